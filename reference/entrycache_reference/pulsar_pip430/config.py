@@ -1,0 +1,81 @@
+"""The constants of a run, and the five settings that can change while it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, NamedTuple
+
+from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX, Span
+
+Size = Annotated[int, Span(0, INTEGER_MAX)]
+Requeues = Annotated[int, Span(0, COUNT_MAX)]
+Fraction = Annotated[float, Span(0, 1)]
+
+
+class RequeueBudget(Enum):
+    """Variant `requeue_budget` (R-REQUEUE-5): which requeues use up the budget of expected reads."""
+
+    SHARED = "shared"
+    SPLIT = "split"
+
+
+class Eviction(Enum):
+    """When the size pass that an insert triggers runs: within the insert, or when `run_scheduled` says so."""
+
+    INLINE = "inline"
+    MANUAL = "manual"
+
+
+class Settings(NamedTuple):
+    """The settings in force now."""
+
+    max_size_bytes: int
+    watermark: float
+    ttl_nanos: int
+    max_requeues: int
+    extend_recently_accessed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """Readings that differ between releases; the defaults are the norm."""
+
+    requeue_budget: RequeueBudget = RequeueBudget.SHARED
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The configuration that a run starts with; the defaults are those of Pulsar 4.2.
+
+    `max_size_bytes` 0 disables caching for the whole run. `grace_millis` None stands for twice the
+    time to live, in whole milliseconds.
+    """
+
+    max_size_bytes: Size = 134_217_728
+    watermark: Fraction = 0.9
+    ttl_nanos: Size = 1_000_000_000
+    max_requeues: Requeues = 5
+    extend_recently_accessed: bool = True
+    evict_by_expected_reads: bool = True
+    evict_by_mark_deleted: bool = False
+    grace_millis: Size | None = None
+    storage_entry_size: Annotated[int, Span(1, INTEGER_MAX)] = 100
+    eviction: Eviction = Eviction.INLINE
+    variants: Variants = Variants()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings at the start of the run."""
+        return Settings(
+            self.max_size_bytes,
+            self.watermark,
+            self.ttl_nanos,
+            self.max_requeues,
+            self.extend_recently_accessed,
+        )
+
+    @property
+    def effective_grace_millis(self) -> int:
+        """The grace period in milliseconds, its default filled in."""
+        return 2 * self.ttl_nanos // 1_000_000 if self.grace_millis is None else self.grace_millis

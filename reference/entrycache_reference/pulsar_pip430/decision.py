@@ -1,0 +1,100 @@
+"""The decision of a pass about the slot at the head of the removal queue, as a table."""
+
+from __future__ import annotations
+
+from enum import Enum
+from itertools import product
+from typing import Final, NamedTuple
+
+from entrycache_reference.pulsar_pip430.config import Settings
+from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_reference.rules import Rule
+
+ANY: Final = None
+"""A cell of the table that matches true and false."""
+
+
+class Action(Enum):
+    """What a pass does with the slot at the head."""
+
+    MISSING = "drop the dead slot"
+    STOP = "leave the slot and end the pass"
+    REQUEUE_ACCESSED = "put the entry at the tail, because it was accessed"
+    REQUEUE_EXPECTED = "put the entry at the tail, because reads are expected"
+    REMOVE = "remove the entry"
+
+
+class Facts(NamedTuple):
+    """What the decision looks at.
+
+    gone: the slot is dead. halt: a time pass meets a stamp that is not below its cutoff, a size pass has
+    freed what it needs. touched: the entry was accessed and that extends its stay. expected: it expects
+    a read. spare: its requeue budget is not used up.
+    """
+
+    gone: bool
+    halt: bool
+    touched: bool
+    expected: bool
+    spare: bool
+
+
+class Line(NamedTuple):
+    """One line of the table; it matches where each cell is ANY or equals the fact."""
+
+    cells: tuple[bool | None, bool | None, bool | None, bool | None, bool | None]
+    action: Action
+    rule: Rule
+
+
+DECISION: Final = (
+    #     gone   halt   touched expected spare       the first line that matches decides
+    Line((True,  ANY,   ANY,    ANY,     ANY),   Action.MISSING,          Rule.EVICT_1),
+    Line((False, True,  ANY,    ANY,     ANY),   Action.STOP,             Rule.EVICT_2),
+    Line((False, False, True,   ANY,     ANY),   Action.REQUEUE_ACCESSED, Rule.REQUEUE_1),
+    Line((False, False, False,  True,    True),  Action.REQUEUE_EXPECTED, Rule.REQUEUE_2),
+    Line((False, False, False,  True,    False), Action.REMOVE,           Rule.REQUEUE_3),
+    Line((False, False, False,  False,   ANY),   Action.REMOVE,           Rule.EVICT_3),
+)  # fmt: skip
+
+
+def matches(line: Line, facts: Facts) -> bool:
+    """Whether every cell of the line is ANY or equals the fact in its column."""
+    return all(cell is ANY or cell == fact for cell, fact in zip(line.cells, facts, strict=True))
+
+
+def lookup(table: tuple[Line, ...]) -> dict[Facts, Line]:
+    """For each combination of facts the first line that matches, if any."""
+    found: dict[Facts, Line] = {}
+    for values in product((False, True), repeat=5):
+        facts = Facts(*values)
+        for line in table:
+            if matches(line, facts):
+                found[facts] = line
+                break
+    return found
+
+
+LOOKUP: Final = lookup(DECISION)
+
+
+def touched(entry: Entry, settings: Settings) -> bool:
+    """Whether access extends the stay of the entry (R-REQUEUE-1, R-REQUEUE-7)."""
+    return settings.extend_recently_accessed and entry.accessed
+
+
+def expected(entry: Entry) -> bool:
+    """Whether the entry expects a read (R-REQUEUE-8)."""
+    return entry.expected_reads is not None and entry.expected_reads >= 1
+
+
+def spare(entry: Entry, settings: Settings) -> bool:
+    """Whether the budget of the entry allows one more requeue because of expected reads (R-REQUEUE-6)."""
+    return entry.requeues < settings.max_requeues
+
+
+def decide(entry: Entry | None, halt: bool, settings: Settings) -> Line:
+    """The line of the table that decides about the head; `entry` None: the slot is dead."""
+    if entry is None:
+        return LOOKUP[Facts(True, halt, False, False, False)]
+    return LOOKUP[Facts(False, halt, touched(entry, settings), expected(entry), spare(entry, settings))]

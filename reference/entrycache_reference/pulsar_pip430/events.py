@@ -1,0 +1,73 @@
+"""The rows of a trace that rule functions write, one function a kind."""
+
+from __future__ import annotations
+
+from entrycache_reference.pulsar_pip430.state import Entry, Row, State
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+
+def entry_row(
+    rule: Rule,
+    op: str,
+    cause: str | None,
+    after: State,
+    cache: CacheName,
+    pos: Position,
+    before: Entry,
+    expected_reads: int | None,
+) -> Row:
+    """A row about a cached entry: its flags and stamp before the event, `expected_reads` after it."""
+    return Row(
+        rule,
+        op,
+        cause,
+        after.now_nanos,
+        after.size_bytes,
+        cache=cache,
+        ledger_id=pos.ledger,
+        entry_id=pos.entry,
+        size_bytes=before.size_bytes,
+        expected_reads=expected_reads,
+        requeues=before.requeues,
+        accessed=before.accessed,
+        stamp_ns=before.stamp_nanos,
+        manager_bytes=after.size_bytes,
+    )
+
+
+def absent_row(
+    rule: Rule,
+    op: str,
+    cause: str,
+    state: State,
+    cache: CacheName,
+    pos: Position,
+    size_bytes: int | None = None,
+) -> Row:
+    """A row about a position that this event leaves uncached, or about an offer that was not taken."""
+    return Row(
+        rule,
+        op,
+        cause,
+        state.now_nanos,
+        state.size_bytes,
+        cache=cache,
+        ledger_id=pos.ledger,
+        entry_id=pos.entry,
+        size_bytes=size_bytes,
+        manager_bytes=state.size_bytes,
+    )
+
+
+def open_row(state: State, cache: CacheName) -> Row:
+    """The first step that names a cache (R-STATE-9)."""
+    return Row(
+        Rule.STATE_9,
+        "CACHE_OPEN",
+        None,
+        state.now_nanos,
+        state.size_bytes,
+        cache=cache,
+        manager_bytes=state.size_bytes,
+    )

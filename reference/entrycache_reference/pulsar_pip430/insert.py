@@ -1,0 +1,53 @@
+"""The operation `insert`."""
+
+from __future__ import annotations
+
+from entrycache_reference.pulsar_pip430.change import add_entry, entry_at
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.events import absent_row, entry_row
+from entrycache_reference.pulsar_pip430.ops import Insert
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Inserted, Refused
+from entrycache_reference.pulsar_pip430.state import Entry, State, Step
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT, Absent, Reads
+
+
+@rule(Rule.INSERT_4, Rule.INSERT_6)
+def initial_count(expected_reads: Reads | Absent | None) -> int | None:
+    """The count that a new entry carries: a positive number, else none for ever."""
+    if expected_reads is ABSENT or expected_reads is None or expected_reads <= 0:
+        return None
+    return expected_reads
+
+
+@rule(Rule.INSERT_1)
+def new_entry(state: State, event: Insert) -> Entry:
+    """A new entry: stamped with the present, never requeued, not accessed."""
+    token = None if event.token is ABSENT else event.token
+    return Entry(event.size, state.now_nanos, 0, False, initial_count(event.expected_reads), token)
+
+
+@rule(Rule.INSERT_1, Rule.INSERT_2, Rule.INSERT_3, Rule.INSERT_5)
+def insert(state: State, event: Insert, config: Config) -> Step:
+    """Offer one entry to a cache."""
+    # GUARD: a size below 0 is refused.
+    if event.size < 0:
+        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+
+    # DECISION: a limit of 0 disables caching; a cached position keeps its first entry.
+    if config.max_size_bytes == 0:
+        row = absent_row(Rule.INSERT_3, "SKIP", "DISABLED", state, event.cache, event.pos, event.size)
+        return Step(state, Inserted(False), (row,))
+    if entry_at(state, event.cache, event.pos) is not None:
+        row = absent_row(Rule.INSERT_2, "REJECT", "DUPLICATE", state, event.cache, event.pos, event.size)
+        return Step(state, Inserted(False), (row,))
+
+    # EFFECT: the entry stands in its cache, at the tail of the queue, and in both sums.
+    entry = new_entry(state, event)
+    after = add_entry(state, event.cache, event.pos, entry)
+
+    # OUTCOME
+    row = entry_row(
+        Rule.INSERT_1, "INSERT", "ADD", after, event.cache, event.pos, entry, entry.expected_reads
+    )
+    return Step(after, Inserted(True), (row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos),))
