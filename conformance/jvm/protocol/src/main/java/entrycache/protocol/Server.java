@@ -1,0 +1,144 @@
+package entrycache.protocol;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** Speaks the protocol on stdin and stdout for one adapter. */
+public final class Server<R> {
+    private static final Gson JSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
+
+    private final Adapter<R> adapter;
+    private final Map<String, Operation<R>> operations;
+
+    private Server(Adapter<R> adapter) {
+        this.adapter = adapter;
+        this.operations =
+                adapter.operations().stream().collect(Collectors.toMap(Operation::name, Function.identity()));
+    }
+
+    /**
+     * Serves until the input ends; with {@code --calls} only prints which released method each op is.
+     *
+     * <p>The adapter is made after stdout has been put aside, so that nothing a released class prints gets there.
+     */
+    public static <R> void main(String[] arguments, Supplier<Adapter<R>> adapter) throws IOException {
+        System.setOut(System.err);
+        try (Writer out = new BufferedWriter(
+                new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8), 1 << 16)) {
+            Server<R> server = new Server<>(adapter.get());
+            if (arguments.length > 0 && arguments[0].equals("--calls")) {
+                server.printCalls(out);
+            } else {
+                BufferedReader in =
+                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
+                server.serve(in, out);
+            }
+        }
+    }
+
+    private void printCalls(Writer out) throws IOException {
+        for (Operation<R> operation : adapter.operations()) {
+            out.write(String.format("%-14s %s%n", operation.name(), operation.calls()));
+        }
+    }
+
+    /** Requests may be sent ahead: what was answered is flushed once no request is waiting. */
+    private void serve(BufferedReader in, Writer out) throws IOException {
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            JsonObject request = JsonParser.parseString(line).getAsJsonObject();
+            String command = new Args(request).text("cmd");
+            if (command.equals("stop")) {
+                return;
+            }
+            JSON.toJson(command.equals("start") ? start() : run(request), out);
+            out.write('\n');
+            if (!in.ready()) {
+                out.flush();
+            }
+        }
+    }
+
+    private JsonObject start() {
+        JsonArray names = new JsonArray();
+        adapter.operations().forEach(operation -> names.add(operation.name()));
+        JsonObject system = adapter.declares();
+        system.add("ops", names);
+        JsonObject systems = new JsonObject();
+        systems.add(adapter.system(), system);
+        JsonObject answer = new JsonObject();
+        answer.addProperty("version", 1);
+        answer.add("implementation", adapter.implementation());
+        answer.add("systems", systems);
+        return answer;
+    }
+
+    private JsonObject run(JsonObject request) {
+        JsonElement id = request.get("id");
+        JsonObject answer = new JsonObject();
+        answer.add("id", id == null ? JsonNull.INSTANCE : id);
+        JsonArray outcomes = new JsonArray();
+        try {
+            perform(new Args(request), outcomes);
+            answer.add("outcomes", outcomes);
+        } catch (Exception | StackOverflowError | OutOfMemoryError | LinkageError | AssertionError e) {
+            JsonObject errored = new JsonObject();
+            errored.addProperty("step", outcomes.size());
+            errored.addProperty("message", e.toString());
+            errored.addProperty("traceback", traceback(e));
+            answer.add("errored", errored);
+        }
+        return answer;
+    }
+
+    private void perform(Args request, JsonArray outcomes) {
+        if (!request.text("cmd").equals("run") || !request.text("system").equals(adapter.system())) {
+            throw new IllegalArgumentException("only runs of " + adapter.system() + " are served");
+        }
+        JsonObject config = request.has("config") ? request.json().getAsJsonObject("config") : new JsonObject();
+        R run = adapter.open(new Args(config));
+        for (JsonElement step : request.list("steps")) {
+            outcomes.add(outcome(run, new Args(step.getAsJsonObject())));
+        }
+    }
+
+    private JsonObject outcome(R run, Args step) {
+        Operation<R> operation = operations.get(step.text("op"));
+        if (operation == null) {
+            throw new IllegalArgumentException("unknown op '" + step.text("op") + "'");
+        }
+        try {
+            return operation.perform().apply(run, step);
+        } catch (Refused e) {
+            JsonObject refused = new JsonObject();
+            refused.addProperty("error", "illegal-argument");
+            refused.addProperty("message", e.getMessage());
+            return refused;
+        }
+    }
+
+    private static String traceback(Throwable thrown) {
+        StringWriter text = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(text, true));
+        return text.toString();
+    }
+}
