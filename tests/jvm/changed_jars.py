@@ -1,0 +1,87 @@
+"""Released jars with one instruction changed each: what a conformance run must find.
+
+    python tests/jvm/changed_jars.py FOLDER
+
+writes them and prints a line each: what is changed, and the jar. A change keeps every length, so no offset, no
+stack map and no constant of the class file moves.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import zipfile
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_conformance.subjects.jvm import pinned_jar
+
+VERSION: Final = "4.2.4"
+
+_PACKAGE: Final = "org/apache/bookkeeper/mledger/impl/cache/"
+
+
+class Change(NamedTuple):
+    """Bytes of one class that occur once there, and the bytes to put in their place."""
+
+    class_name: str
+    instructions: bytes
+    """A regular expression; what its group ``new`` matches is replaced."""
+    new: bytes
+
+
+CHANGES: Final = {
+    # stamp < cutoff becomes stamp <= cutoff: getfield stamp, lload_1, lcmp, ifge -> ifgt
+    "time-cutoff-included": Change(
+        "RangeCacheRemovalQueue", rb"\x2d\xb4..\x1f\x94(?P<new>\x9c)\x00\x07\x04\xa7", b"\x9d"
+    ),
+    # removed >= wanted becomes removed > wanted: getfield removedSize, lload_1, lcmp, iflt -> ifle
+    "size-one-entry-too-many": Change("RangeCacheRemovalQueue", rb"\x19\x04\xb4..\x1f\x94(?P<new>\x9b)", b"\x9e"),
+    # accessed = false is left out where an entry is requeued, but not where it is recycled:
+    # aload_0, iconst_0, putfield accessed, aload_0, dup, getfield requeues, iconst_1, iadd
+    "requeue-keeps-accessed": Change(
+        "RangeCacheEntryWrapper", rb"(?P<new>\x2a\x03\xb5..)\x2a\x59\xb4..\x04\x60", b"\x00" * 5
+    ),
+    # a cache's size keeps what the queue removes: iload updateSize, ifeq -> iconst_0, nop, ifeq
+    "removal-keeps-size": Change("RangeCache", rb"(?P<new>\x15\x05)\x99..\x2a\xb4..\x16\x06\x75\xb6", b"\x03\x00"),
+}
+"""The changes by name, of instructions only."""
+
+NO_CLOCK_CALL: Final = Change("RangeCacheEntryWrapper", rb"(?P<new>nanoTime)", b"nanoTimf")
+"""A class that never asks for the time: the agent must refuse it."""
+
+
+def write_changed_jars(out: Path) -> dict[str, Path]:
+    """The changed jars by name; those that stand in the folder already are taken as they are."""
+    return {name: write_changed_jar(change, out / f"{name}.jar") for name, change in CHANGES.items()}
+
+
+def write_changed_jar(change: Change, jar: Path) -> Path:
+    """The released jar with one class changed."""
+    if not jar.exists():
+        jar.parent.mkdir(parents=True, exist_ok=True)
+        scratch = jar.with_suffix(".part")
+        with (
+            zipfile.ZipFile(pinned_jar(VERSION, "managed-ledger")) as released,
+            zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED) as changed,
+        ):
+            for name in released.namelist():
+                content = released.read(name)
+                if name == f"{_PACKAGE}{change.class_name}.class":
+                    content = _changed(content, change)
+                changed.writestr(name, content)
+        scratch.replace(jar)
+    return jar
+
+
+def _changed(content: bytes, change: Change) -> bytes:
+    found = list(re.finditer(change.instructions, content, re.DOTALL))
+    if len(found) != 1 or len(found[0]["new"]) != len(change.new):
+        raise ValueError(f"{len(found)} places in {change.class_name} for {change.instructions!r}, expected one")
+    start, end = found[0].span("new")
+    return content[:start] + change.new + content[end:]
+
+
+if __name__ == "__main__":
+    for changed_name, changed_jar in write_changed_jars(Path(sys.argv[1])).items():
+        print(f"{changed_name}\t{changed_jar}")
