@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -432,6 +433,24 @@ def test_what_a_build_misses_is_one_clear_line(
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(MissingPrerequisite, match=line):
         pulsar_command(VERSION)
+
+
+def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _tool(tmp_path, "java", "echo 'openjdk version \"17.0.1\"' >&2")
+    _tool(tmp_path, "javac", "exit 0")
+    made = " ".join(f"{module}/target/entrycache-{module}.jar" for module in ("agent", "protocol", "pulsar"))
+    folders = "agent/target protocol/target pulsar/target/lib"
+    _tool(tmp_path, "mvn", f"echo built >> {tmp_path}/builds; sleep 0.5; mkdir -p {folders}; touch {made}")
+    environment = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin", "ENTRYCACHE_CACHE": str(tmp_path / "cache")}
+    environment["JAVA_HOME"] = ""
+    program = f"from entrycache_conformance.subjects.jvm import pulsar_command; pulsar_command({VERSION!r})"
+    users = [
+        subprocess.Popen([sys.executable, "-c", program], env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for user in users:
+        assert "has sha256 no such file, expected 976cc" in user.communicate(timeout=60)[1]
+    assert (tmp_path / "builds").read_text() == "built\n"
 
 
 def test_a_jar_that_is_not_the_pinned_one_is_refused(

@@ -200,7 +200,7 @@ def _verified(folder: Path, version: str) -> tuple[Path, ...]:
 
 def _cache_folder() -> Path:
     chosen = os.environ.get("ENTRYCACHE_CACHE")
-    return Path(chosen) if chosen else Path.home() / ".cache" / "entrycache"
+    return Path(chosen).resolve() if chosen else Path.home() / ".cache" / "entrycache"
 
 
 def _files(sources: Path) -> list[Path]:
@@ -218,9 +218,10 @@ def _built(sources: Path, java: str) -> Path:
     if not folder.is_dir():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.with_suffix(".lock").touch()
         except OSError as error:
             raise MissingPrerequisite(
-                f"{folder.parent} cannot be made ({error.strerror}); "
+                f"{folder.parent} cannot be written ({error.strerror}); "
                 "expected a folder to keep the JVM drivers in; set ENTRYCACHE_CACHE"
             ) from None
         with _progress("building the JVM drivers with mvn (once)"), _alone(folder.with_suffix(".lock")):
