@@ -204,7 +204,8 @@ def _cache_folder() -> Path:
 
 
 def _files(sources: Path) -> list[Path]:
-    every = (path for path in sources.rglob("*") if path.is_file())
+    """All that a build depends on."""
+    every = (path for path in sources.rglob("*") if path.is_file() and path.suffix != ".md")
     return sorted(path for path in every if "target" not in path.relative_to(sources).parts)
 
 
