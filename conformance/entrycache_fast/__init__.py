@@ -1,0 +1,32 @@
+"""entrycache_fast: a quick entry cache for message brokers in plain Python.
+
+It keeps the entries of many managed ledgers under one limit of bytes, oldest out first, and extends the stay
+of entries that were read a moment ago or that readers are still expected to ask for. It needs only the
+standard library and imports nothing of the other packages of this project.
+
+    >>> from entrycache_fast import BrokerCache
+    >>> cache = BrokerCache(max_size_bytes=100)
+    >>> cache.insert("orders", 1, 0, 60, value=b"hello")
+    True
+    >>> cache.get("orders", 1, 0)
+    b'hello'
+    >>> cache.evict(1)
+    Removed(entries=1, size_bytes=60)
+"""
+
+from __future__ import annotations
+
+from entrycache_fast.cache import BrokerCache
+from entrycache_fast.row import Row
+from entrycache_fast.views import CacheView, Position, Removed, SlotView, Snapshot, Usage
+
+__all__ = [
+    "BrokerCache",
+    "CacheView",
+    "Position",
+    "Removed",
+    "Row",
+    "SlotView",
+    "Snapshot",
+    "Usage",
+]

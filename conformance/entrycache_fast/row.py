@@ -1,0 +1,146 @@
+"""What a `BrokerCache` reports to its `on_row` callback: one row an event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from entrycache_fast.store import Entry
+
+
+class Row(NamedTuple):
+    """One event, in the columns of a recorded trace.
+
+    `accessed` and `stamp_ns` are those before the event, `expected_reads` and `requeues` those after it.
+    Columns that this cache never fills (`cursor` to `value`) are there for the writer of the trace.
+    """
+
+    op: str
+    cause: str | None
+    ts_ns: int
+    bytes_after: int
+    origin: str | None = None
+    cache: str | None = None
+    ledger_id: int | None = None
+    entry_id: int | None = None
+    size_bytes: int | None = None
+    expected_reads: int | None = None
+    requeues: int | None = None
+    accessed: bool | None = None
+    stamp_ns: int | None = None
+    new_stamp_ns: int | None = None
+    bound: int | None = None
+    max_requeues: int | None = None
+    extend_accessed: bool | None = None
+    trigger_bytes: int | None = None
+    target_bytes: int | None = None
+    manager_bytes: int | None = None
+    cursor: str | None = None
+    key_hash: int | None = None
+    dirty: bool | None = None
+    value: str | None = None
+
+
+class PassSettings(NamedTuple):
+    """What every row of one pass repeats."""
+
+    kind: str
+    now_nanos: int
+    max_requeues: int
+    extend_accessed: bool
+    trigger_bytes: int | None
+    target_bytes: int | None
+
+
+def open_row(cache: str, now_nanos: int, size_bytes: int) -> Row:
+    """A cache was named for the first time."""
+    return Row("CACHE_OPEN", None, now_nanos, size_bytes, cache=cache, manager_bytes=size_bytes)
+
+
+def absent_row(
+    op: str,
+    cause: str,
+    now_nanos: int,
+    size_bytes: int,
+    cache: str,
+    ledger: int,
+    entry: int,
+    offered_bytes: int | None = None,
+) -> Row:
+    """A lookup that missed, or an offer of `offered_bytes` that was not taken."""
+    return Row(
+        op,
+        cause,
+        now_nanos,
+        size_bytes,
+        cache=cache,
+        ledger_id=ledger,
+        entry_id=entry,
+        size_bytes=offered_bytes,
+        manager_bytes=size_bytes,
+    )
+
+
+def insert_row(now_nanos: int, size_bytes: int, entry: Entry) -> Row:
+    """An entry was added."""
+    return entry_row("INSERT", "ADD", now_nanos, size_bytes, entry)._replace(
+        stamp_ns=None, new_stamp_ns=entry.stamp_nanos
+    )
+
+
+def entry_row(op: str, cause: str | None, now_nanos: int, size_bytes: int, entry: Entry) -> Row:
+    """An event of a cached entry outside of passes."""
+    return Row(
+        op,
+        cause,
+        now_nanos,
+        size_bytes,
+        cache=entry.ledger.cache.name,
+        ledger_id=entry.ledger.number,
+        entry_id=entry.number,
+        size_bytes=entry.size_bytes,
+        expected_reads=entry.expected_reads,
+        requeues=entry.requeues,
+        accessed=entry.accessed,
+        stamp_ns=entry.stamp_nanos,
+        manager_bytes=size_bytes,
+    )
+
+
+def taken_row(op: str, cause: str, settings: PassSettings, bound: int, size_bytes: int, entry: Entry) -> Row:
+    """A pass took the slot of a live entry."""
+    return entry_row(op, cause, settings.now_nanos, size_bytes, entry)._replace(
+        bound=bound, max_requeues=settings.max_requeues, extend_accessed=settings.extend_accessed
+    )
+
+
+def edge_row(op: str, settings: PassSettings, bound: int, size_bytes: int, head_nanos: int | None) -> Row:
+    """A pass began or ended; `head_nanos` is the stamp of the live head at which it stopped."""
+    return Row(
+        op,
+        settings.kind,
+        settings.now_nanos,
+        size_bytes,
+        origin="CALL",
+        stamp_ns=head_nanos,
+        bound=bound,
+        max_requeues=settings.max_requeues,
+        extend_accessed=settings.extend_accessed,
+        trigger_bytes=settings.trigger_bytes,
+        target_bytes=settings.target_bytes,
+        manager_bytes=size_bytes,
+    )
+
+
+def tombstone_row(settings: PassSettings, bound: int, size_bytes: int) -> Row:
+    """A pass dropped a dead slot."""
+    return Row(
+        "TOMBSTONE",
+        settings.kind,
+        settings.now_nanos,
+        size_bytes,
+        bound=bound,
+        max_requeues=settings.max_requeues,
+        extend_accessed=settings.extend_accessed,
+        manager_bytes=size_bytes,
+    )
