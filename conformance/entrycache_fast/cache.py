@@ -124,7 +124,18 @@ class BrokerCache:
             return self._reject(entries[entry], size_bytes)
         if expected_reads is not None and expected_reads <= 0:
             expected_reads = None
-        entries[entry] = added = Entry(home, entry, size_bytes, self._clock(), expected_reads, value)
+        added = Entry()
+        added.ledger = home
+        added.number = entry
+        added.size_bytes = size_bytes
+        added.stamp_nanos = self._clock()
+        added.expected_reads = expected_reads
+        added.value = value
+        added.requeues = 0
+        added.accessed = False
+        added.dead_slots = 0
+        added.ordered = False
+        entries[entry] = added
         self._queue.append(added)
         home.size_bytes += size_bytes
         self.size_bytes += size_bytes
@@ -297,6 +308,7 @@ class BrokerCache:
                 freed_bytes += entry.size_bytes
         if trace is not None:
             trace.end(head_nanos, freed_bytes)
+        self._merge_dead_slots()
         return Removed(removed, freed_bytes)
 
     def _put_back(self, entry: Entry, now_nanos: int, uses: int) -> None:
@@ -387,12 +399,16 @@ class BrokerCache:
         found[-1].ledger.shrink(len(found))
         self.tombstones += len(found)
         self._dead_objects += len(found)
-        if self._dead_objects > DEAD_SLACK + 2 * (len(self._queue) - self._dead_objects):
-            self._merge_dead_slots()
+        self._merge_dead_slots()
         return Removed(len(found), before_bytes - self.size_bytes)
 
     def _merge_dead_slots(self) -> None:
-        """Let one object stand for each run of dead slots."""
+        """Let one object stand for each run of dead slots, once there are many.
+
+        It leaves one object more than entries at most, so it is due again only after as many removals.
+        """
+        if self._dead_objects <= DEAD_SLACK + 2 * (len(self._queue) - self._dead_objects):
+            return
         merged: deque[Entry] = deque()
         for entry in self._queue:
             if entry.dead_slots and merged and merged[-1].dead_slots:
