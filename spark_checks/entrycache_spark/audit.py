@@ -1,0 +1,114 @@
+"""The audit of a recorded trace: which rules it conforms to, which it violates, and where."""
+
+# ruff: noqa: PLC0415 -- each engine is imported only when it is asked for
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from entrycache_reference.errors import UsageError
+from entrycache_spark.files import Metadata, Part, list_parts, read_metadata
+from entrycache_spark.rulefiles import RuleFile, select_rules
+from entrycache_spark.schema import VIOLATION_SCHEMA
+from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
+
+ENGINES: Final = ("spark", "local", "replay")
+SYSTEM: Final = "pulsar-pip430"
+VIOLATIONS_NAME: Final = "violations.parquet"
+
+
+def audit(
+    directory: Path,
+    engine: str = "spark",
+    master: str = "local[*]",
+    rules: Sequence[str] = (),
+    out: Path | None = None,
+    *,
+    witnesses: bool = True,
+    max_live_slots: int = 1_000,
+    progress: Callable[[str], None] = lambda text: None,
+) -> AuditResult:
+    """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
+
+    `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
+    """
+    chosen = select_rules(tuple(rules))
+    parts = list_parts(directory)
+    rows = sum(part.rows for part in parts)
+    metadata = read_metadata(directory) if parts else Metadata()
+    if out is not None and (out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents):
+        raise UsageError(f"{out}: violations are not written into the trace")
+    if rows == 0 or metadata.system != SYSTEM:
+        result = _nothing(chosen, metadata.system, rows)
+    else:
+        found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
+        result = _result(found, rows)
+    if out is not None:
+        write_violations(out, result.violations)
+    return result
+
+
+def _evaluate(
+    directory: Path,
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Sequence[RuleFile],
+    engine: str,
+    master: str,
+    witnesses: bool,
+    max_live_slots: int,
+    progress: Callable[[str], None],
+) -> dict[str, RuleFinding]:
+    from entrycache_spark.engines.base import SqlEngine
+    from entrycache_spark.tiers import evaluate
+
+    if engine == "replay":
+        from entrycache_spark.engines.replay import replay
+
+        return replay(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
+    sql: SqlEngine
+    if engine == "spark":
+        from entrycache_spark.engines.spark import SparkEngine
+
+        progress("starting Spark")
+        sql = SparkEngine(directory, master, sum(part.rows for part in parts))
+    elif engine == "local":
+        from entrycache_spark.engines.local import LocalEngine
+
+        sql = LocalEngine(parts)
+    else:
+        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
+    try:
+        return evaluate(sql, metadata, rules, progress, witnesses)
+    finally:
+        sql.close()
+
+
+def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
+    note = "the trace has no rows" if rows == 0 else f"no trace check for system {system!r} yet"
+    return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
+
+
+def _result(found: dict[str, RuleFinding], rows: int) -> AuditResult:
+    violations = in_order(violation for finding in found.values() for violation in finding.violations)
+    notes = tuple(dict.fromkeys(note for finding in found.values() for note in finding.undecided))
+    return AuditResult({rule: judge(finding) for rule, finding in sorted(found.items())}, violations, notes, rows)
+
+
+def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
+    """Write `violations.parquet`, empty if there are none; the path."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: not a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(VIOLATION_SCHEMA)]
+    path = out / VIOLATIONS_NAME
+    if path.is_dir():
+        shutil.rmtree(path)
+    pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), path, compression="zstd")
+    return path

@@ -1,0 +1,1 @@
+"""The evaluators of an audit: Spark, DuckDB on one machine, and replay through the reference."""

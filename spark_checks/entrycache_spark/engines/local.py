@@ -1,0 +1,81 @@
+"""DuckDB: the rule files on a single machine, translated from Spark's SQL by sqlglot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_spark.files import Part
+from entrycache_spark.schema import AUDIT_COLUMNS, ROW_SCHEMA
+
+try:
+    import duckdb
+    import sqlglot
+except ImportError as error:  # pragma: no cover
+    raise MissingPrerequisite(f"engine local needs {error.name}: pip install 'entrycache[trace]'") from None
+
+
+class LocalEngine:
+    """One in-memory DuckDB connection over the parts of a trace."""
+
+    def __init__(self, parts: Sequence[Part], threads: int | None = None) -> None:
+        self._connection = duckdb.connect()
+        if threads is not None:
+            self._connection.execute(f"set threads = {threads}")
+        self._connection.execute("create macro token(a, b) as (hash(a::bigint, b::bigint) & 4294967295)::bigint")
+        self._connection.execute("set preserve_insertion_order = false")
+        self._connection.execute(f"create view trace as {_scan(parts)}")
+
+    def define(self, name: str, query: str) -> None:
+        """Give a query a name."""
+        self._run(f"create or replace temp view {name} as {_duckdb(query)}")
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Give a few rows a name; columns map to SQL types."""
+        typed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+        self._run(f"create or replace temp table {name} ({typed})")
+        if rows:
+            marks = ", ".join("?" for _ in columns)
+            self._connection.executemany(f"insert into {name} values ({marks})", rows)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        found: list[tuple[Any, ...]] = self._run(_duckdb(query)).fetchall()
+        return found
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _run(self, text: str) -> Any:
+        try:
+            return self._connection.execute(text)
+        except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.IOException) as error:
+            raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
+
+
+def _scan(parts: Sequence[Part]) -> str:
+    by_broker: dict[str, list[str]] = {}
+    for part in parts:
+        by_broker.setdefault(part.broker, []).append(_quoted(str(part.path)))
+    columns = ", ".join(_column(name) for name in AUDIT_COLUMNS if name != "broker")
+    scans = [
+        f"select {_quoted(broker)} as broker, {columns} "
+        f"from read_parquet([{', '.join(paths)}], hive_partitioning = false, union_by_name = true)"
+        for broker, paths in sorted(by_broker.items())
+    ]
+    return " union all ".join(scans)
+
+
+def _column(name: str) -> str:
+    kind = str(ROW_SCHEMA.field(name).type)
+    return f"{name}::{'bigint' if kind.startswith('int') else 'varchar' if kind == 'string' else 'boolean'} as {name}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _duckdb(query: str) -> str:
+    return sqlglot.transpile(query, read="spark", write="duckdb", unsupported_level=sqlglot.ErrorLevel.IGNORE)[0]

@@ -1,0 +1,100 @@
+"""Spark: the rule files as they stand, over Parquet that never passes through Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_spark.schema import AUDIT_COLUMNS, ROW_SCHEMA
+
+try:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+except ImportError as error:  # pragma: no cover
+    raise MissingPrerequisite(f"engine spark needs {error.name}: pip install 'entrycache[spark]'") from None
+
+_SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.log.level": "ERROR",
+}
+
+ROWS_PER_TASK: Final = 1_000_000
+"""Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
+
+
+def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The one session of this process, made at first use."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        raise MissingPrerequisite("engine spark needs Java 17 or later: no java on PATH and no JAVA_HOME")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName("entrycache audit").master(master)
+    for name, value in {**_SETTINGS, **(settings or {})}.items():
+        builder = builder.config(name, value)
+    try:
+        made = builder.getOrCreate()
+    except Exception as error:
+        line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
+    made.sparkContext.setLogLevel("ERROR")
+    return made
+
+
+class SparkEngine:
+    """The session, with the trace as a view. The session outlives the engine."""
+
+    def __init__(self, directory: Path, master: str = "local[*]", rows: int = 0) -> None:
+        self._spark = session(master)
+        self._spark.conf.set("spark.sql.ansi.enabled", "false")
+        partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
+        self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        kinds = ", ".join(f"{name} {_kind(name)}" for name in AUDIT_COLUMNS)
+        path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))
+        self._spark.read.schema(kinds).parquet(path).createOrReplaceTempView("trace")
+        self._spark.sql(
+            "create or replace temporary function token(a bigint, b bigint) returns bigint "
+            "return xxhash64(a, b) & 4294967295"
+        )
+
+    def define(self, name: str, query: str) -> None:
+        """Give a query a name."""
+        self._spark.sql(query).createOrReplaceTempView(name)
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Give a few rows a name; columns map to SQL types."""
+        schema = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+        self._spark.createDataFrame(list(rows), schema).createOrReplaceTempView(name)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        try:
+            return [tuple(row) for row in self._spark.sql(query).collect()]
+        except PySparkException as error:
+            condition = error.getCondition() or ""
+            if condition.startswith(("FAILED_READ_FILE", "CANNOT_READ", "PARQUET", "NUMERIC", "ARITHMETIC")):
+                raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
+            raise
+
+    def close(self) -> None:
+        """Drop the views."""
+        for name in ("trace", "events", "brokers"):
+            self._spark.catalog.dropTempView(name)
+
+
+def _kind(name: str) -> str:
+    if name == "broker":
+        return "string"
+    kind = str(ROW_SCHEMA.field(name).type)
+    return "bigint" if kind.startswith("int") else "boolean" if kind == "bool" else "string"

@@ -1,0 +1,78 @@
+-- R-STATE-1: `bytes_after` is the running sum of the accounted bytes of all caches.
+
+-- checked
+op in ('INSERT', 'EVICT', 'REMOVE')
+
+-- witness: each row takes over where the one before it stood, and each entry leaves with the size it came with
+token(seq, bytes_after)
+- token(seq - 1, case
+    when op = 'INSERT' then bytes_after - size_bytes
+    when op in ('EVICT', 'REMOVE') then bytes_after + size_bytes
+    else bytes_after
+  end)
++ case
+    when op = 'INSERT' or (op = 'SNAPSHOT' and cause = 'OPEN' and life is not null) then token(life, size_bytes)
+    when op in ('EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause = 'END' and life is not null)
+      then - token(life, size_bytes)
+    else 0
+  end
+
+-- balance
+token(last_seq, last_bytes) - token(first_seq - 1, open_bytes)
+
+-- window: a row is wrong that neither follows from the row before it nor equals the sum since the start
+with changes as (
+  select
+    e.broker, e.seq, e.life, e.op, e.cause, e.island, e.bytes_after, b.open_bytes,
+    b.starts and e.island = b.first_island as whole,
+    case
+      when e.op = 'INSERT' then coalesce(e.size_bytes, 0)
+      when e.op in ('EVICT', 'REMOVE') then - coalesce(e.size_bytes, 0)
+      else 0
+    end as delta,
+    case when e.op = 'SNAPSHOT' and e.cause = 'OPEN' then coalesce(e.size_bytes, 0) else 0 end as opened
+  from events e join brokers b on e.broker = b.broker
+),
+sums as (
+  select
+    *,
+    lag(bytes_after) over (partition by broker, island order by seq) + delta as by_row,
+    lag(seq) over (partition by broker, island order by seq) as seq_before,
+    sum(delta) over (partition by broker, island order by seq rows between unbounded preceding and current row)
+      + case
+          when whole then open_bytes
+          else first_value(bytes_after - delta) over (
+            partition by broker, island order by seq rows between unbounded preceding and current row
+          )
+        end as by_sum,
+    sum(opened) over (partition by broker, island order by seq rows between unbounded preceding and current row)
+      as open_so_far
+  from changes
+),
+sizes as (
+  select
+    broker, seq, life, op, size_bytes,
+    max(case when op in ('INSERT', 'SNAPSHOT') then size_bytes end) over (partition by broker, life) as came_with,
+    max(case when op in ('INSERT', 'SNAPSHOT') then seq end) over (partition by broker, life) as begin_seq
+  from events
+  where life is not null and (op in ('INSERT', 'EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause = 'OPEN'))
+)
+select
+  broker, seq, life,
+  concat('bytes_after ', cast(by_sum as string)) as expected,
+  concat('bytes_after ', cast(bytes_after as string)) as observed,
+  array(coalesce(seq_before, seq), seq) as seqs,
+  true as sure
+from sums
+where coalesce(bytes_after <> by_row, true) and bytes_after <> by_sum
+  and not (whole and (op = 'CONFIG' or op = 'SNAPSHOT') and bytes_after = open_so_far and delta = 0
+    and (seq_before is null or (op = 'SNAPSHOT' and cause = 'OPEN')))
+union all
+select
+  broker, seq, life,
+  concat('size_bytes ', cast(came_with as string)) as expected,
+  concat('size_bytes ', cast(size_bytes as string)) as observed,
+  array(begin_seq, seq) as seqs,
+  true as sure
+from sizes
+where op in ('EVICT', 'REMOVE') and size_bytes <> came_with

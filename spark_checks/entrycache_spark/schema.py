@@ -1,0 +1,69 @@
+"""The columns of a recorded trace, schema version 1: one row is one event of one broker's cache."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+SCHEMA_VERSION: Final = 1
+
+ROW_SCHEMA: Final = pa.schema(
+    [
+        pa.field("seq", pa.int64(), nullable=False),
+        pa.field("ts_ns", pa.int64(), nullable=False),
+        pa.field("op", pa.string(), nullable=False),
+        pa.field("cause", pa.string()),
+        pa.field("origin", pa.string()),
+        pa.field("cache", pa.string()),
+        pa.field("ledger_id", pa.int64()),
+        pa.field("entry_id", pa.int64()),
+        pa.field("key_hash", pa.int64()),
+        pa.field("life", pa.int64()),
+        pa.field("size_bytes", pa.int64()),
+        pa.field("expected_reads", pa.int32()),
+        pa.field("requeues", pa.int32()),
+        pa.field("accessed", pa.bool_()),
+        pa.field("dirty", pa.bool_()),
+        pa.field("stamp_ns", pa.int64()),
+        pa.field("new_stamp_ns", pa.int64()),
+        pa.field("pass_id", pa.int64()),
+        pa.field("call_id", pa.int64()),
+        pa.field("bound", pa.int64()),
+        pa.field("max_requeues", pa.int32()),
+        pa.field("extend_accessed", pa.bool_()),
+        pa.field("trigger_bytes", pa.int64()),
+        pa.field("target_bytes", pa.int64()),
+        pa.field("bytes_after", pa.int64(), nullable=False),
+        pa.field("manager_bytes", pa.int64()),
+        pa.field("tail_no", pa.int64()),
+        pa.field("head_no", pa.int64()),
+        pa.field("ticket", pa.int64()),
+        pa.field("cursor", pa.string()),
+        pa.field("value", pa.string()),
+    ]
+)
+"""The columns inside a Parquet part. `broker`, the first column of a row, is the name of the part's folder."""
+
+ROW_COLUMNS: Final = tuple(ROW_SCHEMA.names)
+COLUMNS: Final = ("broker", *ROW_COLUMNS)
+
+AUDIT_COLUMNS: Final = (
+    *("broker", "seq", "ts_ns", "op", "cause", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
+    *("expected_reads", "requeues", "accessed", "stamp_ns", "new_stamp_ns", "pass_id", "bound"),
+    *("max_requeues", "extend_accessed", "bytes_after", "tail_no", "head_no", "ticket"),
+)
+"""The columns that an audit reads; a file that lacks one of them is rejected."""
+
+VIOLATION_SCHEMA: Final = pa.schema(
+    [
+        pa.field("rule", pa.string(), nullable=False),
+        pa.field("broker", pa.string(), nullable=False),
+        pa.field("seq", pa.int64(), nullable=False),
+        pa.field("life", pa.int64()),
+        pa.field("expected", pa.string()),
+        pa.field("observed", pa.string()),
+        pa.field("seqs", pa.list_(pa.int64())),
+    ]
+)
+"""One row of `violations.parquet`: the offending event, and the events that show it."""

@@ -1,0 +1,73 @@
+"""What an audit answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+
+class Verdict(Enum):
+    """The answer for one rule."""
+
+    CONFORMS = "conforms"
+    VIOLATES = "violates"
+    INCONCLUSIVE = "inconclusive"
+    NOTHING_CHECKED = "nothing-checked"
+
+
+class Violation(NamedTuple):
+    """One offending event, with what shows it."""
+
+    rule: str
+    broker: str
+    seq: int
+    life: int | None
+    expected: str
+    observed: str
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RuleFinding:
+    """What one engine found out about one rule."""
+
+    checked: int
+    violations: tuple[Violation, ...]
+    undecided: tuple[str, ...]
+    """Why a part of the trace could not be decided, one line each."""
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """The verdict of every rule, the violations in a fixed order, and what was left undecided."""
+
+    rules: Mapping[str, Verdict]
+    violations: tuple[Violation, ...]
+    notes: tuple[str, ...]
+    rows: int
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a rule is violated, 2 if none was checked, else 0."""
+        if Verdict.VIOLATES in self.rules.values():
+            return 1
+        return 2 if set(self.rules.values()) <= {Verdict.NOTHING_CHECKED} else 0
+
+
+def judge(finding: RuleFinding) -> Verdict:
+    """A violation is one whatever is missing; what was not checked at all is never called conforming."""
+    if finding.violations:
+        return Verdict.VIOLATES
+    if finding.checked == 0:
+        return Verdict.NOTHING_CHECKED
+    return Verdict.INCONCLUSIVE if finding.undecided else Verdict.CONFORMS
+
+
+def in_order(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    """One violation an event and rule, sorted."""
+    first: dict[tuple[str, str, int], Violation] = {}
+    for found in sorted(violations, key=lambda v: (v.rule, v.broker, v.seq, v.expected, v.observed)):
+        first.setdefault((found.rule, found.broker, found.seq), found)
+    return tuple(first.values())
