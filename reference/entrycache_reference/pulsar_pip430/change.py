@@ -35,9 +35,7 @@ def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> Sta
     """The state with a new entry: in its cache, at the tail of the queue, in both sums of bytes."""
     cache = cache_of(state, name)
     added = with_cache(state, name, {**cache.entries, pos: entry}, cache.size_bytes + entry.size_bytes)
-    return added._replace(
-        queue=(*state.queue, Slot(name, pos)), size_bytes=state.size_bytes + entry.size_bytes
-    )
+    return added._replace(queue=(*state.queue, Slot(name, pos)), size_bytes=state.size_bytes + entry.size_bytes)
 
 
 def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:

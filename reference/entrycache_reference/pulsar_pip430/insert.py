@@ -47,7 +47,5 @@ def insert(state: State, event: Insert, config: Config) -> Step:
     after = add_entry(state, event.cache, event.pos, entry)
 
     # OUTCOME
-    row = entry_row(
-        Rule.INSERT_1, "INSERT", "ADD", after, event.cache, event.pos, entry, entry.expected_reads
-    )
+    row = entry_row(Rule.INSERT_1, "INSERT", "ADD", after, event.cache, event.pos, entry, entry.expected_reads)
     return Step(after, Inserted(True), (row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos),))

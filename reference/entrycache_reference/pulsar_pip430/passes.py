@@ -22,14 +22,14 @@ class PassKind(Enum):
 
 
 @rule(Rule.EXPIRE_1, Rule.EVICT_5)
-def halts(kind: PassKind, bound: int, entry: Entry) -> bool:
-    """Whether the pass ends at this live head.
+def halts(kind: PassKind, bound: int, entry: Entry | None) -> bool:
+    """Whether the pass would end at this head; `entry` None: a dead slot, it has no stamp.
 
     `bound` is the cutoff of a time pass (an entry is expired only if its stamp is strictly below it), or
     what a size pass has still to free (nothing: it ends).
     """
     if kind is PassKind.TIME:
-        return not entry.stamp_nanos < bound
+        return entry is not None and not entry.stamp_nanos < bound
     return bound <= 0
 
 
@@ -75,12 +75,11 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config) -> Step:
         slot = queue[0]
         entry = None if slot is None else caches[slot.cache].entries[slot.pos]
         bound_now = remaining(kind, bound, freed_bytes)
-        line = decide(entry, entry is not None and halts(kind, bound_now, entry), state.settings)
+        line = decide(entry, halts(kind, bound_now, entry), state.settings)
 
         if line.action is Action.STOP:
-            assert entry is not None
             stopped = True
-            head_stamp = entry.stamp_nanos
+            head_stamp = None if entry is None else entry.stamp_nanos
         elif slot is None or entry is None:
             queue.popleft()
             rows.append(pass_row(state, "TOMBSTONE", kind, bound_now, size_bytes, None, line.rule))

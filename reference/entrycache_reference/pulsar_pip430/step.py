@@ -12,7 +12,7 @@ from entrycache_reference.pulsar_pip430.events import open_row
 from entrycache_reference.pulsar_pip430.outcomes import Refused
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
-from entrycache_reference.vocabulary import ABSENT
+from entrycache_reference.vocabulary import ABSENT, CacheName
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Insert: insert.insert,
@@ -32,17 +32,23 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
 """The function of each operation."""
 
 
+@rule(Rule.STATE_9)
+def opened(done: Step, name: CacheName) -> Step:
+    """The same step, with the cache of that name there, whatever else the step did."""
+    after = done.state
+    if name not in after.caches:
+        after = after._replace(caches={**after.caches, name: EMPTY})
+    return Step(after, done.outcome, (open_row(after, name), *done.rows))
+
+
 @rule(Rule.STATE_9, Rule.STATE_5, Rule.LIVENESS_2)
 def step(state: State, event: ops.Op, config: Config) -> Step:
     """What one event makes of a state. Pure and total: the state that came in is never changed.
 
-    The first event, not refused, that names a cache opens it, whatever else the event does.
+    The first event, not refused, that names a cache opens it.
     """
     done = FUNCTIONS[type(event)](state, event, config)
     name = getattr(event, "cache", ABSENT)
     if name is ABSENT or name in state.caches or isinstance(done.outcome, Refused):
         return done
-    opened = done.state
-    if name not in opened.caches:
-        opened = opened._replace(caches={**opened.caches, name: EMPTY})
-    return Step(opened, done.outcome, (open_row(state, name), *done.rows))
+    return opened(done, name)
