@@ -1,0 +1,52 @@
+"""The fast cache answers, reports and holds what the reference does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from side_by_side import assert_equal, make_run
+
+from entrycache_fast import Row, cache, store
+from entrycache_reference.pulsar_pip430 import Row as ReferenceRow
+
+
+@pytest.fixture
+def tight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Housekeeping that usually waits for large numbers happens all the time."""
+    monkeypatch.setattr(cache, "DEAD_SLACK", 1)
+    monkeypatch.setattr(store, "FEW", 1)
+    monkeypatch.setattr(store, "SLACK", 0)
+
+
+def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
+    assert Row._fields == ReferenceRow._fields[1:]
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data(), st.integers(1, 40))
+def test_equal__hypothesis(data: st.DataObject, steps: int) -> None:
+    assert_equal(*make_run(lambda least, greatest: data.draw(st.integers(least, greatest)), steps))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equal__thousands_of_short_runs(seed: int) -> None:
+    draw = random.Random(seed).randint
+    for _ in range(800):
+        assert_equal(*make_run(draw, draw(1, 60)))
+
+
+@pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("seed", range(2))
+def test_equal__with_housekeeping_all_the_time(seed: int) -> None:
+    draw = random.Random(1_000 + seed).randint
+    for _ in range(800):
+        assert_equal(*make_run(draw, draw(1, 60)))
+
+
+def test_equal__long_runs_over_many_positions() -> None:
+    draw = random.Random(7).randint
+    for _ in range(12):
+        assert_equal(*make_run(draw, 1_500, entries=200), observed_each=50)

@@ -1,0 +1,200 @@
+"""The fast cache as a library, the way a service would use it."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import entrycache_fast
+from entrycache_fast import BrokerCache, CacheView, Position, Removed, Row, SlotView, Usage
+from entrycache_fast.store import SLACK
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_nanos = 0
+
+    def __call__(self) -> int:
+        return self.now_nanos
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock: Clock) -> BrokerCache:
+    return BrokerCache(max_size_bytes=1_000, ttl_nanos=100, clock=clock)
+
+
+def test_the_example_of_the_package_is_true() -> None:
+    assert doctest.testmod(entrycache_fast).failed == 0
+
+
+def test_it_knows_nothing_of_the_other_packages() -> None:
+    for path in Path(entrycache_fast.__path__[0]).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [item.name for item in node.names]
+                assert not any(name.startswith(("entrycache_reference", "entrycache_conformance")) for name in names)
+
+
+def test_a_value_comes_back(cache: BrokerCache) -> None:
+    payload = object()
+    assert cache.insert("orders", 1, 0, 10, value=payload)
+    assert cache.get("orders", 1, 0) is payload
+    assert cache.get("orders", 1, 1) is None
+    assert cache.get("orders", 2, 0, default="absent") == "absent"
+    assert cache.get("returns", 1, 0, default="absent") == "absent"
+
+
+def test_a_range_comes_back_in_order_whatever_the_order_of_inserts(cache: BrokerCache) -> None:
+    for ledger, entry in ((2, 1), (1, 7), (1, 2), (2, 0), (1, 5), (3, 0)):
+        cache.insert("orders", ledger, entry, 1, value=f"{ledger}:{entry}")
+    assert cache.get_range("orders", (1, 5), (2, 0)) == [((1, 5), "1:5"), ((1, 7), "1:7"), ((2, 0), "2:0")]
+    assert cache.get_range("orders", (2, 0), (1, 5)) == []
+    cache.insert("orders", 1, 6, 1, value="1:6")
+    assert [position for position, _ in cache.get_range("orders", (-1, -1), (2, -1))] == [
+        (1, 2),
+        (1, 5),
+        (1, 6),
+        (1, 7),
+    ]
+
+
+def test_a_consumed_prefix_leaves(cache: BrokerCache) -> None:
+    for entry in range(10):
+        cache.insert("orders", 1, entry, 10)
+    assert cache.remove_range("orders", (-1, -1), (1, 4)) == Removed(4, 40)
+    assert cache.remove_range("orders", (-1, -1), (1, 4), last_inclusive=True) == Removed(1, 10)
+    assert cache.usage("orders") == Usage(5, 50)
+    assert cache.tombstones == 5
+    assert cache.clear("orders") == Removed(5, 50)
+    assert cache.usage() == Usage(0, 0)
+
+
+def test_the_owner_keeps_the_limit() -> None:
+    cache = BrokerCache(max_size_bytes=100, watermark=0.5)
+    largest = 0
+    for entry in range(1_000):
+        cache.insert("orders", 1, entry, 1)
+        if cache.size_bytes > cache.trigger_bytes:
+            cache.evict(cache.size_bytes - cache.target_bytes)
+        largest = max(largest, cache.size_bytes)
+    assert largest == 98
+    assert cache.get("orders", 1, 999, default=None) is None
+    assert cache.exists("orders", 1, 999)
+    assert not cache.exists("orders", 1, 0)
+
+
+def test_recently_read_and_expected_entries_stay_longer(cache: BrokerCache, clock: Clock) -> None:
+    cache.insert("orders", 1, 0, 10)
+    cache.insert("orders", 1, 1, 10, expected_reads=1)
+    cache.insert("orders", 1, 2, 10)
+    cache.get("orders", 1, 0)
+    clock.now_nanos = 101
+    assert cache.expire() == Removed(1, 10)
+    assert [slot.position for slot in cache.observe().queue] == [(1, 0), (1, 1)]
+    assert cache.mark_read("orders", 1, 1) == 0
+    assert cache.expect_read("orders", 1, 0) is None
+    clock.now_nanos = 202
+    assert cache.expire(older_than_nanos=101) == Removed(0, 0)
+    assert cache.expire(older_than_nanos=100) == Removed(2, 20)
+
+
+def test_the_snapshot_shows_everything(cache: BrokerCache, clock: Clock) -> None:
+    cache.insert("orders", 1, 0, 10, expected_reads=2)
+    cache.get("orders", 1, 0)
+    cache.exists("returns", 1, 0)
+    clock.now_nanos = 5
+    seen = cache.observe()
+    assert seen.now_nanos == 5
+    assert seen.size_bytes == 10
+    assert seen.caches == {"orders": CacheView(10, (Position(1, 0),))}
+    assert seen.queue == (SlotView("orders", Position(1, 0), 10, 5, 0, True, 2),)
+    assert seen.tombstones == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda cache: cache.insert("new", 1, 0, -1),
+        lambda cache: cache.expire(-1),
+        lambda cache: cache.evict(0),
+        lambda cache: cache.evict(-1),
+    ],
+)
+def test_a_wrong_argument_changes_nothing(clock: Clock, wrong: Callable[[BrokerCache], object]) -> None:
+    rows: list[Row] = []
+    cache = BrokerCache(clock=clock, on_row=rows.append)
+    cache.insert("orders", 1, 0, 10)
+    before, told = cache.observe(), len(rows)
+    with pytest.raises(ValueError, match=r"size_bytes|older_than_nanos"):
+        wrong(cache)
+    assert cache.observe() == before
+    assert len(rows) == told
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"max_size_bytes": -1}, {"ttl_nanos": -1}, {"max_requeues": -1}, {"watermark": 1.1}, {"requeue_budget": "none"}],
+)
+def test_a_wrong_setting_is_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        BrokerCache(**settings)  # type: ignore[arg-type]
+
+
+def test_a_limit_of_0_caches_nothing() -> None:
+    cache = BrokerCache(max_size_bytes=0)
+    assert not cache.insert("orders", 1, 0, 0)
+    assert cache.usage() == Usage(0, 0)
+
+
+def test_payloads_are_let_go_at_once(cache: BrokerCache) -> None:
+    cache.insert("orders", 1, 0, 10, value="large")
+    slot = cache._queue[0]
+    cache.clear("orders")
+    assert slot.value is None
+
+
+def test_dead_slots_take_bounded_memory_and_still_count(clock: Clock) -> None:
+    rows: list[Row] = []
+    cache = BrokerCache(clock=clock, on_row=rows.append)
+    cache.insert("orders", 1, 0, 10)
+    for entry in range(1, 5_001):
+        cache.insert("orders", 1, entry, 1)
+        cache.remove_range("orders", (1, 1), (1, entry), last_inclusive=True)
+        assert len(cache._queue) < 100
+    cache._check()
+    assert cache.tombstones == 5_000
+    rows.clear()
+    assert cache.evict(10) == Removed(1, 10)
+    assert cache.evict(10) == Removed(0, 0)
+    assert sum(row.op == "TOMBSTONE" for row in rows) == 5_000
+    assert cache.tombstones == 0
+
+
+def test_the_order_of_a_ledger_forgets_what_passes_took(clock: Clock) -> None:
+    cache = BrokerCache(clock=clock, extend_recently_accessed=False)
+    for entry in range(5_000):
+        cache.insert("orders", 1, entry, 1)
+        if entry >= 10:
+            cache.evict(1)
+        assert len(cache.get_range("orders", (1, entry), (1, entry))) == 1
+        clock.now_nanos += 1
+    cache._check()
+    home = cache._caches["orders"].ledgers[1]
+    assert len(home.order) <= 2 * len(home.entries) + SLACK + 1
+
+
+def test_an_empty_ledger_is_forgotten(cache: BrokerCache) -> None:
+    for ledger in range(100):
+        cache.insert("orders", ledger, 0, 1)
+        cache.evict(1)
+    assert cache._caches["orders"].ledgers == {}
+    cache._check()
