@@ -17,7 +17,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 def some_taken(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """The pass took a live slot."""
-    return not _refused(event) and any(take.op != "TOMBSTONE" for take in walk(pre, step).takes)
+    return not _refused(event) and any(take.slot is not None for take in walk(pre, step).takes)
 
 
 def takes_only_expired(config: Config, pre: State, event: Expire, step: Step) -> bool:

@@ -7,65 +7,19 @@ expected reads is R-REQUEUE-6's; what is left belongs to R-REQUEUE-3 or R-EVICT-
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget
-from entrycache_reference.pulsar_pip430.laws.law import Check, Law, cached
+from entrycache_reference.pulsar_pip430.laws.law import Law, cached
 from entrycache_reference.pulsar_pip430.laws.walk import Take, walk
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
-Takes = Callable[[State, Step], list[Take]]
-
-
-def is_extended(pre: State, take: Take) -> bool:
-    """Access extends the stay of the entry."""
-    return take.entry is not None and take.entry.accessed and pre.settings.extend_recently_accessed
-
 
 def is_awaited(take: Take) -> bool:
     """Somebody is still expected to read the entry."""
     return take.entry is not None and (take.entry.expected_reads or 0) > 0
-
-
-def has_budget(pre: State, take: Take) -> bool:
-    """One more extension because of expected reads is allowed."""
-    return take.entry is not None and pre.settings.max_requeues - take.entry.requeues > 0
-
-
-def live_takes(pre: State, step: Step) -> list[Take]:
-    """What the pass did with entries."""
-    return [take for take in walk(pre, step).takes if take.entry is not None]
-
-
-def accessed_ones(pre: State, step: Step) -> list[Take]:
-    """Takes of entries whose stay access extends."""
-    return [take for take in live_takes(pre, step) if is_extended(pre, take)]
-
-
-def awaited_with_budget(pre: State, step: Step) -> list[Take]:
-    """Takes of entries not extended by access that expect reads and have budget left."""
-    return [
-        take
-        for take in live_takes(pre, step)
-        if not is_extended(pre, take) and is_awaited(take) and has_budget(pre, take)
-    ]
-
-
-def awaited_without_budget(pre: State, step: Step) -> list[Take]:
-    """Takes of entries not extended by access that expect reads and have no budget left."""
-    return [
-        take
-        for take in live_takes(pre, step)
-        if not is_extended(pre, take) and is_awaited(take) and not has_budget(pre, take)
-    ]
-
-
-def not_awaited(pre: State, step: Step) -> list[Take]:
-    """Takes of entries not extended by access that expect no reads."""
-    return [take for take in live_takes(pre, step) if not is_extended(pre, take) and not is_awaited(take)]
 
 
 def for_access(take: Take) -> bool:
@@ -80,25 +34,25 @@ def for_reads(take: Take) -> bool:
 
 def accessed_stay(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-REQUEUE-1."""
-    return all(for_access(take) for take in accessed_ones(pre, step))
+    return all(for_access(take) for take in walk(pre, step).accessed)
 
 
 def awaited_stay(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-REQUEUE-2."""
     wrong_cause = pre.settings.extend_recently_accessed
-    return all(for_reads(take) or (for_access(take) and not wrong_cause) for take in awaited_with_budget(pre, step))
+    return all(for_reads(take) or (for_access(take) and not wrong_cause) for take in walk(pre, step).awaited)
 
 
 def exhausted_leave(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-REQUEUE-3."""
     own = pre.settings.extend_recently_accessed
-    return not any(for_access(take) and own for take in awaited_without_budget(pre, step))
+    return not any(for_access(take) and own for take in walk(pre, step).exhausted)
 
 
 def unawaited_leave(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-EVICT-3."""
     own = pre.settings.extend_recently_accessed
-    return not any(for_access(take) and own for take in not_awaited(pre, step))
+    return not any(for_access(take) and own for take in walk(pre, step).unawaited)
 
 
 def restamped_unmarked(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
@@ -164,7 +118,8 @@ def none_for_access(config: Config, pre: State, event: Expire | Evict, step: Ste
 
 def some_unawaited(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """The pass took an entry that expects no reads."""
-    return any(not is_awaited(take) for take in live_takes(pre, step))
+    walked = walk(pre, step)
+    return bool(walked.unawaited) or any(not is_awaited(take) for take in walked.accessed)
 
 
 def only_awaited_for_reads(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
@@ -177,22 +132,33 @@ def some_requeued(config: Config, pre: State, event: Expire | Evict, step: Step)
     return bool(walk(pre, step).requeued)
 
 
-def met(kind: Takes) -> Check:
-    """The guard: the pass took such an entry."""
+def took_accessed(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry whose stay access extends."""
+    return bool(walk(pre, step).accessed)
 
-    def guard(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
-        return bool(kind(pre, step))
 
-    return guard
+def took_awaited(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry, not extended by access, that expects reads and has budget left."""
+    return bool(walk(pre, step).awaited)
+
+
+def took_exhausted(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry, not extended by access, that expects reads and has no budget left."""
+    return bool(walk(pre, step).exhausted)
+
+
+def took_unawaited(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry, not extended by access, that expects no reads."""
+    return bool(walk(pre, step).unawaited)
 
 
 PASSES: Final = (Expire, Evict)
 
 LAWS: Final = (
-    Law(Rule.EVICT_3, PASSES, met(not_awaited), unawaited_leave),
-    Law(Rule.REQUEUE_1, PASSES, met(accessed_ones), accessed_stay),
-    Law(Rule.REQUEUE_2, PASSES, met(awaited_with_budget), awaited_stay),
-    Law(Rule.REQUEUE_3, PASSES, met(awaited_without_budget), exhausted_leave),
+    Law(Rule.EVICT_3, PASSES, took_unawaited, unawaited_leave),
+    Law(Rule.REQUEUE_1, PASSES, took_accessed, accessed_stay),
+    Law(Rule.REQUEUE_2, PASSES, took_awaited, awaited_stay),
+    Law(Rule.REQUEUE_3, PASSES, took_exhausted, exhausted_leave),
     Law(Rule.REQUEUE_4, PASSES, some_requeued, restamped_unmarked),
     Law(Rule.REQUEUE_5, PASSES, one_budget, each_requeue_counts),
     Law(Rule.REQUEUE_6, PASSES, some_for_reads, never_above_the_budget),

@@ -30,13 +30,19 @@ class Walk(NamedTuple):
     """The events of one pass.
 
     `queue` is what taking these slots in this order makes of the queue, None where a slot that was taken
-    did not stand at the head. `bound` is that of the beginning.
+    did not stand at the head. `bound` is that of the beginning. The takes of entries fall into four kinds:
+    access extends the stay (`accessed`), or not and reads are expected, with budget left (`awaited`) or without
+    (`exhausted`), or not (`unawaited`).
     """
 
     bound: int | None
     takes: tuple[Take, ...]
     queue: tuple[Slot | None, ...] | None
     requeued: dict[Slot, int]
+    accessed: tuple[Take, ...]
+    awaited: tuple[Take, ...]
+    exhausted: tuple[Take, ...]
+    unawaited: tuple[Take, ...]
 
 
 def slot_of(row: Row) -> Slot | None:
@@ -82,6 +88,7 @@ def _walked(pre: State, rows: tuple[Row, ...]) -> Walk:
     again: dict[Slot, Entry] = {}
     queue = deque(pre.queue)
     in_order = True
+    kinds: tuple[list[Take], list[Take], list[Take], list[Take]] = ([], [], [], [])
     for row in rows:
         if row.op not in TAKING:
             continue
@@ -90,10 +97,24 @@ def _walked(pre: State, rows: tuple[Row, ...]) -> Walk:
         entry = None if slot is None else again.get(slot) or cached(pre, slot.cache, slot.pos)
         requeues_after = row.requeues or 0
         stamp_after = -1 if row.new_stamp_ns is None else row.new_stamp_ns
-        takes.append(Take(row.op, row.cause, slot, entry, requeues_after, stamp_after, row))
-        if row.op == "REQUEUE" and slot is not None and entry is not None:
+        take = Take(row.op, row.cause, slot, entry, requeues_after, stamp_after, row)
+        takes.append(take)
+        if slot is None or entry is None:
+            continue
+        kinds[_kind(pre, entry)].append(take)
+        if row.op == "REQUEUE":
             requeued[slot] = requeued.get(slot, 0) + 1
             # What the row shows at the next take tells whether the mark was really cleared.
             again[slot] = entry._replace(accessed=False, stamp_nanos=stamp_after, requeues=requeues_after)
             queue.append(slot)
-    return Walk(bound, tuple(takes), tuple(queue) if in_order else None, requeued)
+    left_over = tuple(queue) if in_order else None
+    accessed, awaited, exhausted, unawaited = map(tuple, kinds)
+    return Walk(bound, tuple(takes), left_over, requeued, accessed, awaited, exhausted, unawaited)
+
+
+def _kind(pre: State, entry: Entry) -> int:
+    if pre.settings.extend_recently_accessed and entry.accessed:
+        return 0
+    if not entry.expected_reads or entry.expected_reads < 0:
+        return 3
+    return 1 if pre.settings.max_requeues - entry.requeues > 0 else 2
