@@ -1,0 +1,332 @@
+"""Replay: one broker after the other, one row after the other, judged by the reference's own decisions.
+
+The mirror of the removal queue and the sums are kept in Python, nothing is taken from the rule files; so this
+is the second opinion about the SQL. It is meant for small traces: above a number of live slots it gives up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from entrycache_reference.pulsar_pip430.config import Settings
+from entrycache_reference.pulsar_pip430.decision import Action, decide, expected, spare
+from entrycache_reference.pulsar_pip430.passes import PassKind, halts
+from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_spark.engines.removal_queue import RemovalQueue
+from entrycache_spark.files import Metadata, Part, read_broker
+from entrycache_spark.schema import AUDIT_COLUMNS
+from entrycache_spark.verdict import RuleFinding, Violation
+
+Row = dict[str, Any]
+Report = Callable[..., None]
+
+DEQUEUES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
+
+
+class TooManySlots(Exception):
+    """The trace is larger than replay is meant for."""
+
+
+def replay(
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Sequence[str],
+    max_live_slots: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> dict[str, RuleFinding]:
+    """What the rows of each broker say about the rules."""
+    checked: Counter[str] = Counter()
+    violations: defaultdict[str, list[Violation]] = defaultdict(list)
+    undecided: defaultdict[str, list[str]] = defaultdict(list)
+    shared = ["the trace is sampled"] if metadata.sampled else []
+    for name in sorted({part.broker for part in parts if part.rows}):
+        progress(f"replaying broker {name}")
+        table = read_broker([part for part in parts if part.broker == name], AUDIT_COLUMNS)
+        broker = BrokerReplay(name, table.to_pylist(), metadata, max_live_slots)
+        checked.update(broker.checked())
+        try:
+            broker.run()
+        except TooManySlots:
+            shared.append(f"broker {name!r}: more than {max_live_slots} slots at once; replay stops there")
+            continue
+        shared += broker.missing()
+        for rule in rules:
+            violations[rule] += broker.violations.get(rule, [])
+            undecided[rule] += broker.undecided.get(rule, [])
+    return {rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule])) for rule in rules}
+
+
+@dataclass
+class PassSums:
+    """One pass as far as it has gone."""
+
+    kind: str | None = None
+    row_kind: str | None = None
+    need: int | None = None
+    bound: int | None = None
+    end_seq: int | None = None
+    begin_island: int = 0
+    islands: set[int] = field(default_factory=set)
+    freed_bytes: int = 0
+    live_at_last: int = 0
+    ended: bool = False
+
+
+@dataclass
+class Life:
+    """One life of an entry: what is known beforehand, and what has happened so far."""
+
+    begin_seq: int | None = None
+    begin_island: int | None = None
+    size_bytes: int | None = None
+    first_seq: int | None = None
+    removed_seq: int | None = None
+    requeues: int = 0
+
+
+class BrokerReplay:
+    """The replay of one broker."""
+
+    def __init__(self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int) -> None:
+        self.name = name
+        self.rows = rows
+        self.many = metadata.many_threads
+        self.split = str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
+        self.max_live_slots = max_live_slots
+        self.first_seq = rows[0]["seq"]
+        self.starts = rows[0]["op"] == "CONFIG"
+        self.ends = rows[-1]["op"] == "END"
+        self.gapped = rows[-1]["seq"] - self.first_seq + 1 != len(rows)
+        self.numbered = not any(_unnumbered(row) for row in rows)
+        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.undecided: defaultdict[str, list[str]] = defaultdict(list)
+        self.lives: defaultdict[int, Life] = defaultdict(Life)
+        self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
+        self.live = 0
+        self.island = 0
+        self._survey()
+
+    def missing(self) -> list[str]:
+        """Why a clean answer would claim too much."""
+        if self.gapped:
+            return [f"broker {self.name!r}: events are missing"]
+        if not self.starts:
+            return [f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing"]
+        return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
+
+    def checked(self) -> Counter[str]:
+        """How many rows each rule speaks about."""
+        count: Counter[str] = Counter()
+        for row in self.rows:
+            op, cause = row["op"], row["cause"]
+            count["R-STATE-1"] += op in ("INSERT", "EVICT", "REMOVE")
+            count["R-STATE-8"] += row["life"] is not None
+            count["R-EVICT-8"] += op in DEQUEUES
+            count["R-REQUEUE-3"] += op == "EVICT"
+            count["R-REQUEUE-1"] += op == "REQUEUE" and cause == "ACCESSED"
+            for rule in ("R-REQUEUE-6", "R-REQUEUE-8"):
+                count[rule] += op == "REQUEUE" and cause == "EXPECTED_READS"
+            for rule in ("R-EXPIRE-1", "R-EXPIRE-2"):
+                count[rule] += op == "PASS_END" and cause == "TIME"
+            for rule in ("R-EVICT-4", "R-EVICT-5"):
+                count[rule] += op == "PASS_END" and cause == "SIZE"
+        return count
+
+    def run(self) -> None:
+        """Go through the rows in order."""
+        self.queue = RemovalQueue(self.numbered, self.many)
+        self.sum_bytes = self.opening_bytes
+        self.opened_bytes = 0
+        before: Row | None = None
+        for row in self.rows:
+            if before is not None and row["seq"] != before["seq"] + 1:
+                self.island += 1
+                before = None
+            self._bytes(row, before)
+            self._life(row)
+            if row["pass_id"] is not None:
+                self._pass(row)
+            self._decision(row)
+            self.queue.follow(row, self.island)
+            if len(self.queue) > self.max_live_slots:
+                raise TooManySlots
+            before = row
+        self._unended_passes()
+        for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
+            if place == 1 and self.many and not self.numbered:
+                self.undecided["R-EVICT-8"].append(f"seq {seq}: {text}")
+            else:
+                self._violation("R-EVICT-8", seq, life, "the oldest slot", text, [seq])
+
+    def _violation(
+        self, rule: str, seq: int, life: int | None, wanted: object, found: object, seqs: Iterable[int]
+    ) -> None:
+        self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(found), tuple(seqs)))
+
+    def _survey(self) -> None:
+        """What a row's judgement needs of later rows."""
+        self.opening_bytes = 0
+        for row in self.rows:
+            op, life, pass_id = row["op"], row["life"], row["pass_id"]
+            opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+            if opens:
+                self.opening_bytes += row["size_bytes"] or 0
+            if life is not None and (op == "INSERT" or opens) and self.lives[life].begin_seq is None:
+                self.lives[life].begin_seq = row["seq"]
+            if pass_id is not None:
+                sums = self.passes[pass_id]
+                if op in ("PASS_BEGIN", "PASS_END"):
+                    sums.kind = max(sums.kind or "", row["cause"])
+                    sums.bound = row["bound"] if sums.bound is None else sums.bound
+                elif op != "REQUEUE":
+                    sums.row_kind = row["cause"]
+                if op == "PASS_END":
+                    sums.end_seq = row["seq"]
+                if op == "PASS_BEGIN":
+                    sums.need = row["bound"]
+
+    def _bytes(self, row: Row, before: Row | None) -> None:
+        op = row["op"]
+        size = row["size_bytes"] or 0
+        change = size if op == "INSERT" else -size if op in ("EVICT", "REMOVE") else 0
+        whole = self.starts and self.island == 0
+        if before is None and not whole:
+            self.sum_bytes = row["bytes_after"]
+            return
+        self.sum_bytes += change
+        opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+        self.opened_bytes += size if opens else 0
+        follows = before is not None and row["bytes_after"] == before["bytes_after"] + change
+        opening = whole and (opens or (before is None and op in ("CONFIG", "SNAPSHOT")))
+        counted_up = opening and row["bytes_after"] == self.opened_bytes
+        if not follows and row["bytes_after"] != self.sum_bytes and not counted_up:
+            seqs = [row["seq"] if before is None else before["seq"], row["seq"]]
+            self._violation("R-STATE-1", row["seq"], row["life"], self.sum_bytes, row["bytes_after"], seqs)
+
+    def _life(self, row: Row) -> None:
+        op, seq, life = row["op"], row["seq"], row["life"]
+        opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+        self.live += (op == "INSERT" or (opens and life is not None)) - (op in ("EVICT", "REMOVE"))
+        if op == "INSERT" and life != seq:
+            self._violation("R-STATE-8", seq, life, f"life {seq}", f"life {life}", [seq])
+        if life is None or op == "TOMBSTONE":
+            return
+        known = self.lives[life]
+        if op == "INSERT" or opens:
+            known.begin_island = self.island
+            known.size_bytes = row["size_bytes"]
+            known.requeues = row["requeues"] or 0 if opens else 0
+        if known.first_seq is None:
+            known.first_seq = seq
+            unborn = known.begin_seq is None and self.starts and not self.gapped
+            early = seq < life or (known.begin_seq is not None and seq < known.begin_seq)
+            if unborn or early:
+                self._violation("R-STATE-8", seq, life, "an INSERT that begins this life", op, [seq])
+        if known.removed_seq is not None and op != "READ_DONE":
+            if self.many and op in ("HIT", "EXPECT"):
+                self.undecided["R-STATE-8"].append(f"seq {seq}: {op} after removal")
+            else:
+                self._violation("R-STATE-8", seq, life, "no event after removal", op, [known.removed_seq, seq])
+        if op in ("EVICT", "REMOVE"):
+            if known.size_bytes is not None and row["size_bytes"] not in (None, known.size_bytes):
+                seqs = [known.begin_seq or seq, seq]
+                self._violation("R-STATE-1", seq, life, known.size_bytes, row["size_bytes"], seqs)
+            if known.removed_seq is None:
+                known.removed_seq = seq
+
+    def _pass(self, row: Row) -> None:
+        op, seq = row["op"], row["seq"]
+        sums = self.passes[row["pass_id"]]
+        sums.islands.add(self.island)
+        kind = sums.kind or sums.row_kind
+        bound = sums.bound if row["bound"] is None else row["bound"]
+        if op in ("EVICT", "REQUEUE") and kind == "TIME" and bound is not None and row["stamp_ns"] is not None:
+            entry = Entry(row["size_bytes"], row["stamp_ns"], 0, False, None, None)
+            if halts(PassKind.TIME, bound, entry):
+                self._violation("R-EXPIRE-1", seq, row["life"], bound, row["stamp_ns"], [row["pass_id"], seq])
+        if op == "EVICT":
+            if row["cause"] == "SIZE":
+                done = sums.need is not None and halts(PassKind.SIZE, sums.need - sums.freed_bytes, _ANY_ENTRY)
+                if done or (row["bound"] is not None and halts(PassKind.SIZE, row["bound"], _ANY_ENTRY)):
+                    seqs = [row["pass_id"], seq]
+                    self._violation("R-EVICT-5", seq, row["life"], sums.need, sums.freed_bytes, seqs)
+            sums.freed_bytes += row["size_bytes"] or 0
+        if op == "PASS_END" and row["cause"] == "TIME":
+            self._head(row)
+        elif op == "PASS_END":
+            self._amount(row, sums)
+        else:
+            sums.live_at_last = self.live
+
+    def _head(self, row: Row) -> None:
+        stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
+        if stamp is not None and bound is not None:
+            if not halts(PassKind.TIME, bound, _ANY_ENTRY._replace(stamp_nanos=stamp)):
+                self._violation("R-EXPIRE-2", seq, row["life"], bound, stamp, [row["pass_id"], seq])
+        elif bound is None or row["bytes_after"] > 0:
+            self.undecided["R-EXPIRE-2"].append(f"seq {seq}: the head's stamp is not known")
+
+    def _amount(self, row: Row, sums: PassSums) -> None:
+        sums.ended = True
+        if len(sums.islands) > 1:
+            return
+        seq = row["seq"]
+        if sums.need is None:
+            self.undecided["R-EVICT-4"].append(f"seq {seq}: the begin of the pass is not known")
+            return
+        if self.starts and self.island == 0:
+            slot_left = self.live > 0 and sums.live_at_last > 0
+        elif row["tail_no"] is not None and row["head_no"] is not None:
+            slot_left = row["tail_no"] > row["head_no"]
+        else:
+            slot_left = row["stamp_ns"] is not None
+        if sums.freed_bytes < sums.need and slot_left:
+            self._violation("R-EVICT-4", seq, None, sums.need, sums.freed_bytes, [row["pass_id"], seq])
+
+    def _unended_passes(self) -> None:
+        for pass_id, sums in self.passes.items():
+            if sums.kind == "SIZE" and not sums.ended and len(sums.islands) == 1:
+                self.undecided["R-EVICT-4"].append(f"pass {pass_id}: its end is not known")
+
+    def _decision(self, row: Row) -> None:
+        """Let the reference decide about the entry that the row shows, and compare."""
+        op, cause, seq, life = row["op"], row["cause"], row["seq"], row["life"]
+        if op not in ("EVICT", "REQUEUE") or row["max_requeues"] is None or row["requeues"] is None:
+            return
+        settings = Settings(0, 0, 0, row["max_requeues"], bool(row["extend_accessed"]))
+        count = row["expected_reads"]
+        known = self.lives[life] if life is not None else Life()
+        seqs = [seq if row["pass_id"] is None else row["pass_id"], seq]
+        entry = Entry(row["size_bytes"], 0, row["requeues"], bool(row["accessed"]), count, None)
+        if op == "EVICT":
+            if known.begin_island == self.island:
+                entry = entry._replace(requeues=min(entry.requeues, known.requeues))
+            action = decide(entry, False, settings).action
+            if action is not Action.REMOVE:
+                self._violation("R-REQUEUE-3", seq, life, action.name, "EVICT", seqs)
+            return
+        used = 0 if self.split and cause == "ACCESSED" else 1
+        known.requeues += used
+        entry = entry._replace(requeues=max(entry.requeues, known.requeues) - used)
+        action = decide(entry, False, settings).action
+        if cause == "ACCESSED":
+            if action is not Action.REQUEUE_ACCESSED:
+                self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
+            return
+        if action is Action.REQUEUE_ACCESSED or not expected(entry):
+            self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
+        if not spare(entry, settings):
+            self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
+
+
+_ANY_ENTRY: Final = Entry(0, 0, 0, False, None, None)
+
+
+def _unnumbered(row: Row) -> bool:
+    op = row["op"]
+    if op in ("INSERT", "REQUEUE") and row["tail_no"] is None:
+        return True
+    return op in DEQUEUES and (row["ticket"] is None or row["head_no"] is None)
