@@ -119,9 +119,8 @@ class BrokerCache:
             home = self._caches[cache].ledgers[ledger]
         except KeyError:
             home = self._open(cache).ledger(ledger)
-        entries = home.entries
-        if entry in entries:
-            return self._reject(entries[entry], size_bytes)
+        if entry in home:
+            return self._reject(home[entry], size_bytes)
         if expected_reads is not None and expected_reads <= 0:
             expected_reads = None
         added = Entry()
@@ -135,7 +134,7 @@ class BrokerCache:
         added.accessed = False
         added.dead_slots = 0
         added.ordered = False
-        entries[entry] = added
+        home[entry] = added
         self._queue.append(added)
         home.size_bytes += size_bytes
         self.size_bytes += size_bytes
@@ -146,7 +145,7 @@ class BrokerCache:
     def get(self, cache: str, ledger: int, entry: int, default: object = None) -> object:
         """The value of one entry, which is marked accessed; `default` where it is not cached."""
         try:
-            found = self._caches[cache].ledgers[ledger].entries.get(entry)
+            found = self._caches[cache].ledgers[ledger].get(entry)
         except KeyError:
             found = None
         if found is None:
@@ -202,7 +201,7 @@ class BrokerCache:
         if cache is None:
             return Usage(len(self._queue) - self._dead_objects, self.size_bytes)
         ledgers = self._open(cache).ledgers.values()
-        return Usage(sum(len(ledger.entries) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
+        return Usage(sum(len(ledger) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
 
     def observe(self) -> Snapshot:
         """The whole state; marks and counts nothing. Takes time for every entry."""
@@ -297,9 +296,9 @@ class BrokerCache:
                 self._put_back(entry, now_nanos, 1)
             else:
                 home = entry.ledger
-                del home.entries[entry.number]
+                del home[entry.number]
                 home.size_bytes -= entry.size_bytes
-                if not home.entries:
+                if not home:
                     home.cache.drop(home)
                 self.size_bytes -= entry.size_bytes
                 if trace is not None:
@@ -337,7 +336,7 @@ class BrokerCache:
     def _find(self, cache: str, ledger: int, entry: int) -> Entry | None:
         """The entry at a position, if it is cached."""
         home = self._open(cache).ledgers.get(ledger)
-        return None if home is None else home.entries.get(entry)
+        return None if home is None else home.get(entry)
 
     def _skip(self, cache: str, ledger: int, entry: int, size_bytes: int) -> bool:
         """An offer that is not taken because caching is disabled."""
@@ -422,10 +421,7 @@ class BrokerCache:
         """Assert every invariant of the state; for tests."""
         live = [entry for entry in self._queue if not entry.dead_slots]
         cached = [
-            entry
-            for cache in self._caches.values()
-            for ledger in cache.ledgers.values()
-            for entry in ledger.entries.values()
+            entry for cache in self._caches.values() for ledger in cache.ledgers.values() for entry in ledger.values()
         ]
         assert len(live) == len(cached), (len(live), len(cached))
         assert {id(entry) for entry in live} == {id(entry) for entry in cached}

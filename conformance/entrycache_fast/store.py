@@ -45,20 +45,21 @@ class Entry:
     ordered: bool
 
 
-class Ledger:
-    """The cached entries of one ledger.
+class Ledger(dict[int, Entry]):
+    """The cached entries of one ledger, by number.
 
     `order` holds the numbers of its entries, ascending, as far as the last range lookup has put them there,
     and numbers that have left since. Inserts and passes do not touch it: a dict keeps its keys in the order
-    of insertion, so the entries that are not yet in the order are the last ones of `entries`.
+    of insertion, so the entries that are not yet in the order are the last ones.
+
+    It is a dict, and does not merely have one, because a pass over many ledgers waits for memory above all.
     """
 
-    __slots__ = ("cache", "entries", "number", "order", "size_bytes")
+    __slots__ = ("cache", "number", "order", "size_bytes")
 
     def __init__(self, cache: RangeCache, number: int) -> None:
         self.cache = cache
         self.number = number
-        self.entries: dict[int, Entry] = {}
         self.size_bytes = 0
         self.order: list[int] = []
 
@@ -66,11 +67,10 @@ class Ledger:
         """The entries from `first` to `last`, both included, ascending; None: no bound on that side."""
         self._update_order()
         order = self.order
-        entries = self.entries
         start = 0 if first is None else bisect_left(order, first)
         end = len(order) if last is None else bisect_right(order, last)
         numbers = order[start:end]
-        found = [entries[number] for number in numbers if number in entries]
+        found = [self[number] for number in numbers if number in self]
         if len(found) != len(numbers):
             order[start:end] = [entry.number for entry in found]
         return found
@@ -78,7 +78,7 @@ class Ledger:
     def _update_order(self) -> None:
         """Put the numbers inserted since the last call into the order."""
         new: list[int] = []
-        for number, entry in reversed(self.entries.items()):
+        for number, entry in reversed(self.items()):
             if entry.ordered:
                 break
             entry.ordered = True
@@ -92,9 +92,9 @@ class Ledger:
             for number in new:
                 self._put_in_order(number)
         else:
-            self.order = sorted(self.entries)
-        if len(self.order) > 2 * len(self.entries) + SLACK:
-            self.order = [number for number in self.order if number in self.entries]
+            self.order = sorted(self)
+        if len(self.order) > 2 * len(self) + SLACK:
+            self.order = [number for number in self.order if number in self]
 
     def _put_in_order(self, number: int) -> None:
         """Put one number into the order, unless it stands there since an earlier stay."""
@@ -104,15 +104,17 @@ class Ledger:
 
     def remove(self, entry: Entry) -> None:
         """Take one entry out."""
-        del self.entries[entry.number]
+        del self[entry.number]
         self.size_bytes -= entry.size_bytes
-        if not self.entries:
+        if not self:
             self.cache.drop(self)
 
     def shrink(self, removed: int) -> None:
         """Give back the room of `removed` entries that have just left, if they were the greater part."""
-        if removed > len(self.entries):
-            self.entries = dict(self.entries)
+        if removed > len(self):
+            kept = dict(self)
+            self.clear()
+            self.update(kept)
 
 
 class RangeCache:
@@ -164,11 +166,11 @@ class RangeCache:
         for number, ledger in self.ledgers.items():
             assert ledger.number == number
             assert ledger.cache is self
-            assert ledger.entries, f"ledger {number} of {self.name} is empty and was not dropped"
-            assert ledger.size_bytes == sum(entry.size_bytes for entry in ledger.entries.values())
-            assert all(entry.number == at for at, entry in ledger.entries.items())
+            assert ledger, f"ledger {number} of {self.name} is empty and was not dropped"
+            assert ledger.size_bytes == sum(entry.size_bytes for entry in ledger.values())
+            assert all(entry.number == at for at, entry in ledger.items())
             assert ledger.order == sorted(set(ledger.order)), ledger.order
             in_order = set(ledger.order)
-            flags = [entry.ordered for entry in ledger.entries.values()]
+            flags = [entry.ordered for entry in ledger.values()]
             assert flags == sorted(flags, reverse=True), flags
-            assert all(entry.number in in_order for entry in ledger.entries.values() if entry.ordered)
+            assert all(entry.number in in_order for entry in ledger.values() if entry.ordered)
