@@ -1,0 +1,108 @@
+"""One number with its target, and the rounds it is taken from."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+from typing import Final
+
+CALIBRATION_TURNS: Final = 1_000_000
+CALIBRATION: Final = "calibration loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number. `at_least` and `at_most` are its target; a bare rate has none, because machines differ."""
+
+    what: str
+    value: float
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether the target is missed."""
+        too_low = self.at_least is not None and self.value < self.at_least
+        return too_low or (self.at_most is not None and self.value > self.at_most)
+
+    @property
+    def shown(self) -> str:
+        """The number with its unit, for people."""
+        digits = 2 if self.value < 100 else 0
+        return f"{self.value:,.{digits}f} {self.unit}".rstrip()
+
+    @property
+    def target(self) -> str:
+        """The target, for people; empty where there is none."""
+        if self.at_least is not None:
+            return f"at least {self.at_least:g}"
+        return "" if self.at_most is None else f"at most {self.at_most:g}"
+
+
+Run = Callable[[], float]
+"""Does its work once and answers the seconds of processor time that the part to be measured took."""
+
+Rounds = Mapping[str, list[float]]
+"""The seconds of each run, one number a round."""
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """The processor time of some work, its garbage collections included."""
+    gc.collect()
+    start = process_time()
+    work()
+    return process_time() - start
+
+
+@contextmanager
+def harness_set_apart() -> Iterator[None]:
+    """Keep what stands in memory now, operation lists above all, out of the garbage collector's sight.
+
+    What is made within, a cache and its entries, is collected as in any program.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def calibration() -> float:
+    """A loop that is the same everywhere: what a bare rate has to be read beside."""
+
+    def loop() -> None:
+        total = 0
+        for number in range(CALIBRATION_TURNS):
+            total += number & 7
+
+    return seconds_of(loop)
+
+
+def interleaved(rounds: int, runs: Mapping[str, Run]) -> Rounds:
+    """Every run once a round, the calibration loop among them; each round begins with another one."""
+    everything = {**runs, CALIBRATION: calibration}
+    names = list(everything)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(rounds):
+        start = number % len(names)
+        for name in names[start:] + names[:start]:
+            with harness_set_apart():
+                seconds[name].append(everything[name]())
+    return seconds
+
+
+def ratio(rounds: Rounds, above: str, below: str) -> float:
+    """The median over the rounds of the one time divided by the other."""
+    return median(a / b for a, b in zip(rounds[above], rounds[below], strict=True))
+
+
+def rate(rounds: Rounds, name: str, count: int) -> float:
+    """How many a second, by the median round."""
+    return count / median(rounds[name])
