@@ -1,0 +1,1 @@
+"""The book of rules: what each says, what is linked to it, and whether text and checks agree."""

@@ -1,0 +1,96 @@
+"""Short runs of the reference for the tests of single rules; what they played can be listened to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.pulsar_pip430 import Config, Row, State, Step, initial, step
+from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.ops import Op
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
+from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_reference.vocabulary import CacheName, Position
+
+A: Final = CacheName("a")
+B: Final = CacheName("b")
+REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+
+
+def at(entry: int, ledger: int = 1) -> Position:
+    """A position, most often in ledger 1."""
+    return Position(ledger, entry)
+
+
+class Played(NamedTuple):
+    """A run: the states, the initial one first, and the steps between them."""
+
+    states: tuple[State, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The answers, one a step."""
+        return tuple(done.outcome for done in self.steps)
+
+    @property
+    def last(self) -> Outcome:
+        """The answer of the last step."""
+        return self.steps[-1].outcome
+
+    @property
+    def before(self) -> State:
+        """The state before the last step."""
+        return self.states[-2]
+
+    @property
+    def after(self) -> State:
+        """The state after the last step."""
+        return self.states[-1]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the last step."""
+        return self.steps[-1].rows
+
+    def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry:
+        """The entry at a position; it has to be cached."""
+        found = self.find(entry, cache, ledger)
+        assert found is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
+        return found
+
+    def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry | None:
+        """The entry at a position, or None."""
+        return entry_at(self.after, cache, at(entry, ledger))
+
+    def queue(self) -> list[int | None]:
+        """The entry numbers of the removal queue from head to tail; None: a dead slot."""
+        return [None if slot is None else slot.pos.entry for slot in self.after.queue]
+
+
+_listeners: list[list[tuple[Config, tuple[Op, ...]]]] = []
+
+
+@contextmanager
+def listening() -> Iterator[list[tuple[Config, tuple[Op, ...]]]]:
+    """The runs that are played until the end of the block."""
+    heard: list[tuple[Config, tuple[Op, ...]]] = []
+    _listeners.append(heard)
+    try:
+        yield heard
+    finally:
+        _listeners.remove(heard)
+
+
+def play(*events: Op, **config: Any) -> Played:
+    """The reference's run through these events, with these keys of the configuration not at their defaults."""
+    settings = Config(**config)
+    for heard in _listeners:
+        heard.append((settings, events))
+    states = [initial(settings)]
+    steps: list[Step] = []
+    for event in events:
+        steps.append(step(states[-1], event, settings))
+        states.append(steps[-1].state)
+    return Played(tuple(states), tuple(steps))

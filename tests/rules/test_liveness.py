@@ -1,0 +1,40 @@
+import pytest
+
+from entrycache_conformance.rulebook.scenario import A, at, play
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.laws import ANSWERS
+from entrycache_reference.pulsar_pip430.ops import Evict, Get, Insert
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+
+
+@pytest.mark.rule("R-LIVENESS-1")
+@pytest.mark.parametrize("max_requeues", [0, 1, 5])
+def test_r_liveness_1__a_pass_takes_an_entry_once_and_once_more_for_each_extension(max_requeues):
+    run = play(Insert(A, at(0), 1, 9), Get(A, at(0)), Evict(1), max_requeues=max_requeues)
+    takes = sum(row.op in {"EVICT", "REQUEUE"} for row in run.rows)
+    assert takes == 1 + max(1, max_requeues)
+    assert run.last == Removed(1, 1)
+
+
+EACH = {
+    "insert": Insert(A, at(0), 1),
+    "get": Get(A, at(0)),
+    "get_range": ops.GetRange(A, at(0), at(1)),
+    "exists": ops.Exists(A, at(0)),
+    "remove_range": ops.RemoveRange(A, at(0), at(1), True),
+    "clear": ops.Clear(A),
+    "usage": ops.Usage(),
+    "observe": ops.Observe(),
+    "advance": ops.Advance(1),
+    "expire": ops.Expire(),
+    "evict": Evict(1),
+    "mark_read": ops.MarkRead(A, at(0)),
+    "expect_read": ops.ExpectRead(A, at(0)),
+}
+
+
+@pytest.mark.rule("R-LIVENESS-2")
+@pytest.mark.parametrize("name", [op.name for op in ops.OPS])
+def test_r_liveness_2__every_operation_answers_its_own_outcome(name):
+    run = play(Insert(A, at(0), 1, 1), EACH[name])
+    assert type(run.last) is ANSWERS[type(EACH[name])]
