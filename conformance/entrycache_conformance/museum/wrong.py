@@ -44,8 +44,8 @@ def drop_entries_rebuilding_the_queue(state: State, name: CacheName, positions: 
     if not positions:
         return state
     after = _drop_entries(state, name, positions)
-    queue = tuple(Slot(other, pos) for other, cache in after.caches.items() for pos in cache.entries)
-    return after._replace(queue=queue)
+    live = iter([Slot(other, pos) for other, cache in after.caches.items() for pos in cache.entries])
+    return after._replace(queue=tuple(None if slot is None else next(live) for slot in after.queue))
 
 
 def advance_expiring(state: State, event: ops.Advance, config: Config) -> Step:
@@ -82,7 +82,7 @@ def removal_told_twice(state: State, name: CacheName, positions: tuple[Position,
     return done._replace(rows=done.rows * 2)
 
 
-def opened_by_inserts_only(done: Step, name: CacheName) -> Step:
+def opened_by_inserts_only(before: State, done: Step, name: CacheName) -> Step:
     """R-STATE-9."""
     return done
 

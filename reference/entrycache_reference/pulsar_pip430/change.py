@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Entry, Slot, State
+from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 EMPTY = Cache({}, 0)
@@ -31,6 +32,7 @@ def with_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> St
     return with_cache(state, name, {**cache.entries, pos: entry}, cache.size_bytes)
 
 
+@rule(Rule.STATE_1, Rule.STATE_2, Rule.STATE_3)
 def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> State:
     """The state with a new entry: in its cache, at the tail of the queue, in both sums of bytes."""
     cache = cache_of(state, name)
@@ -38,6 +40,7 @@ def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> Sta
     return added._replace(queue=(*state.queue, Slot(name, pos)), size_bytes=state.size_bytes + entry.size_bytes)
 
 
+@rule(Rule.STATE_1, Rule.STATE_2)
 def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
     """The state without these entries of one cache; their slots in the queue are dead (R-INVALIDATE-6)."""
     cache = cache_of(state, name)

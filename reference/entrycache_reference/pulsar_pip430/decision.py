@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import Entry
-from entrycache_reference.rules import Rule
+from entrycache_reference.rules import Rule, rule
 
 ANY: Final = None
 """A cell of the table that matches true and false."""
@@ -78,21 +78,25 @@ def lookup(table: tuple[Line, ...]) -> dict[Facts, Line]:
 LOOKUP: Final = lookup(DECISION)
 
 
+@rule(Rule.REQUEUE_7)
 def touched(entry: Entry, settings: Settings) -> bool:
     """Whether access extends the stay of the entry (R-REQUEUE-1, R-REQUEUE-7)."""
     return settings.extend_recently_accessed and entry.accessed
 
 
+@rule(Rule.REQUEUE_8)
 def expected(entry: Entry) -> bool:
     """Whether the entry expects a read (R-REQUEUE-8)."""
     return entry.expected_reads is not None and entry.expected_reads >= 1
 
 
+@rule(Rule.REQUEUE_6)
 def spare(entry: Entry, settings: Settings) -> bool:
     """Whether the budget of the entry allows one more requeue because of expected reads (R-REQUEUE-6)."""
     return entry.requeues < settings.max_requeues
 
 
+@rule(Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3)
 def decide(entry: Entry | None, halt: bool, settings: Settings) -> Line:
     """The line of the table that decides about the head; `entry` None: the slot is dead."""
     if entry is None:

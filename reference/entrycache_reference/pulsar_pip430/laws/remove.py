@@ -1,4 +1,4 @@
-"""The laws about `remove_range` and `clear`. R-INVALIDATE-6 is a MAY and has none."""
+"""The laws about `remove_range` and `clear`. R-INVALIDATE-6 is a MAY: no subject can break it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,16 @@ from entrycache_reference.rules import Rule
 def in_order(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
     """The bounds are not reversed."""
     return event.first <= event.last
+
+
+def removes_something(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
+    """An entry has left."""
+    return any(row.op == "REMOVE" for row in step.rows)
+
+
+def slots_stay(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
+    """The queue is as long as before: slots of entries that left are dead, not gone."""
+    return len(step.state.queue) == len(pre.queue)
 
 
 def removes_up_to_the_end(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
@@ -75,4 +85,5 @@ LAWS: Final = (
     Law(Rule.INVALIDATE_3, (RemoveRange,), reversed_bounds, removes_nothing),
     Law(Rule.INVALIDATE_4, (Clear,), always, empties_this_cache),
     Law(Rule.INVALIDATE_5, (RemoveRange, Clear), always, answers_what_left),
+    Law(Rule.INVALIDATE_6, (RemoveRange, Clear), removes_something, slots_stay),
 )
