@@ -33,12 +33,12 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
 
 
 @rule(Rule.STATE_9)
-def opened(done: Step, name: CacheName) -> Step:
-    """The same step, with the cache of that name there, whatever else the step did."""
+def opened(before: State, done: Step, name: CacheName) -> Step:
+    """The same step, with the cache of that name there, whatever else the step did; its opening comes first."""
     after = done.state
     if name not in after.caches:
         after = after._replace(caches={**after.caches, name: EMPTY})
-    return Step(after, done.outcome, (open_row(after, name), *done.rows))
+    return Step(after, done.outcome, (open_row(before, name), *done.rows))
 
 
 @rule(Rule.STATE_9, Rule.STATE_5, Rule.LIVENESS_2)
@@ -51,4 +51,4 @@ def step(state: State, event: ops.Op, config: Config) -> Step:
     name = getattr(event, "cache", ABSENT)
     if name is ABSENT or name in state.caches or isinstance(done.outcome, Refused):
         return done
-    return opened(done, name)
+    return opened(state, done, name)

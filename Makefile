@@ -1,0 +1,44 @@
+# Every command of the project. A bare `make` lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help environment conform test static unit nightly bench docs clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+environment: .venv/.ready ## make .venv with all that the project's own tests need
+
+.venv/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "entrycache: python3 is missing or older than 3.11; install Python 3.11 or say PYTHON=/path" >&2; exit 4; }
+	@echo "making .venv (Spark is large: this takes some minutes the first time)" >&2
+	@$(PYTHON) -m venv .venv && $(BIN)/pip install -q --disable-pip-version-check -e '.[dev]' || \
+	  { echo "entrycache: the Python packages could not be installed; see pip's last line (is there a network?)" >&2; exit 4; }
+	@touch $@
+
+conform: environment ## conformance of our caches and, with Maven, of a released jar; a trace, its audit; the evidence
+	@$(BIN)/python -m entrycache_conformance.tour
+
+test: environment static unit ## everything that a pull request must pass
+	@$(BIN)/python -m entrycache_conformance.tour --profile ci --strict
+
+static: environment ## types and style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+unit: environment ## the tests of our own code
+	$(BIN)/python -m pytest -q
+
+nightly: environment ## the long runs
+	.ci/nightly
+
+bench: environment ## speed, as ratios measured in one run
+	$(BIN)/entrycache bench
+
+docs: environment ## write the generated pages again
+	$(BIN)/python -m entrycache_conformance.docs
+
+clean: ## take away what these commands made
+	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,69 @@
+"""How quick the suite itself is: steps judged in this process, and steps played through a child process."""
+
+from __future__ import annotations
+
+import random
+import sys
+from time import perf_counter
+
+from entrycache_conformance.bench.measure import bare_rate
+from entrycache_conformance.bench.measurement import Measurement, interleaved, seconds_of
+from entrycache_conformance.case import Case
+from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.machine import BATCH, bulk, search
+from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.subjects.subject import Subject
+
+EXAMPLES = 150
+BATCHES = 10
+PLAYED_CASES = 2_000
+
+
+def suite(rounds: int) -> list[Measurement]:
+    """Judged steps a second inside Hypothesis and without it, and played steps a second through the protocol."""
+    fast = in_process("fast")
+    assert fast is not None
+    menu = op_menu(list(fast.declaration.system.ops))
+    steps: dict[str, int] = {}
+
+    def in_hypothesis() -> float:
+        coverage = Coverage()
+        seconds = seconds_of(lambda: search(fast, menu, EXAMPLES, 0, coverage))
+        steps["hypothesis"] = coverage.steps
+        return seconds
+
+    def in_bulk() -> float:
+        coverage = Coverage()
+        batches = iter(range(BATCHES))
+        seconds = seconds_of(lambda: bulk(fast, menu, 0, coverage, lambda: next(batches, None) is None))
+        steps["bulk"] = coverage.steps
+        return seconds
+
+    cases = _cases(fast)
+    steps["protocol"] = sum(len(case.steps) for case in cases)
+    child = Child([sys.executable, "-m", "entrycache_conformance", "serve", "fast"])
+
+    def played() -> float:
+        start = perf_counter()
+        child.play(cases)
+        return perf_counter() - start
+
+    try:
+        seconds = interleaved(rounds, {"hypothesis": in_hypothesis, "bulk": in_bulk, "protocol": played})
+    finally:
+        child.close()
+    return [
+        bare_rate("judged steps inside Hypothesis (goal 5,000)", seconds, "hypothesis", steps["hypothesis"]),
+        bare_rate(f"judged steps in bulk, {BATCH} cases a batch (goal 50,000)", seconds, "bulk", steps["bulk"]),
+        bare_rate(
+            "steps played through a child process, wall time (goal 200,000)", seconds, "protocol", steps["protocol"]
+        ),
+    ]
+
+
+def _cases(subject: Subject) -> list[Case]:
+    source = random.Random(0)
+    menu = op_menu(list(subject.declaration.system.ops))
+    return [make_case(source.randint, subject.declaration, menu, Coverage()).case for _ in range(PLAYED_CASES)]

@@ -1,0 +1,176 @@
+"""The case: one JSON object that is a run, a replay file, a vector, an exhibit's proof and a known failure."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode, encode_op
+from entrycache_conformance.system import System, system_named
+from entrycache_reference.errors import UsageError
+
+KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run: a system, its configuration (variants included) and steps.
+
+    `outcomes` are the reference's, `got` what a subject answered, both as JSON values, empty where
+    the case carries none.
+    """
+
+    system: System
+    config: Any
+    steps: tuple[Any, ...]
+    outcomes: tuple[Any, ...] = ()
+    got: tuple[Any, ...] = ()
+    rules: tuple[str, ...] = ()
+    note: str = ""
+
+
+def config_to_json(config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
+    """The effective configuration; with `keys` only those, without variants in any case."""
+    value: dict[str, Any] = encode(config)
+    value.pop("variants")
+    if value["grace_millis"] is None:
+        value["grace_millis"] = config.effective_grace_millis
+    return {name: part for name, part in value.items() if keys is None or name in keys}
+
+
+def outcome_to_json(outcome: Any) -> dict[str, Any]:
+    """The JSON object of an outcome; the payload of a hit only where there is one."""
+    value: dict[str, Any] = encode(outcome)
+    if value.get("tokens", 0) is None:
+        del value["tokens"]
+    return value
+
+
+def variants_to_json(config: Any) -> dict[str, Any]:
+    """The variants that are not the norm."""
+    norm = type(config.variants)()
+    return {
+        field.name: getattr(config.variants, field.name).value
+        for field in dataclasses.fields(norm)
+        if getattr(config.variants, field.name) is not getattr(norm, field.name)
+    }
+
+
+def to_json(case: Case) -> dict[str, Any]:
+    """The JSON object of a case, with the whole effective configuration."""
+    value: dict[str, Any] = {
+        "system": case.system.name,
+        "config": config_to_json(case.config),
+        "steps": [encode_op(op) for op in case.steps],
+    }
+    variants = variants_to_json(case.config)
+    if variants:
+        value["variants"] = variants
+    for name in ("outcomes", "got", "rules"):
+        if getattr(case, name):
+            value[name] = list(getattr(case, name))
+    if case.note:
+        value["note"] = case.note
+    return value
+
+
+def from_json(value: Any) -> Case:
+    """A case from its JSON object.
+
+    Raises:
+        UsageError: the first thing that is wrong, in one line.
+    """
+    if type(value) is not dict:
+        raise UsageError("a case is a JSON object with system, config and steps")
+    for name in ("system", "steps"):
+        if name not in value:
+            raise UsageError(f"the case has no {name!r}")
+    unknown = sorted(value.keys() - KEYS)
+    if unknown:
+        raise UsageError(f"the case has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
+    system = system_named(str(value["system"]))
+    try:
+        variants = decode_object(system.variants, value.get("variants", {}))
+        config = decode_object(system.config, value.get("config", {}))
+    except Malformed as error:
+        raise UsageError(f"the case's config: {error}") from None
+    if type(value["steps"]) is not list:
+        raise UsageError("the case's steps are not an array")
+    steps = []
+    for index, step in enumerate(value["steps"]):
+        try:
+            steps.append(decode_op(system.ops, step))
+        except Malformed as error:
+            raise UsageError(f"step {index} of the case: {error}") from None
+    config = dataclasses.replace(config, variants=variants)
+    check_trigger(config, steps)
+    return Case(
+        system,
+        config,
+        tuple(steps),
+        tuple(value.get("outcomes", ())),
+        tuple(value.get("got", ())),
+        tuple(value.get("rules", ())),
+        str(value.get("note", "")),
+    )
+
+
+def check_trigger(config: Any, steps: list[Any]) -> None:
+    """Refuse a case in which an insert could cross the trigger; that belongs to a later level.
+
+    Raises:
+        UsageError: the sum of all inserted sizes is above the trigger.
+    """
+    trigger = int(config.max_size_bytes * 0.98)
+    inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
+    if config.max_size_bytes and inserted > trigger:
+        raise UsageError(
+            f"the case inserts {inserted} bytes, above the trigger of {trigger}; at the levels range and queue "
+            "max_size_bytes is 0 or its trigger is at least the sum of all sizes inserted"
+        )
+
+
+def read_case(path: Path) -> Case:
+    """The case in a file.
+
+    Raises:
+        UsageError: the file cannot be read, is not JSON, or holds no case.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read the case {path}: {reason}") from None
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise UsageError(f"the case {path} is not JSON: {error}") from None
+    try:
+        return from_json(value)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def dumps(case: Case) -> str:
+    """The text of a case file: a step a line, an outcome a line."""
+    parts = []
+    for name, value in to_json(case).items():
+        if name in {"steps", "outcomes", "got"}:
+            lines = ",\n  ".join(json.dumps(item) for item in value)
+            parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]")
+        else:
+            parts.append(f" {json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def write_case(case: Case, folder: Path, stem: str) -> Path:
+    """Write a case under a name that its content decides; the path of the file."""
+    text = dumps(case)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,35 @@
+"""The command `entrycache`."""
+
+from __future__ import annotations
+
+import click
+
+from entrycache_conformance.commands import (
+    bench,
+    conform,
+    doctor,
+    museum,
+    prove,
+    replay,
+    report,
+    rules,
+    serve,
+    smoke,
+    trace,
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="entrycache")
+def main() -> None:
+    """Hold a message broker's entry cache to its rules.
+
+    Exit codes: 0 fine; 1 violations; 2 wrong usage, bad input or nothing checked; 3 a broken subject; 4 something
+    that the command needs is missing.
+    """
+
+
+for module in (conform, serve, smoke, replay, museum, prove, bench, doctor, rules, report):
+    main.add_command(module.command)
+for command in trace.commands():
+    main.add_command(command)

@@ -1,0 +1,233 @@
+"""JSON to typed values and back, built once from the annotated fields of the dataclasses.
+
+Decoding is strict: a bool is no integer, an integer is no float, an unknown key is an error. Encoding
+leaves out what is absent; positions become arrays because they are tuples.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span
+
+
+class Malformed(ValueError):
+    """A JSON value that does not have the shape of its type; the message says where and what."""
+
+
+Decoder = Callable[[Any], Any]
+
+
+class FieldCodec(NamedTuple):
+    """One field of a dataclass: how it is read, and what stands for its absence."""
+
+    name: str
+    decode: Decoder
+    default: Any
+    required: bool
+
+
+def _integer(span: Span | None) -> Decoder:
+    def decode(value: Any) -> int:
+        if type(value) is not int:
+            raise Malformed(f"expected an integer, got {value!r}")
+        if span is not None and not span.least <= value <= span.greatest:
+            raise Malformed(f"expected {span.least} to {span.greatest}, got {value}")
+        return value
+
+    return decode
+
+
+def _fraction(span: Span | None) -> Decoder:
+    def decode(value: Any) -> float:
+        if type(value) not in {int, float}:
+            raise Malformed(f"expected a number, got {value!r}")
+        if span is not None and not span.least <= value <= span.greatest:
+            raise Malformed(f"expected {span.least} to {span.greatest}, got {value}")
+        return float(value)
+
+    return decode
+
+
+def _position(span: Span | None) -> Decoder:
+    part = _integer(span)
+
+    def decode(value: Any) -> Position:
+        if type(value) is not list or len(value) != 2:
+            raise Malformed(f"expected a position [ledger, entry], got {value!r}")
+        return Position(part(value[0]), part(value[1]))
+
+    return decode
+
+
+def _exactly(kind: type, words: str) -> Decoder:
+    def decode(value: Any) -> Any:
+        if type(value) is not kind:
+            raise Malformed(f"expected {words}, got {value!r}")
+        return value
+
+    return decode
+
+
+def _member(kind: type[Enum]) -> Decoder:
+    def decode(value: Any) -> Enum:
+        try:
+            return kind(value)
+        except ValueError:
+            raise Malformed(f"expected one of {[m.value for m in kind]}, got {value!r}") from None
+
+    return decode
+
+
+def _sequence(item: Decoder) -> Decoder:
+    def decode(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list:
+            raise Malformed(f"expected an array, got {value!r}")
+        return tuple(item(part) for part in value)
+
+    return decode
+
+
+def _mapping(item: Decoder) -> Decoder:
+    def decode(value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise Malformed(f"expected an object, got {value!r}")
+        return {name: item(part) for name, part in value.items()}
+
+    return decode
+
+
+def _or_null(inner: Decoder) -> Decoder:
+    def decode(value: Any) -> Any:
+        return None if value is None else inner(value)
+
+    return decode
+
+
+def decoder(annotation: Any) -> Decoder:
+    """The decoder of a field's annotation."""
+    span = None
+    if typing.get_origin(annotation) is typing.Annotated:
+        span = next((mark for mark in annotation.__metadata__ if isinstance(mark, Span)), None)
+        annotation = annotation.__origin__
+    supertype = getattr(annotation, "__supertype__", None)
+    if supertype is not None:
+        annotation = supertype
+    origin = typing.get_origin(annotation)
+    if origin in {typing.Union, types.UnionType}:
+        parts = [part for part in typing.get_args(annotation) if part not in {Absent, type(None)}]
+        inner = decoder(parts[0])
+        return _or_null(inner) if type(None) in typing.get_args(annotation) else inner
+    if origin is tuple:
+        return _sequence(decoder(typing.get_args(annotation)[0]))
+    if origin is dict:
+        return _mapping(decoder(typing.get_args(annotation)[1]))
+    if annotation is int:
+        return _integer(span)
+    if annotation is float:
+        return _fraction(span)
+    if annotation is bool:
+        return _exactly(bool, "true or false")
+    if annotation is str:
+        return _exactly(str, "a string")
+    if annotation is Position:
+        return _position(span)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return _member(annotation)
+    if dataclasses.is_dataclass(annotation):
+        return lambda value: decode_object(typing.cast(type[Any], annotation), value)
+    raise TypeError(f"no JSON form is known for {annotation!r}")
+
+
+_FIELDS: dict[type[Any], tuple[FieldCodec, ...]] = {}
+
+
+def fields_of(kind: type[Any]) -> tuple[FieldCodec, ...]:
+    """The fields of a dataclass with their decoders, made once a class."""
+    known = _FIELDS.get(kind)
+    if known is not None:
+        return known
+    hints = typing.get_type_hints(kind, include_extras=True)
+    found = []
+    for field in dataclasses.fields(kind):
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        default = None if required else field.default
+        found.append(FieldCodec(field.name, decoder(hints[field.name]), default, required))
+    _FIELDS[kind] = tuple(found)
+    return _FIELDS[kind]
+
+
+def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozenset()) -> Any:
+    """The dataclass `kind` from a JSON object; keys in `ignored` are passed over.
+
+    Raises:
+        Malformed: a missing, unknown or ill-typed key; the message names it.
+    """
+    if type(value) is not dict:
+        raise Malformed(f"expected an object, got {value!r}")
+    arguments = []
+    seen = 0
+    for field in fields_of(kind):
+        if field.name in value:
+            seen += 1
+            try:
+                arguments.append(field.decode(value[field.name]))
+            except Malformed as error:
+                raise Malformed(f"{field.name}: {error}") from None
+        elif field.required:
+            raise Malformed(f"{field.name} is missing")
+        else:
+            arguments.append(field.default)
+    if seen + len(ignored & value.keys()) != len(value):
+        unknown = sorted(value.keys() - {field.name for field in fields_of(kind)} - ignored)
+        raise Malformed(f"unknown key {unknown[0]!r}" if unknown else "a key stands twice")
+    return kind(*arguments)
+
+
+_OP = frozenset({"op"})
+
+
+def decode_op(ops: Mapping[str, type[Any]], value: Any) -> Any:
+    """One step of a case.
+
+    Raises:
+        Malformed: no such operation, or arguments that its schema refuses.
+    """
+    if type(value) is not dict:
+        raise Malformed(f"expected a step, got {value!r}")
+    name = value.get("op")
+    if type(name) is not str or name not in ops:
+        raise Malformed(f"unknown op {name!r}; expected one of {', '.join(ops)}")
+    try:
+        return decode_object(ops[name], value, _OP)
+    except Malformed as error:
+        raise Malformed(f"op {name}: {error}") from None
+
+
+def encode_op(op: Any) -> dict[str, Any]:
+    """The JSON object of a step."""
+    kind = type(op)
+    value: dict[str, Any] = {"op": kind.name}
+    for name in kind.__slots__:
+        part = getattr(op, name)
+        if part is not ABSENT:
+            value[name] = part
+    return value
+
+
+def encode(value: Any) -> Any:
+    """The JSON form of an outcome, a configuration or a part of them."""
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: encode(getattr(value, field.name)) for field in fields_of(type(value))}
+    if isinstance(value, dict):
+        return {name: encode(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [encode(part) for part in value]
+    return value

@@ -1,0 +1,1 @@
+"""The commands of `entrycache`, a file each where they are more than a few lines."""

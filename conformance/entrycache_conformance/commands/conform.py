@@ -1,0 +1,134 @@
+"""`entrycache conform`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from entrycache_conformance.commands.options import (
+    choice_of,
+    json_option,
+    one_line_errors,
+    say_nothing_checked,
+    subject_options,
+)
+from entrycache_conformance.conform import Options, Report, conform
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.report.terminal import console, failure_table, summary
+from entrycache_conformance.subjects.resolve import resolve
+from entrycache_conformance.subjects.subject import Subject
+from entrycache_conformance.subjects.validate import Validated
+from entrycache_reference.errors import UsageError
+
+
+@click.command("conform")
+@click.argument("subject", required=False)
+@subject_options
+@click.option("--level", "levels", multiple=True, metavar="L", help="A level (again for more); default: all.")
+@click.option("--profile", type=click.Choice(list(PROFILES)), default="dev", show_default=True, help="How long to run.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of all choices.")
+@click.option(
+    "--bulk",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Then seeded cases without a framework, a level, for that long.",
+)
+@click.option("--validate", is_flag=True, help="Hold each message to its JSON Schema (slow).")
+@click.option(
+    "--failures",
+    type=click.Path(path_type=Path),
+    default=Path("entrycache-failures"),
+    show_default=True,
+    metavar="DIR",
+    help="Where case files of failures go.",
+)
+@json_option
+@one_line_errors
+def command(
+    subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
+    failures: Path, as_json: bool, **kwargs: Any,
+) -> int:  # fmt: skip
+    """Hold SUBJECT (default: fast) to the rules, beside the reference.
+
+    Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
+    4: something it needs is missing.
+    """
+    found = resolve(choice_of(subject, kwargs))
+    if validate:
+        found = Validated(found)
+    try:
+        known = found.declaration.system.levels
+        unknown = [level for level in levels if level not in known]
+        if unknown:
+            raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
+        asked = tuple(level for level in known if level in levels) if levels else _default_levels(found)
+        options = Options(asked, PROFILES[profile], seed, bulk, failures)
+        report = _with_progress(found, options, as_json)
+    finally:
+        found.close()
+    if as_json:
+        click.echo(json.dumps(report.json))
+    else:
+        show(report, seed, profile)
+        if isinstance(found, Validated):
+            click.echo(f"{found.messages} messages held to their schemas")
+    code = exit_code(report.json)
+    if code == 2:
+        say_nothing_checked([f"{item['what']}: {item['reason']}" for item in report.json["skipped"]])
+    return code
+
+
+def _default_levels(subject: Subject) -> tuple[str, ...]:
+    """All levels with a declared operation of their own; where there is none, all levels, to say so."""
+    declaration = subject.declaration
+    system = declaration.system
+    return tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
+
+
+def _with_progress(subject: Subject, options: Options, quiet: bool) -> Report:
+    out = console(stderr=True)
+    if quiet or not out.is_terminal:
+        return conform(subject, options)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as progress:
+        tasks: dict[str, Any] = {}
+
+        def notify(level: str, done: int, wanted: int) -> None:
+            if level not in tasks:
+                tasks[level] = progress.add_task(escape(f"{subject.name}, level {level}"), total=wanted)
+            progress.update(tasks[level], completed=done, total=max(wanted, done))
+
+        return conform(subject, options, notify)
+
+
+def exit_code(report: dict[str, Any]) -> int:
+    """1 if any level violates, else 2 if a level is nothing-checked, else 0."""
+    verdicts = [judged["verdict"] for judged in report["levels"].values()]
+    if "violates" in verdicts:
+        return 1
+    return 2 if "nothing-checked" in verdicts or not verdicts else 0
+
+
+def show(report: Report, seed: int, profile: str) -> None:
+    """The tables of a run."""
+    out = console()
+    for failure, rules, path in report.failures:
+        out.print(failure_table(failure, rules))
+        out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
+    out.print(summary(report.json))
+    fired = [rule["fired"] for rule in report.json["rules"].values()]
+    met = sum(1 for count in fired if count)
+    cells = sum(1 for count in report.json["cells"].values() if count)
+    out.print(
+        f"seed {seed}, profile {profile}; {met} of {len(fired)} rules fired, "
+        f"{cells} of {len(report.json['cells'])} decision cells met"
+    )
+    out.print(f"skipped: {len(report.json['skipped'])}")
+    for item in report.json["skipped"]:
+        out.print(f"  {item['what']}: {item['reason']}", markup=False)

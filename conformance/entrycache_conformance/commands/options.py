@@ -1,0 +1,63 @@
+"""Options that several commands share, and how errors end a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from entrycache_conformance.subjects.resolve import Choice
+from entrycache_conformance.subjects.wire import cut
+from entrycache_reference.errors import EntrycacheError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def one_line_errors(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Run a command; a user's error becomes one line on stderr and its exit code."""
+
+    @wraps(function)
+    def command(*args: Any, **kwargs: Any) -> None:
+        try:
+            code = function(*args, **kwargs)
+        except EntrycacheError as error:
+            print(f"entrycache: {error}", file=sys.stderr)
+            sys.exit(error.exit_code)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(0)
+        sys.exit(code or 0)
+
+    return command
+
+
+def say_nothing_checked(reasons: list[str]) -> None:
+    """One line on stderr for exit 2 where the usage was right: what kept the command from checking."""
+    why = cut(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
+    print(f"entrycache: nothing was checked: {why}", file=sys.stderr)
+
+
+def subject_options(function: F) -> F:
+    """--system, --command, --classpath and --timeout, wherever a subject may stand."""
+    for option in (
+        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
+                     metavar="S", help="Seconds for an answer of a child process, beside 1 ms a step."),
+        click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies."),
+        click.option("--command", metavar="CMD", help="A program that speaks the protocol on stdin and stdout."),
+        click.option("--system", metavar="S", help="The system, where a subject offers several."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def choice_of(subject: str | None, kwargs: dict[str, Any]) -> Choice:
+    """The subject that the command line means."""
+    return Choice(subject, kwargs["command"], kwargs["classpath"], kwargs["system"], kwargs["timeout"])
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+file_argument = click.argument("file", type=click.Path(path_type=Path))

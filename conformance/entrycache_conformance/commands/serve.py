@@ -1,0 +1,33 @@
+"""`entrycache serve`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from entrycache_conformance.commands.options import one_line_errors
+from entrycache_conformance.serve import serve
+from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.resolve import in_process, names
+from entrycache_reference.errors import UsageError
+
+
+@click.command("serve")
+@click.argument("subject")
+@click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies.")
+@click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
+@one_line_errors
+def command(subject: str, classpath: str | None, calls: bool) -> int:
+    """Speak the protocol for SUBJECT on stdin and stdout."""
+    if subject.startswith("pulsar:"):
+        argv = pulsar_command(subject.removeprefix("pulsar:"), classpath)
+        sys.stdout.flush()
+        os.execv(argv[0], [*argv, *(["--calls"] if calls else [])])
+    if calls or classpath is not None:
+        raise UsageError(f"--calls and --classpath go with a released jar such as pulsar:4.2.4, not with {subject!r}")
+    found = in_process(subject)
+    if found is None:
+        raise UsageError(f"unknown subject {subject!r}; expected one of: {', '.join(names())}")
+    return serve(found)

@@ -1,0 +1,70 @@
+"""`entrycache trace ...` and `entrycache audit`: the commands of the audit package, and `trace record`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from entrycache_conformance.case import read_case
+from entrycache_conformance.commands.options import choice_of, json_option, one_line_errors, subject_options
+from entrycache_conformance.report.terminal import console, failure_table
+from entrycache_conformance.subjects.resolve import resolve
+from entrycache_reference.errors import MissingPrerequisite
+
+
+def commands() -> list[click.Command]:
+    """The group `trace` and the command `audit`, or stand-ins that say what they need."""
+    try:
+        from entrycache_spark import cli  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        return [_missing("trace", error.name), _missing("audit", error.name)]
+    cli.trace.add_command(record_command)
+    return [cli.trace, cli.audit]
+
+
+def _missing(name: str, module: str | None) -> click.Command:
+    """A command that says which extra it needs."""
+
+    @click.command(name, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+    @one_line_errors
+    def command() -> int:
+        raise MissingPrerequisite(f"{name} needs the Python package {module}: pip install 'entrycache[trace]'")
+
+    return command
+
+
+@click.command("record")
+@click.argument("subject", required=False)
+@subject_options
+@click.option("--case", "case_file", required=True, type=click.Path(path_type=Path), help="The case to play.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
+@json_option
+@one_line_errors
+def record_command(subject: str | None, case_file: Path, out: Path, as_json: bool, **kwargs: Any) -> int:
+    """Play a case on SUBJECT (default: fast) and write what happened as a trace.
+
+    Our fast cache writes its own rows. Beside any other subject the rows are the reference's, every outcome is
+    compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
+    """
+    from entrycache_conformance.record import record  # noqa: PLC0415
+
+    case = read_case(case_file)
+    found = resolve(choice_of(subject, kwargs))
+    try:
+        recording = record(found, case, out)
+    finally:
+        found.close()
+    if as_json:
+        shown = {"schema": 1, "out": str(out), "events": recording.events, "own_rows": recording.own_rows}
+        shown["rules"] = list(recording.rules)
+        shown["verdict"] = "violates" if recording.failure else "conforms"
+        click.echo(json.dumps(shown))
+    else:
+        if recording.failure is not None:
+            console().print(failure_table(recording.failure, ()))
+        whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
+        click.echo(f"{recording.events} events of {found.name} in {out}: {whose}")
+    return 1 if recording.failure is not None else 0

@@ -1,0 +1,244 @@
+"""One conformance run: every level of a system, judged on what the subject declares."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.case import Case, outcome_to_json, write_case
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.explain import explain
+from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.machine import Failure, Search, bulk, search
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.report.terminal import expected_json, got_json
+from entrycache_conformance.subjects.broken import broken_reference
+from entrycache_conformance.subjects.subject import Subject, Trouble
+from entrycache_reference.pulsar_pip430.decision import DECISION
+from entrycache_reference.rules import Rule
+
+CELLS: Final = tuple(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION)
+"""Every decision cell: a kind of pass, a line of the table."""
+
+SCOUT_CASES: Final = 1_500
+"""Cases that tell what is reachable with a part of the operations or of the configuration."""
+
+
+class Options(NamedTuple):
+    """What a run was asked for. `bulk_seconds` 0: Hypothesis alone."""
+
+    levels: tuple[str, ...]
+    profile: Profile
+    seed: int
+    bulk_seconds: float
+    failures: Path
+
+
+class Report(NamedTuple):
+    """What came out: the contract's JSON object, and the failures with all that a person wants to see."""
+
+    json: dict[str, Any]
+    failures: list[tuple[Failure, tuple[Rule, ...], Path]]
+
+
+class SelfCheckFailed(AssertionError):
+    """The run did not catch a subject that is broken on purpose: nothing it says could be believed."""
+
+
+Notify = Callable[[str, int, int], None]
+"""Told the level, the examples judged so far and the examples wanted."""
+
+
+def conform(subject: Subject, options: Options, notify: Notify = lambda level, done, wanted: None) -> Report:
+    """Judge a subject at each level; see `Report`.
+
+    Raises:
+        BrokenSubject: the subject does not speak the protocol.
+        SelfCheckFailed: our error.
+    """
+    declaration = subject.declaration
+    coverage = Coverage()
+    levels: dict[str, dict[str, Any]] = {}
+    failures: list[tuple[Failure, tuple[Rule, ...], Path]] = []
+    skipped: list[dict[str, str]] = []
+    for level in options.levels:
+        levels[level] = {"examples": 0, "steps": 0, "verdict": "nothing-checked", "missing": []}
+        judged = levels[level]
+        wanted = declaration.system.ops_up_to(level)
+        judged["missing"] = [name for name in wanted if name not in declaration.ops]
+        if any(hangs(failure) for failure, _, _ in failures):
+            reason = "a run of an earlier level never ended, and this level plays its operations too"
+            skipped.append({"what": f"level {level}", "reason": reason})
+            continue
+        if not declaration.system.own_ops(level) & declaration.ops:
+            skipped.append({"what": f"level {level}", "reason": "the subject declares no operation of this level"})
+            continue
+        menu = op_menu([name for name in wanted if name in declaration.ops])
+        self_check(declaration, menu, options.seed)
+        found = _search(subject, level, menu, options, coverage, judged, notify)
+        reasons = Counter(run.reason for run in found.skipped)
+        skipped += [{"what": f"{level}: {count} runs", "reason": reason} for reason, count in sorted(reasons.items())]
+        if found.failure is not None:
+            judged["verdict"] = "violates"
+            failures.append(_written(subject, found.failure, options.failures))
+            behind = _behind(subject, menu, found.failure, options)
+            if behind is not None:
+                failures.append(_written(subject, behind, options.failures))
+        elif judged["examples"]:
+            judged["verdict"] = "conforms"
+    _hold_minimums(declaration, levels, options, coverage, skipped)
+    return Report(_to_json(subject, levels, coverage, failures, skipped), failures)
+
+
+def hangs(failure: Failure) -> bool:
+    """Whether the failing run never ended: finding that again would cost its time-outs again."""
+    failed = failure.difference.failed
+    return failed is not None and failed.trouble is Trouble.HANG
+
+
+def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> None:
+    """Catch a reference that is broken on purpose, with the very operations of this run, or stop.
+
+    Raises:
+        SelfCheckFailed: it was not caught.
+    """
+    broken = broken_reference(declaration, next(name for name in menu if name != "observe"))
+    if search(broken, menu, 300, seed, Coverage()).failure is None:
+        raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
+
+
+def _search(
+    subject: Subject,
+    level: str,
+    menu: Sequence[str],
+    options: Options,
+    coverage: Coverage,
+    judged: dict[str, Any],
+    notify: Notify,
+) -> Search:
+    """Hypothesis first, then, where asked for, seeded cases for that many seconds."""
+    before = (coverage.examples, coverage.steps)
+    wanted = options.profile.examples
+
+    def progress(count: int) -> None:
+        notify(level, coverage.examples - before[0] + count, wanted)
+
+    found = search(subject, menu, wanted, options.seed, coverage, progress)
+    if found.failure is None and options.bulk_seconds > 0:
+        end = time.monotonic() + options.bulk_seconds
+        more = bulk(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
+        found = Search(more.failure, found.skipped + more.skipped)
+    judged["examples"] = coverage.examples - before[0]
+    judged["steps"] = coverage.steps - before[1]
+    return found
+
+
+def _behind(subject: Subject, menu: Sequence[str], failure: Failure, options: Options) -> Failure | None:
+    """A difference that a step without an answer hides: the level once more without that operation."""
+    if failure.difference.failed is None or not failure.case.steps:
+        return None
+    silent = type(failure.case.steps[failure.difference.at]).name
+    rest = [name for name in menu if name != silent]
+    if not rest:
+        return None
+    return search(subject, rest, options.profile.examples, options.seed, Coverage()).failure
+
+
+def _written(subject: Subject, failure: Failure, folder: Path) -> tuple[Failure, tuple[Rule, ...], Path]:
+    """A failure with its rules, and the case file that replays it."""
+    rules = explain(subject, failure.case, failure.steps, failure.difference)
+    difference = failure.difference
+    got: tuple[Any, ...] = ()
+    if difference.got is not None:
+        right = [outcome_to_json(done.outcome) for done in failure.steps[: difference.at]]
+        got = (*right, outcome_to_json(difference.got))
+    case: Case = dataclasses.replace(
+        failure.case,
+        outcomes=tuple(outcome_to_json(done.outcome) for done in failure.steps),
+        got=got,
+        rules=tuple(rule.value for rule in rules),
+        note=difference.failed.message if difference.failed is not None else "",
+    )
+    return failure, rules, write_case(case, folder, rules[0].value.lower())
+
+
+def _hold_minimums(
+    declaration: Declaration,
+    levels: dict[str, dict[str, Any]],
+    options: Options,
+    coverage: Coverage,
+    skipped: list[dict[str, str]],
+) -> None:
+    """A clean run that met too little has checked nothing: the last level that conformed says so."""
+    conforming = [level for level, judged in levels.items() if judged["verdict"] == "conforms"]
+    if not conforming or any(judged["verdict"] == "violates" for judged in levels.values()):
+        return
+    level = conforming[-1]
+    rules, cells = reachable(declaration, level)
+    few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < options.profile.rule_minimum]
+    few += [cell for cell in cells if coverage.cells.get(cell, 0) < options.profile.cell_minimum]
+    if few:
+        levels[level]["verdict"] = "nothing-checked"
+        reason = f"the run met too seldom: {', '.join(few)}"
+        skipped.append({"what": f"level {level}", "reason": reason})
+
+
+def reachable(declaration: Declaration, level: str) -> tuple[list[Rule], list[str]]:
+    """The rules and cells that a run at this level can meet with what the subject declares.
+
+    With every operation and setting declared and nothing fixed that is all of them, where the level is the
+    last. Else a scout tells: seeded cases of the same generator on the reference alone.
+    """
+    system = declaration.system
+    names = [name for name in system.ops_up_to(level) if name in declaration.ops]
+    settings = ("max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed")
+    everything = len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
+    if everything and level == system.levels[-1]:
+        return list(Rule), list(CELLS)
+    source = random.Random(0)
+    scouted = Coverage()
+    menu = op_menu(names)
+    for _ in range(SCOUT_CASES):
+        make_case(source.randint, declaration, menu, scouted)
+    rules = [rule for rule in Rule if scouted.fired.get(rule, 0) >= SCOUT_CASES // 20]
+    return rules, [cell for cell in CELLS if scouted.cells.get(cell, 0) >= SCOUT_CASES // 50]
+
+
+def _to_json(
+    subject: Subject,
+    levels: dict[str, dict[str, Any]],
+    coverage: Coverage,
+    failures: list[tuple[Failure, tuple[Rule, ...], Path]],
+    skipped: list[dict[str, str]],
+) -> dict[str, Any]:
+    """The object that `--json` prints; its shape is a contract."""
+    verdicts = [judged["verdict"] for judged in levels.values()]
+    whole = "conforms" if verdicts and all(verdict == "conforms" for verdict in verdicts) else "nothing-checked"
+    return {
+        "schema": 1,
+        "subject": subject.name,
+        "system": subject.declaration.system.name,
+        "verdict": "violates" if "violates" in verdicts else whole,
+        "levels": levels,
+        "rules": {rule.value: {"fired": coverage.fired.get(rule, 0)} for rule in Rule},
+        "cells": {cell: coverage.cells.get(cell, 0) for cell in CELLS},
+        "failures": [
+            {
+                "rule": rules[0].value,
+                "rules": [rule.value for rule in rules],
+                "case": str(path),
+                "step": failure.difference.at,
+                "expected": expected_json(failure.difference),
+                "got": got_json(failure.difference),
+                "steps": len(failure.case.steps),
+            }
+            for failure, rules, path in failures
+        ],
+        "skipped": skipped,
+    }

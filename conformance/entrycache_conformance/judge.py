@@ -1,0 +1,121 @@
+"""Judging a played case: the reference's trajectory, and the first difference from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from entrycache_conformance.case import Case
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.subjects.subject import Answer, Failed, Skipped, Subject, Trouble
+from entrycache_conformance.system import System
+from entrycache_reference.rules import Rule
+
+
+class LawBroken(AssertionError):
+    """The reference itself breaks one of its laws: our error, never the subject's."""
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What was judged: rules that fired and decision cells that were met, counted in steps and slots."""
+
+    fired: dict[Rule, int] = field(default_factory=Counter)
+    cells: dict[str, int] = field(default_factory=Counter)
+    examples: int = 0
+    steps: int = 0
+
+
+class Difference(NamedTuple):
+    """The first step at which a subject and the reference part; `got` None: the run did not answer."""
+
+    at: int
+    expected: Any
+    got: Any
+    failed: Failed | None = None
+
+
+def play(subject: Subject, case: Case) -> Answer:
+    """The subject's answer to one case."""
+    return subject.play([case])[0]
+
+
+def checked_step(system: System, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
+    """One step of the reference with every law checked.
+
+    Raises:
+        LawBroken: the reference breaks a law.
+    """
+    done = system.step(state, op, config)
+    broken = system.check(config, state, op, done, coverage.fired)
+    if broken:
+        names = ", ".join(rule.value for rule in broken)
+        raise LawBroken(f"the reference breaks {names} at {op} in {state}")
+    if done.rows and done.rows[-1].op == "PASS_END":
+        count_cells(done.rows, coverage.cells)
+    return done
+
+
+DECIDED = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
+
+
+def count_cells(rows: Sequence[Any], cells: dict[str, int]) -> None:
+    """Count the cells, pass kind and line of the decision table, that the rows of a step met."""
+    kind = ""
+    for row in rows:
+        if row.op == "PASS_BEGIN":
+            kind = row.cause
+        elif row.op in DECIDED or (row.op == "PASS_END" and row.rule is Rule.EVICT_2):
+            name = f"{kind}/{row.rule.name}"
+            cells[name] = cells.get(name, 0) + 1
+
+
+def trajectory(case: Case, coverage: Coverage) -> list[Any]:
+    """The reference's steps through a case."""
+    state = case.system.initial(case.config)
+    steps = []
+    for op in case.steps:
+        done = checked_step(case.system, case.config, state, op, coverage)
+        steps.append(done)
+        state = done.state
+    return steps
+
+
+def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declaration) -> Difference | None:
+    """The first difference between an answer and the reference's steps, or None.
+
+    `leaked` above 0 is a difference at the last step; a skipped run differs in nothing.
+    """
+    if isinstance(answer, Skipped):
+        return None
+    if isinstance(answer, Failed):
+        index = answer.step if answer.step is not None else max(0, len(steps) - 1)
+        expected = steps[index].outcome if steps else None
+        return Difference(index, expected, None, answer)
+    introspection = declaration.introspection
+    shown = case.system.declared_part
+    for index, (done, got) in enumerate(zip(steps, answer.outcomes, strict=True)):
+        expected = done.outcome
+        if got == expected:
+            continue
+        expected = shown(expected, introspection)
+        got = shown(got, introspection)
+        if got != expected and not same_without_tokens(expected, got, declaration):
+            return Difference(index, expected, got)
+    if answer.leaked:
+        failed = Failed(Trouble.ERRORED, None, f"{answer.leaked} buffer references leaked")
+        last = max(0, len(steps) - 1)
+        return Difference(last, steps[last].outcome if steps else None, None, failed)
+    return None
+
+
+def same_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
+    """Whether two outcomes differ only in a payload that is not judged: nothing was hit, or not declared."""
+    if type(expected) is not type(got) or not hasattr(expected, "tokens"):
+        return False
+    if declaration.payload and expected.tokens:
+        return False
+    fields = [name for name in expected.__dataclass_fields__ if name != "tokens"]
+    return not got.tokens and all(getattr(expected, name) == getattr(got, name) for name in fields)

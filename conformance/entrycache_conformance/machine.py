@@ -1,0 +1,253 @@
+"""The state machine: cases made beside the reference, played whole, judged, and shrunk when they fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.errors import HypothesisException
+
+from entrycache_conformance.case import Case
+from entrycache_conformance.generator import Draw, Made, make_case
+from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.shrink import fewer_steps, shrink_steps
+from entrycache_conformance.subjects.subject import Failed, Skipped, Subject
+from entrycache_reference.errors import EntrycacheError
+
+KEY: Final = b"entrycache"
+
+Progress = Callable[[int], None]
+"""Told how many examples were judged since the last call."""
+
+
+class Failure(NamedTuple):
+    """A case on which a subject and the reference differ, with the reference's steps."""
+
+    case: Case
+    steps: list[Any]
+    difference: Difference
+
+
+class _Differs(AssertionError):
+    """Thrown inside Hypothesis to make it shrink."""
+
+
+class _Unanswered(BaseException):
+    """A run without an answer: too dear for Hypothesis to repeat, so it leaves its hands at once."""
+
+    def __init__(self, made: Made, failed: Failed) -> None:
+        super().__init__(failed.message)
+        self.made = made
+        self.failed = failed
+
+
+class _Stopped(BaseException):
+    """An error that ends the command; Hypothesis would try it again, and find that it does not repeat."""
+
+    def __init__(self, error: EntrycacheError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Search(NamedTuple):
+    """What a search has found; `skipped` holds the reasons of runs that the subject declined."""
+
+    failure: Failure | None
+    skipped: list[Skipped]
+
+
+class _Hunt:
+    """One test body for Hypothesis, and the last failure it saw (the shortest, when shrinking is done)."""
+
+    def __init__(self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress) -> None:
+        self.subject = subject
+        self._menu = menu
+        self._coverage = coverage
+        self._progress = progress
+        self.failure: Failure | None = None
+        self.skipped: list[Skipped] = []
+
+    def body(self, data: st.DataObject) -> None:
+        """Draw a case from Hypothesis, play and judge it."""
+        self.example(data.conjecture_data.draw_integer)
+
+    def example(self, draw: Draw) -> None:
+        counting = self._coverage if self.failure is None else Coverage()
+        made = make_case(draw, self.subject.declaration, self._menu, counting)
+        if self.differs(made, counting):
+            raise _Differs
+
+    def differs(self, made: Made, counting: Coverage | None = None) -> bool:
+        """Play and judge a case; whether the subject and the reference differ."""
+        try:
+            answer = self.subject.play([made.case])[0]
+        except EntrycacheError as error:
+            raise _Stopped(error) from None
+        if isinstance(answer, Failed):
+            raise _Unanswered(made, answer)
+        if isinstance(answer, Skipped):
+            self.skipped.append(answer)
+            return False
+        if counting is not None:
+            counting.examples += 1
+            counting.steps += len(made.steps)
+        if self.failure is None:
+            self._progress(1)
+        difference = judge(made.case, made.steps, answer, self.subject.declaration)
+        if difference is not None:
+            self.failure = Failure(made.case, made.steps, difference)
+        return difference is not None
+
+
+@st.composite
+def _cases(draw: st.DrawFn, subject: Subject, menu: Sequence[str]) -> Made:
+    def integer(least: int, greatest: int) -> int:
+        return draw(st.integers(least, greatest))
+
+    return make_case(integer, subject.declaration, menu, Coverage())
+
+
+def _run(hunt: _Hunt, body: Callable[[st.DataObject], None], options: settings, seed_: int) -> None:
+    test: Any = seed(seed_)(options(given(st.data())(body)))
+    try:
+        test()
+    except _Differs:
+        pass
+    except _Unanswered as unanswered:
+        hunt.failure = _shrink_unanswered(hunt.subject, unanswered)
+    except _Stopped as stopped:
+        raise stopped.error from None
+
+
+def search(
+    subject: Subject,
+    menu: Sequence[str],
+    examples: int,
+    seed_: int,
+    coverage: Coverage,
+    progress: Progress = lambda count: None,
+) -> Search:
+    """Up to `examples` cases under Hypothesis; the first failure is shrunk.
+
+    Runs that are declined do not count in `coverage.examples`.
+    """
+    hunt = _Hunt(subject, menu, coverage, progress)
+    options = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+
+    def body(data: st.DataObject) -> None:
+        hunt.body(data)
+
+    _run(hunt, body, options, seed_)
+    return Search(_shortened(subject, hunt.failure), hunt.skipped)
+
+
+class _Recorded(NamedTuple):
+    made: Made
+    choices: tuple[int, ...]
+
+
+SHORTEN_TRIES: Final = 500
+
+BATCH: Final = 200
+"""Cases that are made before they are played together."""
+
+
+def bulk(
+    subject: Subject,
+    menu: Sequence[str],
+    seed_: int,
+    coverage: Coverage,
+    enough: Callable[[], bool],
+    progress: Progress = lambda count: None,
+) -> Search:
+    """Seeded cases without a framework until `enough` says so; a failure is found again by Hypothesis and shrunk."""
+    source = random.Random(seed_)
+    skipped: list[Skipped] = []
+    while not enough():
+        batch = [_record(source, subject, menu, coverage) for _ in range(BATCH)]
+        answers = subject.play([item.made.case for item in batch])
+        for item, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, Skipped):
+                skipped.append(answer)
+                continue
+            coverage.examples += 1
+            coverage.steps += len(item.made.steps)
+            difference = judge(item.made.case, item.made.steps, answer, subject.declaration)
+            if difference is not None:
+                return Search(_shrink_recorded(subject, menu, item, difference), skipped)
+        progress(len(batch))
+    return Search(None, skipped)
+
+
+def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage) -> _Recorded:
+    choices: list[int] = []
+    bits = source.random
+
+    def draw(least: int, greatest: int) -> int:
+        value = least + int(bits() * (greatest - least + 1))
+        choices.append(value)
+        return value
+
+    return _Recorded(make_case(draw, subject.declaration, menu, coverage), tuple(choices))
+
+
+def _shrink_recorded(subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference) -> Failure | None:
+    """The shortest case that Hypothesis reaches from recorded choices."""
+    found = Failure(item.made.case, item.made.steps, difference)
+    hunt = _Hunt(subject, menu, Coverage(), lambda count: None)
+    if difference.failed is not None and difference.got is None:
+        return _shrink_unanswered(subject, _Unanswered(item.made, difference.failed))
+    database = InMemoryExampleDatabase()
+    database.save(KEY + b".secondary", choices_to_bytes(item.choices))
+    options = settings(
+        max_examples=1,
+        database=database,
+        deadline=None,
+        phases=(Phase.reuse, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        find(_cases(subject, menu), hunt.differs, settings=options, database_key=KEY)
+    except HypothesisException:
+        return _shortened(subject, found)
+    except _Unanswered as unanswered:
+        return _shrink_unanswered(subject, unanswered)
+    except _Stopped as stopped:
+        raise stopped.error from None
+    return _shortened(subject, hunt.failure or found)
+
+
+def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
+    """The failure without the steps that it does not need, in case Hypothesis has left some."""
+    if failure is None or failure.difference.failed is not None:
+        return failure
+
+    def differs(case: Case) -> Failure | None:
+        steps = trajectory(case, Coverage())
+        answer = subject.play([case])[0]
+        if isinstance(answer, Failed):
+            return None
+        difference = judge(case, steps, answer, subject.declaration)
+        return None if difference is None else Failure(case, steps, difference)
+
+    cut = failure.case.steps[: failure.difference.at + 1]
+    return fewer_steps(dataclasses.replace(failure.case, steps=cut), differs, SHORTEN_TRIES) or failure
+
+
+def _shrink_unanswered(subject: Subject, unanswered: _Unanswered) -> Failure:
+    """A shorter case that still gets no answer, by leaving out ever smaller pieces."""
+    case, difference = shrink_steps(subject, unanswered.made.case, unanswered.failed)
+    return Failure(case, trajectory(case, Coverage()), difference)

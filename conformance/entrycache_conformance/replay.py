@@ -1,0 +1,70 @@
+"""Replaying one case file: whether it still fails, and what the reference says of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from entrycache_conformance.case import Case, outcome_to_json, read_case
+from entrycache_conformance.explain import explain
+from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_conformance.machine import Failure
+from entrycache_conformance.subjects.subject import Skipped, Subject
+from entrycache_reference.errors import UsageError
+from entrycache_reference.rules import Rule
+
+
+class Replayed(NamedTuple):
+    """What a replay shows. `failure` None: subject and reference agree. `stale`: steps at which the outcomes
+    written into the file are not the reference's."""
+
+    case: Case
+    failure: Failure | None
+    rules: tuple[Rule, ...]
+    skipped: Skipped | None
+    stale: list[int]
+
+
+def replay(path: Path, subject: Subject) -> Replayed:
+    """Play the case of a file on a subject and judge it.
+
+    Raises:
+        UsageError: no readable case, or one that the subject cannot be asked.
+    """
+    case = read_case(path)
+    fit(case, subject)
+    steps = trajectory(case, Coverage())
+    answer = play(subject, case)
+    expected = [outcome_to_json(done.outcome) for done in steps]
+    stale = [
+        index for index, outcome in enumerate(case.outcomes) if index >= len(expected) or outcome != expected[index]
+    ]
+    if isinstance(answer, Skipped):
+        return Replayed(case, None, (), answer, stale)
+    difference = judge(case, steps, answer, subject.declaration)
+    if difference is None:
+        return Replayed(case, None, (), None, stale)
+    failure = Failure(case, steps, difference)
+    return Replayed(case, failure, explain(subject, case, steps, difference), None, stale)
+
+
+def fit(case: Case, subject: Subject) -> None:
+    """Refuse a case that asks for what the subject does not offer.
+
+    Raises:
+        UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.
+    """
+    declaration = subject.declaration
+    if case.system is not declaration.system:
+        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
+    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
+    if missing:
+        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
+    base: Any = declaration.base_config()
+    for field in dataclasses.fields(base):
+        if field.name in {"variants", "grace_millis"} or declaration.varies(field.name):
+            continue
+        wanted, has = getattr(case.config, field.name), getattr(base, field.name)
+        if field.name in declaration.fixed and wanted != has:
+            raise UsageError(f"{subject.name} has {field.name} fixed to {has!r}, the case needs {wanted!r}")

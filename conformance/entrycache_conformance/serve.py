@@ -1,0 +1,75 @@
+"""Serving a subject of this process over the protocol, on stdin and stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import IO, Any
+
+from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode
+from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.system import SYSTEMS
+
+
+def _errored(identity: Any, step: int, message: str, trace: str = "") -> dict[str, Any]:
+    return {"id": identity, "errored": {"step": step, "message": message, "traceback": trace}}
+
+
+def wire_outcome(outcome: Any) -> dict[str, Any]:
+    """The outcome as the fields of its dataclass; `json.dumps` turns what is nested with `encode`."""
+    value = {name: getattr(outcome, name) for name in type(outcome).__slots__}
+    if value.get("tokens", 0) is None:
+        del value["tokens"]
+    return value
+
+
+def run(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a `run`."""
+    identity = request.get("id")
+    system = SYSTEMS.get(str(request.get("system")))
+    if system is None or system is not subject.declaration.system:
+        return _errored(identity, 0, f"system {request.get('system')!r} is not offered")
+    try:
+        config = decode_object(system.config, request.get("config", {}))
+    except Malformed as error:
+        return _errored(identity, 0, f"config: {error}")
+    steps = request.get("steps")
+    if type(steps) is not list:
+        return _errored(identity, 0, "steps is not an array")
+    instance = subject.open(config)
+    outcomes = []
+    for index, step in enumerate(steps):
+        try:
+            outcomes.append(wire_outcome(instance(decode_op(system.ops, step))))
+        except Malformed as error:
+            return _errored(identity, index, str(error))
+        except Exception as error:  # an error of the implementation is its answer
+            return _errored(identity, index, f"{type(error).__name__}: {error}", traceback.format_exc())
+    return {"id": identity, "outcomes": outcomes}
+
+
+def serve(subject: InProcess, source: IO[str] = sys.stdin, sink: IO[str] = sys.stdout) -> int:
+    """Answer requests until `stop` or the end of input; the exit code."""
+    for line in source:
+        try:
+            request = json.loads(line)
+        except ValueError:
+            print(f"serve: not a JSON object: {line[:80]!r}", file=sys.stderr)
+            return 2
+        command = request.get("cmd") if type(request) is dict else None
+        if command == "stop":
+            return 0
+        if command == "start":
+            if request.get("version") != 1:
+                print(f"serve: version {request.get('version')!r} is not known, expected 1", file=sys.stderr)
+                return 2
+            answer = subject.start_answer
+        elif command == "run":
+            answer = run(subject, request)
+        else:
+            print(f"serve: unknown command {command!r}, expected start, run or stop", file=sys.stderr)
+            return 2
+        sink.write(json.dumps(answer, separators=(",", ":"), default=encode) + "\n")
+        sink.flush()
+    return 0

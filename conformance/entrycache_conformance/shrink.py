@@ -1,0 +1,98 @@
+"""Shrinking a case whose runs get no answer: each try may cost a time-out, so tries are few and short."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from entrycache_conformance.case import Case
+from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.subject import Failed, Subject, Trouble
+from entrycache_conformance.subjects.validate import Validated
+from entrycache_reference.errors import BrokenSubject
+
+TRY_SECONDS: Final = 1.0
+"""The time-out of a try; the shortest case is confirmed under the full one."""
+
+TRIES: Final = 60
+HANGS: Final = 12
+"""How many tries may hang."""
+
+
+def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Difference]:
+    """The shortest case found that fails in the same way, and the difference at its last step."""
+    shortest = case
+    if failed.trouble is Trouble.ERRORED and failed.step is not None:
+        shortest = dataclasses.replace(case, steps=case.steps[: failed.step + 1])
+    hangs = 0
+
+    def fails(shorter: Case) -> tuple[Case, Failed] | None:
+        nonlocal hangs
+        if hangs >= HANGS:
+            return None
+        again = _fails(subject, shorter, failed)
+        hangs += again is not None and failed.trouble is Trouble.HANG
+        return again
+
+    with _hurried(subject, TRY_SECONDS):
+        found = fewer_steps(shortest, fails, TRIES)
+    confirmed = None
+    if found is not None:
+        with _hurried(subject, math.inf) if failed.trouble is Trouble.HANG else contextlib.nullcontext():
+            confirmed = _fails(subject, found[0], failed)
+    shortest, why = confirmed or (case, failed)
+    difference = judge(shortest, trajectory(shortest, Coverage()), why, subject.declaration)
+    assert difference is not None
+    return shortest, difference
+
+
+def _hurried(subject: Subject, seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Meanwhile a run that hangs costs at most that long, once."""
+    inner = subject.subject if isinstance(subject, Validated) else subject
+    return inner.hurried(seconds) if isinstance(inner, Child) else contextlib.nullcontext()
+
+
+Found = TypeVar("Found")
+
+
+def fewer_steps(case: Case, fails: Callable[[Case], Found | None], tries: int) -> Found | None:
+    """What `fails` says of the shortest case found; None where not even the case itself fails.
+
+    Pieces of half the steps are left out, then of a quarter, down to single steps, while the case
+    still fails.
+    """
+    found = fails(case)
+    if found is None:
+        return None
+    steps = case.steps
+    piece = max(1, len(steps) // 2)
+    while tries > 0:
+        left_out = False
+        at = max(0, len(steps) - piece)
+        while tries > 0 and steps:
+            tries -= 1
+            shorter = steps[:at] + steps[at + piece :]
+            again = fails(dataclasses.replace(case, steps=shorter))
+            if again is not None:
+                steps, found, left_out = shorter, again, True
+            if at == 0:
+                break
+            at = max(0, at - piece)
+        if piece == 1 and not left_out:
+            break
+        piece = max(1, piece // 2)
+    return found
+
+
+def _fails(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Failed] | None:
+    try:
+        answer = subject.play([case])[0]
+    except BrokenSubject:
+        return None
+    if isinstance(answer, Failed) and answer.trouble is failed.trouble:
+        return case, answer
+    return None

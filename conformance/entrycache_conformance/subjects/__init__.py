@@ -1,0 +1,1 @@
+"""Implementations under test: the reference, our own caches, released jars, and any command."""

@@ -1,0 +1,62 @@
+"""A subject that is broken on purpose, for a run's check of itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Final
+
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.subjects.reference import open_reference, reference
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused
+
+LIES_FROM: Final = 3
+"""Which call of the operation is the first that is answered wrongly."""
+
+
+class BrokenReference(InProcess):
+    """The reference with wrong answers, under the declaration of the subject that is to be judged."""
+
+    def __init__(self, declaration: Declaration, open_instance: Callable[[Any], Callable[[Any], Any]]) -> None:
+        offer: dict[str, Any] = reference(declaration.system.name).start_answer["systems"]
+        super().__init__("broken on purpose", open_instance, offer)
+        self._declaration = declaration
+
+
+def wrong(outcome: Any) -> Any:
+    """The outcome with its first field changed to another value of the same type, or a refusal."""
+    fields = dataclasses.fields(outcome)
+    if not fields:
+        return Refused(ErrorKind.ILLEGAL_ARGUMENT)
+    value = getattr(outcome, fields[0].name)
+    changed: Any = value
+    if type(value) is bool:
+        changed = not value
+    elif type(value) is int:
+        changed = value + 1
+    elif type(value) is tuple:
+        changed = value[1:]
+    elif value is None:
+        changed = 0
+    return dataclasses.replace(outcome, **{fields[0].name: changed})
+
+
+def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
+    """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
+    correct = open_reference(declaration.system)
+    lies_from = min(LIES_FROM, declaration.limits.max_steps or LIES_FROM)
+
+    def open_instance(config: Any) -> Callable[[Any], Any]:
+        answer = correct(config)
+        calls = 0
+
+        def lie(op: Any) -> Any:
+            nonlocal calls
+            outcome = answer(op)
+            calls += type(op).name == op_name
+            return wrong(outcome) if type(op).name == op_name and calls >= lies_from else outcome
+
+        return lie
+
+    return BrokenReference(declaration, open_instance)

@@ -1,0 +1,360 @@
+"""A subject as a child process that speaks the protocol: time-outs, retries, and what is broken."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import select
+import shlex
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Final
+
+from entrycache_conformance.case import Case
+from entrycache_conformance.declaration import Declaration, read_declaration
+from entrycache_conformance.subjects.subject import Answer, Failed, Trouble
+from entrycache_conformance.subjects.wire import START, cut, parse_line, printable, read_answer, run_line, shortened
+from entrycache_reference.errors import BrokenSubject, MissingPrerequisite, UsageError
+
+LINE_MAX_BYTES: Final = 64 * 1024 * 1024
+"""The longest line of an answer."""
+
+AHEAD_STEPS: Final = 20_000
+"""About how many steps are sent before the first answer is read."""
+
+SECONDS_A_STEP: Final = 0.001
+
+CHUNK_BYTES: Final = 64 * 1024
+LOG_BYTES: Final = 16 * 1024
+"""How much of the end of stderr is kept."""
+
+STOP_SECONDS: Final = 0.5
+"""How long a process that was told to stop may take."""
+
+LAST_WORDS_SECONDS: Final = 0.1
+"""How long what a failing process writes to stderr is waited for."""
+
+MISSING_PREREQUISITE: Final = 4
+"""The exit code by which a driver of ours says that it lacks something."""
+
+
+class _Process:
+    """One life of the child.
+
+    Bytes move, on all three pipes, only while somebody waits for an answer: no threads, nothing piles up, and
+    a subject that floods its output is held back by its own full pipe.
+    """
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"cannot start {shlex.join(argv)}: {error.strerror}") from None
+        self._stdin = self._descriptor(self._process.stdin)
+        self._stdout = self._descriptor(self._process.stdout)
+        self._stderr = self._descriptor(self._process.stderr)
+        self._poll = select.poll()
+        self._poll.register(self._stdout, select.POLLIN)
+        self._poll.register(self._stderr, select.POLLIN)
+        self._unsent = bytearray()
+        self._lines: deque[bytes] = deque()
+        self._part: list[bytes] = []
+        self._part_bytes = 0
+        self._ended = False
+        self._log = b""
+        self._log_ended = False
+
+    @staticmethod
+    def _descriptor(pipe: IO[bytes] | None) -> int:
+        assert pipe is not None
+        os.set_blocking(pipe.fileno(), False)
+        return pipe.fileno()
+
+    def _move(self, seconds: float) -> None:
+        """Wait at most that long until bytes can move, and move some."""
+        for descriptor, _ in self._poll.poll(math.ceil(1000 * max(0.0, seconds))):
+            if descriptor == self._stdin:
+                self._write()
+            elif descriptor == self._stdout:
+                self._read()
+            else:
+                self._keep_log()
+
+    def _write(self) -> None:
+        try:
+            sent = os.write(self._stdin, self._unsent)
+        except BlockingIOError:
+            return
+        except OSError:  # it reads no more; that it answers no more will show
+            sent = len(self._unsent)
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._poll.unregister(self._stdin)
+
+    def _read(self) -> None:
+        chunk = os.read(self._stdout, CHUNK_BYTES)
+        if not chunk:
+            self._ended = True
+            self._poll.unregister(self._stdout)
+            return
+        first, *others = chunk.split(b"\n")
+        self._part.append(first)
+        self._part_bytes += len(first)
+        for other in others:
+            self._lines.append(b"".join(self._part))
+            self._part = [other]
+            self._part_bytes = len(other)
+        if self._part_bytes > LINE_MAX_BYTES:
+            raise BrokenSubject(f"the subject answered a line of over {LINE_MAX_BYTES} bytes")
+
+    def _keep_log(self) -> None:
+        chunk = os.read(self._stderr, CHUNK_BYTES)
+        self._log = (self._log + chunk)[-LOG_BYTES:]
+        if not chunk:
+            self._log_ended = True
+            self._poll.unregister(self._stderr)
+
+    def send(self, text: str) -> None:
+        if not self._unsent:
+            self._poll.register(self._stdin, select.POLLOUT)
+        self._unsent += text.encode()
+        if len(self._unsent) >= CHUNK_BYTES:
+            self._move(0)
+
+    def receive(self, timeout_seconds: float) -> bytes | Trouble:
+        """The next line, or why there is none."""
+        if self._unsent:  # before anything else, so that the child has work while its answers are read
+            self._write()
+        end = time.monotonic() + timeout_seconds
+        left = timeout_seconds
+        while not self._lines and not self._ended and left > 0:
+            left = end - time.monotonic()
+            self._move(left)
+        if self._lines:
+            return self._lines.popleft()
+        part = b"".join(self._part)
+        if part:
+            what = "ended in the middle of a line" if self._ended else "answered a line without an end"
+            raise BrokenSubject(f"the subject {what}: {shortened(part)}")
+        return Trouble.DEATH if self._ended or self._process.poll() is not None else Trouble.HANG
+
+    def exit_code(self) -> int | None:
+        """The exit code, negative for a signal; None while it lives."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout=1)
+        return None
+
+    def exit_note(self) -> str:
+        """How the process ended, for a message."""
+        code = self.exit_code()
+        if code is None:
+            return "its output ended"
+        return f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+    def last_words(self) -> str:
+        """The last line of stderr, as it can be shown."""
+        end = time.monotonic() + LAST_WORDS_SECONDS
+        with contextlib.suppress(BrokenSubject):
+            while not self._log_ended and (left := end - time.monotonic()) > 0:
+                self._move(left)
+        lines = self._log.decode("utf-8", "replace").split("\n")
+        return next((cut(printable(line.strip()), 300) for line in reversed(lines) if line.strip()), "")
+
+    def stop(self) -> None:
+        """End the process: politely, then with all it has started."""
+        self.send('{"cmd":"stop"}\n')
+        end = time.monotonic() + STOP_SECONDS
+        with contextlib.suppress(BrokenSubject, subprocess.TimeoutExpired):
+            while not self._ended and (left := end - time.monotonic()) > 0:
+                self._move(left)
+                self._lines.clear()
+            self._process.wait(timeout=max(0.0, end - time.monotonic()))
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process and all that it has started, at once."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+
+class Child:
+    """A subject behind a command. The only wall clock of the suite is here.
+
+    `prerequisites`: the command is a driver of ours, which exits with 4 where it lacks something.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        system: str | None = None,
+        timeout_seconds: float = 10.0,
+        name: str | None = None,
+        prerequisites: bool = False,
+    ) -> None:
+        self._argv = tuple(argv)
+        self._timeout_seconds = timeout_seconds
+        self._run_seconds = timeout_seconds
+        self._patient = True
+        self._prerequisites = prerequisites
+        self._process: _Process | None = None
+        self._identity = 0
+        self._wanted = system
+        self.start_answer: dict[str, Any] = {}
+        try:
+            self._declaration = self._start()
+        except BaseException:
+            self._drop()
+            raise
+        known = self._declaration.implementation
+        version = f" {known['version']}" if known.get("version") else ""
+        self._name = name or cut(printable(f"{known.get('name', self._argv[0])}{version}"), 100)
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self._name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the subject offers."""
+        return self._declaration
+
+    @contextlib.contextmanager
+    def hurried(self, seconds: float) -> Iterator[None]:
+        """Meanwhile a run has at most that long, and one that fails is not tried again."""
+        self._run_seconds = min(seconds, self._timeout_seconds)
+        self._patient = False
+        try:
+            yield
+        finally:
+            self._run_seconds = self._timeout_seconds
+            self._patient = True
+
+    def _start(self) -> Declaration:
+        self._process = _Process(self._argv)
+        self._process.send(START)
+        try:
+            line = self._process.receive(self._timeout_seconds)
+            if line is Trouble.HANG:
+                raise BrokenSubject(f"no answer to start within {self._timeout_seconds:g} s")
+            if isinstance(line, Trouble):
+                if self._prerequisites and self._process.exit_code() == MISSING_PREREQUISITE:
+                    raise MissingPrerequisite(
+                        self._process.last_words() or "the driver lacks something and does not say what"
+                    )
+                raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
+            self.start_answer = parse_line(line)
+            return read_declaration(self.start_answer, self._wanted)
+        except (BrokenSubject, RecursionError) as error:
+            raise self._broken(error) from None
+
+    def _broken(self, error: Exception) -> BrokenSubject:
+        """The error as one line, with the last line of stderr."""
+        what = (
+            "the subject answered JSON that is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        )
+        return BrokenSubject(cut(printable(what), 500) + self._last_words())
+
+    def _last_words(self) -> str:
+        last = self._process.last_words() if self._process is not None else ""
+        return f"; its stderr ends with: {last}" if last else ""
+
+    def _drop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order; runs are sent ahead in batches of some thousand steps.
+
+        Raises:
+            BrokenSubject: garbage, a wrong count or order, or a failure that does not repeat.
+        """
+        answers: list[Answer] = []
+        while len(answers) < len(cases):
+            batch = self._next_batch(cases[len(answers) :])
+            got, failure = self._exchange(batch)
+            answers += got
+            if failure is not None:
+                answers.append(self._again(batch[len(got)], failure) if self._patient else failure)
+        return answers
+
+    @staticmethod
+    def _next_batch(cases: Sequence[Case]) -> Sequence[Case]:
+        steps = 0
+        for count, case in enumerate(cases):
+            steps += len(case.steps) + 1
+            if steps > AHEAD_STEPS and count:
+                return cases[:count]
+        return cases
+
+    def _exchange(self, batch: Sequence[Case]) -> tuple[list[Answer], Failed | None]:
+        """Play a batch up to its first run that fails; what the process would still answer dies with it."""
+        if self._process is None:
+            self._start()
+        process = self._process
+        assert process is not None
+        first = self._identity
+        self._identity += len(batch)
+        answers: list[Answer] = []
+        try:
+            for index, case in enumerate(batch):
+                process.send(run_line(case, first + index, self._declaration))
+            for index, case in enumerate(batch):
+                line = process.receive(self._run_seconds + SECONDS_A_STEP * len(case.steps))
+                if isinstance(line, Trouble):
+                    note = process.exit_note() if line is Trouble.DEATH else f"{self._run_seconds:g} s"
+                    failed = Failed(line, None, note + self._last_words())
+                    self._drop()
+                    return answers, failed
+                answer = read_answer(parse_line(line), case, first + index, self._declaration)
+                if isinstance(answer, Failed):
+                    if index + 1 < len(batch):
+                        self._drop()
+                    return answers, answer
+                answers.append(answer)
+        except (BrokenSubject, RecursionError) as error:
+            raise self._broken(error) from None
+        return answers, None
+
+    def _again(self, case: Case, failure: Failed) -> Answer:
+        """A run that failed is tried once more, alone, on a fresh process."""
+        self._drop()
+        _, second = self._exchange([case])
+        if second is None:
+            what = failure.trouble.value
+            raise self._broken(
+                BrokenSubject(f"a run failed ({what}: {failure.message}) and passed when it was tried again")
+            )
+        if second.trouble is not failure.trouble or second.step != failure.step:
+            raise self._broken(
+                BrokenSubject(
+                    f"a run failed in two ways: {failure.trouble.value} ({failure.message}), "
+                    f"then {second.trouble.value} ({second.message})"
+                )
+            )
+        self._drop()
+        return second
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.stop()
+            self._process = None

@@ -1,0 +1,58 @@
+"""A subject in this process: a function that opens an instance, which is called step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from entrycache_conformance.case import Case
+from entrycache_conformance.declaration import Declaration, read_declaration
+from entrycache_conformance.subjects.subject import Answer, Failed, Played, Trouble
+from entrycache_reference.errors import EntrycacheError
+
+Open = Callable[[Any], Callable[[Any], Any]]
+"""From a configuration to an instance: a function from an operation to its outcome."""
+
+
+class InProcess:
+    """Our own caches and the reference itself, without a transport."""
+
+    def __init__(self, name: str, open_instance: Open, offer: dict[str, Any]) -> None:
+        self._name = name
+        self._open = open_instance
+        implementation = {"name": name, "version": "0.1.0", "language": "Python", "source": "entrycache"}
+        self.start_answer: dict[str, Any] = {"version": 1, "implementation": implementation, "systems": offer}
+        self._declaration: Declaration = read_declaration(self.start_answer)
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self._name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the subject offers."""
+        return self._declaration
+
+    def open(self, config: Any) -> Callable[[Any], Any]:
+        """A new, empty instance."""
+        return self._open(config)
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order."""
+        return [self._play(case) for case in cases]
+
+    def _play(self, case: Case) -> Answer:
+        instance = self._open(case.config)
+        outcomes = []
+        for index, op in enumerate(case.steps):
+            try:
+                outcomes.append(instance(op))
+            except EntrycacheError:
+                raise
+            except Exception as error:  # any error of an implementation is its answer
+                return Failed(Trouble.ERRORED, index, f"{type(error).__name__}: {error}")
+        return Played(tuple(outcomes))
+
+    def close(self) -> None:
+        """Nothing to let go of."""

@@ -1,0 +1,84 @@
+"""From what a user names to a subject."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import NamedTuple
+
+from entrycache_conformance.museum.exhibits import EXHIBITS
+from entrycache_conformance.subjects import fast, reference
+from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.subject import Subject
+from entrycache_reference.errors import UsageError
+
+
+class Choice(NamedTuple):
+    """What the command line says of the subject."""
+
+    name: str | None
+    command: str | None = None
+    classpath: str | None = None
+    system: str | None = None
+    timeout_seconds: float = 10.0
+
+
+def names() -> list[str]:
+    """The subjects that have a name of their own."""
+    return ["reference", "fast", "pulsar:4.2.4", *EXHIBITS]
+
+
+def in_process(name: str) -> InProcess | None:
+    """The subject of this process that has this name, if any."""
+    if name == "reference":
+        return reference.reference()
+    if name == "fast" or name in EXHIBITS:
+        cache_type = EXHIBITS.get(name, fast.BrokerCache)
+        offer = {"pulsar-pip430": fast.DECLARATION}
+        return InProcess(name, lambda config: fast.open_fast(config, cache_type), offer)
+    return None
+
+
+def resolve(choice: Choice) -> Subject:
+    """The subject that is meant; the caller closes it.
+
+    Exhibits run behind the protocol, because some of them never answer.
+
+    Raises:
+        UsageError: no such subject, or options that do not go together.
+        MissingPrerequisite: what the subject needs is not there.
+        BrokenSubject: it does not start.
+    """
+    name = choice.name or "fast"
+    if choice.command is not None:
+        if choice.classpath is not None:
+            raise UsageError("--command and --classpath do not go together")
+        argv = _argv(choice.command)
+        return Child(argv, choice.system, choice.timeout_seconds, choice.name)
+    if name.startswith("pulsar:"):
+        argv = pulsar_command(name.removeprefix("pulsar:"), choice.classpath)
+        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
+    if choice.classpath is not None:
+        raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")
+    if name in EXHIBITS:
+        argv = [sys.executable, "-m", "entrycache_conformance", "serve", name]
+        return Child(argv, choice.system, choice.timeout_seconds, name)
+    subject = in_process(name)
+    if subject is None:
+        raise UsageError(f"unknown subject {name!r}; expected one of: {', '.join(names())}, or --command CMD")
+    if choice.system is not None and choice.system != subject.declaration.system.name:
+        offered = subject.declaration.system.name
+        raise UsageError(f"{name} does not offer {choice.system!r}; it offers: {offered}")
+    return subject
+
+
+def _argv(command: str) -> list[str]:
+    try:
+        argv = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--command cannot be read: {error}") from None
+    if not argv:
+        raise UsageError("--command is empty; expected a program and its arguments")
+    return argv

@@ -1,0 +1,70 @@
+"""Checking every message against its JSON Schema: slow, for the author of an adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from entrycache_conformance.case import Case, outcome_to_json, to_json
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.schema import case_schema, outcome_schema
+from entrycache_conformance.subjects.subject import Answer, Played, Subject
+from entrycache_reference.errors import BrokenSubject
+
+
+class Validated:
+    """A subject whose every case and outcome is held to the schemas, beside the suite's own strict reader."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        system = subject.declaration.system
+        self._case = Draft202012Validator(case_schema(system))
+        self._outcomes = {op: Draft202012Validator(outcome_schema(system, op)) for op in system.ops.values()}
+        self.messages = 0
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.subject.name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the subject offers."""
+        return self.subject.declaration
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order.
+
+        Raises:
+            BrokenSubject: a message does not fit its schema.
+        """
+        for case in cases:
+            self._hold(self._case, _plain(to_json(case)), "a case")
+        answers = self.subject.play(cases)
+        for case, answer in zip(cases, answers, strict=True):
+            if isinstance(answer, Played):
+                for op, outcome in zip(case.steps, answer.outcomes, strict=True):
+                    self._hold(self._outcomes[type(op)], _plain(outcome_to_json(outcome)), f"an outcome of {op.name}")
+        return answers
+
+    def _hold(self, validator: Draft202012Validator, value: Any, what: str) -> None:
+        self.messages += 1
+        error = best_match(validator.iter_errors(value))
+        if error is not None:
+            raise BrokenSubject(f"{what} does not fit its schema: {error.message} at {error.json_path}")
+
+    def close(self) -> None:
+        """Let go of the subject."""
+        self.subject.close()
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON would bring it: arrays are lists."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return value

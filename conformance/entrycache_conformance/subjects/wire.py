@@ -1,0 +1,137 @@
+"""Requests and answers of the protocol as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NoReturn
+
+from entrycache_conformance.case import Case, config_to_json
+from entrycache_conformance.codec import Malformed, decode_object, encode_op
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.subjects.subject import Failed, Played, Skipped, Trouble
+from entrycache_reference.errors import BrokenSubject
+
+MESSAGE_LENGTH: Final = 2_000
+"""What is kept of a subject's messages."""
+
+START: Final = '{"cmd":"start","version":1}\n'
+
+
+def run_line(case: Case, identity: int, declaration: Declaration) -> str:
+    """The request that plays a case; of the configuration only what the subject lets vary is sent."""
+    config = config_to_json(case.config, declaration.sent_keys)
+    steps = [encode_op(op) for op in case.steps]
+    request = {"cmd": "run", "id": identity, "system": case.system.name, "config": config, "steps": steps}
+    return json.dumps(request, separators=(",", ":")) + "\n"
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_JSON: Final = json.JSONDecoder(parse_constant=_no_number)
+
+
+def parse_line(line: bytes) -> dict[str, Any]:
+    """The JSON object of an answer.
+
+    Raises:
+        BrokenSubject: it is no JSON object in UTF-8.
+    """
+    try:
+        value = _JSON.decode(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise BrokenSubject(f"the subject answered a line that is not JSON: {shortened(line)}") from None
+    if type(value) is not dict:
+        raise BrokenSubject(f"the subject answered {shortened(line)}, expected a JSON object")
+    return value
+
+
+def cut(text: str, length: int) -> str:
+    """The text, or its beginning and a mark that there was more."""
+    return text if len(text) <= length else text[:length] + " .."
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that a terminal would not show as one character of one line."""
+    return "".join(part if part.isprintable() else ascii(part)[1:-1] for part in text)
+
+
+def shortened(line: bytes, length: int = 120) -> str:
+    """A line as it can be shown: printable and short."""
+    return cut(ascii(line[: length + 1].decode("utf-8", "replace").rstrip("\r\n")), length)
+
+
+def message_of(value: Any) -> str:
+    """A message of the subject's as it can be shown: line breaks stay."""
+    lines = str("" if value is None else value)[:MESSAGE_LENGTH].splitlines()
+    return "\n".join(printable(line) for line in lines)
+
+
+def read_answer(
+    value: dict[str, Any], case: Case, identity: int, declaration: Declaration
+) -> Played | Skipped | Failed:
+    """The answer to a run, its outcomes typed.
+
+    Raises:
+        BrokenSubject: wrong id, wrong number of outcomes, or an outcome that the protocol does not know.
+    """
+    if type(value.get("id")) is not int or value["id"] != identity:
+        raise BrokenSubject(f"the subject answered run {value.get('id')!r}, expected run {identity}")
+    kinds = [kind for kind in ("outcomes", "skipped", "errored") if kind in value]
+    allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks else set())
+    if len(kinds) != 1 or value.keys() - allowed:
+        keys = ", ".join(sorted(map(repr, value)))
+        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and outcomes, skipped or errored")
+    if kinds[0] == "skipped":
+        skipped = value["skipped"]
+        if type(skipped) is not dict or type(skipped.get("reason")) is not str or not skipped["reason"].strip():
+            raise BrokenSubject("a skipped run gives no reason")
+        url = skipped.get("issue_url")
+        if url is not None and type(url) is not str:
+            raise BrokenSubject(f"the issue_url of a skipped run is {url!r}, expected a string")
+        return Skipped(message_of(skipped["reason"]), None if url is None else message_of(url))
+    if kinds[0] == "errored":
+        errored = value["errored"]
+        if type(errored) is not dict:
+            raise BrokenSubject("an errored run is not described by an object")
+        step = errored.get("step")
+        if step is not None and (type(step) is not int or not 0 <= step < max(1, len(case.steps))):
+            raise BrokenSubject(f"an errored run names step {step!r} of {len(case.steps)} steps")
+        return Failed(Trouble.ERRORED, step, message_of(errored.get("message")))
+    outcomes = value["outcomes"]
+    if type(outcomes) is not list or len(outcomes) != len(case.steps):
+        count = len(outcomes) if type(outcomes) is list else outcomes
+        raise BrokenSubject(f"the subject answered {count!r} outcomes for {len(case.steps)} steps")
+    leaked = value.get("leaked")
+    if declaration.leaks and (type(leaked) is not int or leaked < 0):
+        raise BrokenSubject(f"the subject declares leaks and answered leaked {leaked!r}, expected 0 or more")
+    typed = []
+    for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
+        try:
+            typed.append(read_outcome(op, outcome, declaration))
+        except Malformed as error:
+            name = type(op).name
+            raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
+    return Played(tuple(typed), leaked)
+
+
+MESSAGE = frozenset({"message"})
+
+
+def read_outcome(op: Any, value: Any, declaration: Declaration) -> Any:
+    """The typed outcome of one step; an optional `message` of an error is dropped.
+
+    Raises:
+        Malformed: it has not the shape that the protocol gives the operation.
+    """
+    system = declaration.system
+    if type(value) is dict and "error" in value:
+        return decode_object(system.refused, value, MESSAGE)
+    if type(op).name == "observe":
+        return system.read_observed(value, declaration.introspection)
+    outcome = decode_object(system.outcomes[type(op)], value)
+    tokens = getattr(outcome, "tokens", None)
+    if tokens is not None and not declaration.payload:
+        raise Malformed("unknown key 'tokens'; payload is not declared")
+    return outcome

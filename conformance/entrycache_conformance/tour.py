@@ -1,0 +1,109 @@
+"""`make conform`: every part of the suite once, through its own commands, ending in one table.
+
+Each part runs as a person would type it, with --json; the results are one stream, which `entrycache report`
+prints. What a missing tool keeps from running is a line of the table too.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from entrycache_conformance.case import write_case
+from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.report.results import terminal
+from entrycache_conformance.subjects.reference import reference
+
+SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
+ENGINES = ("spark", "local", "replay")
+TRACED_STEPS = 2_000
+
+
+def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
+    """One command of `entrycache`: its exit code, its JSON object, the last line of its stderr."""
+    argv = [sys.executable, "-m", "entrycache_conformance", *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    try:
+        value = json.loads(done.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        value = None
+    errors = [line for line in done.stderr.splitlines() if line.strip()]
+    return done.returncode, value, errors[-1] if errors else ""
+
+
+class Tour:
+    """The results so far; `worst` is the highest exit code that is no missing prerequisite."""
+
+    def __init__(self) -> None:
+        self.results: list[dict[str, Any]] = []
+        self.missing = 0
+        self.worst = 0
+        self._console = Console(stderr=True, highlight=False)
+
+    def part(self, what: str, *arguments: str) -> bool:
+        """Run one part; whether it gave a result."""
+        with self._console.status(what):
+            code, value, error = run(*arguments, "--json")
+        if code == 4:
+            self.missing += 1
+            self.results.append(
+                {"schema": 1, "skipped": [{"what": what, "reason": error.removeprefix("entrycache: ")}]}
+            )
+            return False
+        self.worst = max(self.worst, code)
+        if value is None:
+            self.worst = max(self.worst, 1)
+            reason = error.removeprefix("entrycache: ") or f"no result, exit code {code}"
+            self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
+            return False
+        if "levels" in value or "evidence" in value or "violations" in value:
+            self.results.append(value)
+        return True
+
+
+def traced_case(folder: Path) -> Path:
+    """A long case of the generator, for the trace."""
+    source = random.Random(0)
+    subject = reference()
+    menu = op_menu(list(subject.declaration.system.ops))
+    made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
+    return write_case(made.case, folder, "traced")
+
+
+@click.command()
+@click.option("--profile", default="dev", show_default=True, help="The profile of the conformance runs.")
+@click.option("--strict", is_flag=True, help="A missing tool is a failure (in CI).")
+def main(profile: str, strict: bool) -> None:
+    """Run every part once and print one table."""
+    tour = Tour()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for subject in SUBJECTS:
+            tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
+        trace = folder / "trace"
+        case = traced_case(folder)
+        if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):
+            for engine in ENGINES:
+                out = folder / engine
+                tour.part(f"audit, {engine}", "audit", str(trace), "--engine", engine, "--out", str(out))
+        tour.part("prove", "prove")
+    click.echo(terminal(tour.results), nl=False)
+    click.echo(f"skipped for want of a tool: {tour.missing}")
+    if tour.worst:
+        click.echo("something was violated or not checked: see the table")
+    elif tour.missing and strict:
+        click.echo("a tool is missing, and this run was asked to be strict")
+    sys.exit(1 if tour.worst or (strict and tour.missing) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""The machine finds faults, shrinks them, names their rule; both engines; and it is the same every time."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.conform import Options, SelfCheckFailed, conform, reachable, self_check
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.explain import explain
+from entrycache_conformance.generator import op_menu
+from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
+from entrycache_conformance.machine import bulk, search
+from entrycache_conformance.museum.catalogue import catalogue
+from entrycache_conformance.profiles import PROFILES, Profile
+from entrycache_conformance.subjects import broken
+from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.subjects.reference import open_reference, reference
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.subjects.subject import Played
+from entrycache_conformance.system import SYSTEMS
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+
+SYSTEM = SYSTEMS["pulsar-pip430"]
+MENU = op_menu(list(SYSTEM.ops))
+
+
+def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
+    """The reference with some outcomes changed."""
+
+    def open_instance(config: Any) -> Callable[[Any], Any]:
+        correct = open_reference(SYSTEM)(config)
+        return lambda op: twist(op, correct(op))
+
+    return InProcess("twisted", open_instance, reference().start_answer["systems"])
+
+
+def two_is_one(op: Any, outcome: Any) -> Any:
+    wrong = type(op).name == "evict" and type(outcome) is Removed and outcome.entries == 2
+    return Removed(1, outcome.bytes) if wrong else outcome
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hypothesis_finds_and_shrinks(seed: int) -> None:
+    failure = search(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
+    assert failure is not None
+    assert len(failure.case.steps) == 3
+    assert failure.difference.got.entries == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
+    failure = bulk(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
+    assert failure is not None
+    assert len(failure.case.steps) == 3
+
+
+def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
+    def throw(op: Any, outcome: Any) -> Any:
+        if type(op).name == "mark_read" and outcome.expected_reads == 0:
+            raise ZeroDivisionError("counts")
+        return outcome
+
+    failure = search(twisted(throw), MENU, 1_000, 0, Coverage()).failure
+    assert failure is not None
+    assert len(failure.case.steps) == 2
+    assert [rule.value for rule in explain(reference(), failure.case, failure.steps, failure.difference)] == [
+        "R-LIVENESS-2"
+    ]
+
+
+def test_the_same_seed_gives_the_same_cases() -> None:
+    seen: list[list[Any]] = [[], []]
+    for run in seen:
+
+        def keep(op: Any, outcome: Any, run: list[Any] = run) -> Any:
+            run.append((op, outcome))
+            return outcome
+
+        search(twisted(keep), MENU, 50, 7, Coverage())
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 500
+
+
+def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broken, "wrong", lambda outcome: outcome)
+    with pytest.raises(SelfCheckFailed):
+        self_check(reference().declaration, MENU, 0)
+
+
+def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "halts", lambda kind, bound, entry: False)
+    with pytest.raises(LawBroken):
+        search(reference(), MENU, 500, 0, Coverage())
+
+
+def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
+    options = Options(("range", "queue"), Profile(3, 200, 50), 0, 0.0, tmp_path)
+    report = conform(reference(), options).json
+    assert report["levels"]["queue"]["verdict"] == "nothing-checked"
+    assert report["verdict"] == "nothing-checked"
+    assert "too seldom" in report["skipped"][-1]["reason"]
+
+
+def test_the_profile_ci_meets_every_rule_and_cell(tmp_path: Any) -> None:
+    report = conform(reference(), Options(("range", "queue"), PROFILES["ci"], 3, 0.0, tmp_path)).json
+    assert report["verdict"] == "conforms", report["skipped"]
+    assert min(rule["fired"] for rule in report["rules"].values()) >= 200
+    assert min(report["cells"].values()) >= 50
+    assert all(judged["examples"] >= 1_000 for judged in report["levels"].values())
+
+
+def offered(**changes: Any) -> Declaration:
+    return dataclasses.replace(reference().declaration, **changes)
+
+
+def test_what_is_reachable_depends_on_what_is_offered() -> None:
+    everything, cells = reachable(offered(), "queue")
+    assert len(cells) == 12
+    some, fewer = reachable(offered(ops=frozenset({"insert", "get", "exists"})), "range")
+    assert {"R-INSERT-1", "R-READ-1"} <= {rule.value for rule in some}
+    assert "R-EXPIRE-1" not in {rule.value for rule in some}
+    assert fewer == []
+    fixed = offered(fixed={"extend_recently_accessed": False})
+    rules, cells = reachable(fixed, "queue")
+    assert "TIME/REQUEUE_1" not in cells
+    assert len(rules) < len(everything)
+
+
+def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
+    subject = reference()
+    subject._declaration = offered(ops=frozenset({"insert", "get"}))
+    report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).json
+    assert report["levels"]["range"]["verdict"] == "conforms"
+    assert report["levels"]["queue"]["verdict"] == "nothing-checked"
+    assert "evict" in report["levels"]["queue"]["missing"]
+
+
+QUICK = [name for name in catalogue() if not name.startswith("liveness")]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
+    case = catalogue()[name]
+    subject = in_process(name)
+    assert subject is not None
+    steps = trajectory(case, Coverage())
+    answer = subject.play([case])[0]
+    assert isinstance(answer, Played)
+    difference = judge(case, steps, answer, subject.declaration)
+    assert difference is not None
+    rules = {rule.value for rule in explain(subject, case, steps, difference)}
+    assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"

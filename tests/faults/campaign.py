@@ -1,0 +1,119 @@
+"""Catching every planted fault and every changed jar through the child process; the page that lists them.
+
+As a script it writes `docs/faults.md`; the test beside it holds the page to a fresh run.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from entrycache_conformance.case import Case, outcome_to_json, read_case
+from entrycache_conformance.conform import Options, conform
+from entrycache_conformance.museum.catalogue import catalogue
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.report.terminal import arguments, compact
+from entrycache_conformance.subjects.resolve import Choice, resolve
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "faults.md"
+
+JARS = {
+    "time-cutoff-included": "the time predicate compares with <= instead of <",
+    "size-one-entry-too-many": "the size predicate compares with > instead of >=",
+    "requeue-keeps-accessed": "a requeue does not reset the accessed flag",
+    "removal-keeps-size": "a removal by the queue does not lower the bytes of the cache",
+}
+"""The changed jars: what was changed in the released bytecode."""
+
+
+class Caught(NamedTuple):
+    """How a fault was caught."""
+
+    name: str
+    what: str
+    rules: tuple[str, ...]
+    case: Case
+    step: int
+    expected: str
+    got: str
+    file: Path
+
+
+def catch(choice: Choice, name: str, what: str, folder: Path) -> Caught:
+    """Run the suite on a faulty subject, profile dev, seed 0, and take its first failure."""
+    subject = resolve(choice)
+    try:
+        report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, folder))
+    finally:
+        subject.close()
+    assert report.failures, f"{name} was not caught"
+    failure, rules, path = report.failures[0]
+    difference = failure.difference
+    failed = difference.failed
+    got = failed.trouble.value if failed is not None else compact(outcome_to_json(difference.got))
+    expected = compact(outcome_to_json(difference.expected))
+    names = tuple(rule.value for rule in rules)
+    return Caught(name, what, names, read_case(path), difference.at, expected, got, path)
+
+
+def exhibits(folder: Path) -> Iterator[Caught]:
+    """Every exhibit of the museum, behind the protocol."""
+    for name, case in catalogue().items():
+        yield catch(Choice(name, timeout_seconds=3.0), name, f"{case.note} ({', '.join(case.rules)})", folder)
+
+
+def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
+    """Every changed jar of the released cache, with its path."""
+    spec = importlib.util.spec_from_file_location("changed_jars", ROOT / "tests" / "jvm" / "changed_jars.py")
+    assert spec is not None and spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    sys.modules["changed_jars"] = tool
+    spec.loader.exec_module(tool)
+    jars = tool.write_changed_jars(folder / "jars")
+    for name, what in JARS.items():
+        choice = Choice("pulsar:4.2.4", classpath=str(jars[name]), timeout_seconds=3.0)
+        yield catch(choice, name, what, folder), jars[name]
+
+
+def section(caught: Caught) -> str:
+    """One fault on the page."""
+    said = f"{caught.what[0].upper()}{caught.what[1:]}"
+    lines = [f"### {caught.name}", "", said if said.endswith(")") else f"{said}.", ""]
+    lines.append(f"Caught by {', '.join(caught.rules)} in {len(caught.case.steps)} steps:")
+    lines += ["", "```text"]
+    lines += [f"{at}  {type(op).name}  {arguments(op)}" for at, op in enumerate(caught.case.steps)]
+    lines += ["```", "", f"Step {caught.step}: expected `{caught.expected}`, got `{caught.got}`.", ""]
+    return "\n".join(lines)
+
+
+HEAD = """# Planted faults, and how they are caught
+
+Written by `make docs`; the tests hold this page to a fresh run (profile dev, seed 0). Each fault was caught through
+the child process and shrunk; `entrycache conform NAME` does it again. The rule behind a fault's description is the
+one it was planted against; "caught by" names what the suite says, the likeliest rule first.
+"""
+
+
+def page(found: list[Caught], jars: list[Caught]) -> str:
+    """The whole page."""
+    parts = [HEAD, "## Exhibits: our fast cache with one fault each", ""]
+    parts += [section(caught) for caught in found]
+    parts += ["## Changed jars: the released Pulsar 4.2.4 with one changed instruction each", ""]
+    parts += [section(caught) for caught in jars]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def main() -> None:
+    """Write the page again."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        PAGE.write_text(page(list(exhibits(folder)), [caught for caught, _ in changed_jars(folder)]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Two caches written from the protocol's text alone, by someone who had not seen this code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    found = {}
+    if shutil.which("node"):
+        found["node"] = f"node {HERE / 'cache.mjs'}"
+    if shutil.which("go"):
+        binary = tmp_path_factory.mktemp("go") / "cache"
+        subprocess.run(["go", "build", "-o", str(binary), str(HERE / "cache.go")], check=True, cwd=HERE)
+        found["go"] = str(binary)
+    return found
+
+
+@pytest.mark.parametrize("tool", ["node", "go"])
+@pytest.mark.parametrize("arguments", [["smoke"], ["conform", "--profile", "dev", "--validate"]])
+def test_an_outside_cache_passes(tool: str, arguments: list[str], commands: dict[str, str]) -> None:
+    if tool not in commands:
+        pytest.skip(f"{tool} is missing")
+    argv = [sys.executable, "-m", "entrycache_conformance", *arguments, "--command", commands[tool], "--json"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert json.loads(done.stdout)["verdict"] == "conforms"

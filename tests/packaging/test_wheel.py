@@ -1,0 +1,61 @@
+"""The wheel alone, in an empty environment without extras: it holds all it needs, and nothing heavy comes along."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command `entrycache` of an environment that holds the wheel and its required packages only."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
+    wheel = next(folder.glob("*.whl"))
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    subprocess.run([*pip, "--python", str(python), "install", str(wheel)], check=True)
+    return python.parent / "entrycache"
+
+
+def run(command: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(command), *arguments], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def test_the_wheel_judges_the_fast_cache(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, "conform", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdict"] == "conforms"
+
+
+def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, "rules", "R-EVICT-8", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "in order" in done.stdout
+    done = run(installed, "museum", "--json", cwd=tmp_path)
+    assert len(json.loads(done.stdout)["exhibits"]) >= 10
+
+
+@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["bench"], ["trace", "inspect", "x"]])
+def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, arguments: list[str]) -> None:
+    done = run(installed, *arguments, cwd=tmp_path)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "pip install 'entrycache[" in done.stderr
+
+
+def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed: Path) -> None:
+    packages = next((installed.parent.parent / "lib").glob("python*")) / "site-packages"
+    names = {path.name for path in packages.iterdir()}
+    assert not names & {"spec", "conformance", "reference", "tests", "docs", "pyspark", "pyarrow", "z3"}
+    jvm = packages / "entrycache_conformance" / "jvm"
+    assert (jvm / "pom.xml").is_file()
+    assert not list(jvm.rglob("*.class"))
