@@ -27,10 +27,10 @@ class Preset:
     max_live_slots: int = 1_000
     mean_size_bytes: int = 1_000
     max_size_bytes: int = 1 << 40
-    ttl_nanos: int = 60_000_000
+    ttl_nanos: int = 15_000_000
     max_requeues: int = 2
     step_nanos: int = 200_000
-    expire_every: int = 60
+    expire_every: int = 20
     ledger_entries: int = 500
 
 
@@ -121,7 +121,7 @@ class _Broker:
         for reader in log.readers:
             while len(reader.queue) > reader.lag:
                 self._deliver(log, *reader.queue.popleft())
-        if self._slots >= preset.max_live_slots or chance.random() < 0.01:
+        if self._slots >= preset.max_live_slots or chance.random() < 0.015:
             self._evict()
         if tick % preset.expire_every == 0:
             self._cache.expire()

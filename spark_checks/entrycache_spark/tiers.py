@@ -98,7 +98,14 @@ def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> 
     )
     rows = [dict(zip(["broker", *_FACTS, *_names(rules, summed)], row, strict=True)) for row in found]
     dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
-    return tuple(sorted(_broker(engine, row, dead, rules, summed) for row in rows))
+    suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chain.column}"] != 0]
+    if suspects:
+        _refuse_duplicates(engine, suspects)
+    return tuple(sorted(_broker(row, dead, rules, summed) for row in rows))
+
+
+def _span(row: dict[str, Any]) -> int:
+    return int(row["last_seq"] - row["first_seq"] + 1)
 
 
 def _names(rules: Sequence[RuleFile], summed: Sequence[RuleFile]) -> list[str]:
@@ -124,18 +131,12 @@ def _dead_tokens(engine: SqlEngine) -> dict[str, int]:
 
 
 def _broker(
-    engine: SqlEngine,
     row: dict[str, Any],
     dead: dict[str, int],
     rules: Sequence[RuleFile],
     summed: Sequence[RuleFile],
 ) -> Broker:
     name = row["broker"]
-    span = row["last_seq"] - row["first_seq"] + 1
-    chain = next(rule for rule in all_rules() if rule.id == _CHAIN_RULE)
-    whole = row["row_count"] == span and row[f"d_{chain.column}"] == 0
-    if not whole:
-        _refuse_duplicates(engine, name)
     proved = {rule.id: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
     return Broker(
         name,
@@ -144,7 +145,7 @@ def _broker(
         row["last_seq"],
         row["config_seq"] == row["first_seq"],
         row["end_seq"] == row["last_seq"],
-        row["row_count"] != span,
+        row["row_count"] != _span(row),
         row["unnumbered"] == 0,
         row["unlinked"] > 0,
         int(row["open_bytes"]),
@@ -157,12 +158,15 @@ def _balances(difference: int | None, rule: RuleFile, dead_tokens: int) -> bool:
     return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
 
 
-def _refuse_duplicates(engine: SqlEngine, broker: str) -> None:
-    literal = broker.replace("\\", "\\\\").replace("'", "\\'")
-    doubled = f"select seq from marked where broker = '{literal}' group by seq having count(*) > 1"
-    twice = engine.rows(f"select min(seq) from ({doubled}) as t")
-    if twice and twice[0][0] is not None:
-        raise UsageError(duplicate_message(broker, twice[0][0]))
+def _refuse_duplicates(engine: SqlEngine, brokers: Sequence[str]) -> None:
+    """Where sums do not show that each seq is there once, count."""
+    engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
+    owned = "select broker, seq from marked where broker in (select broker from suspects)"
+    twice = engine.rows(
+        f"select broker, seq from ({owned}) as owned group by broker, seq having count(*) > 1 order by 1, 2 limit 1"
+    )
+    if twice:
+        raise UsageError(duplicate_message(*twice[0]))
 
 
 def evaluate(

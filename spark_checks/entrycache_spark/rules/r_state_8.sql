@@ -33,7 +33,7 @@ select /*+ BROADCAST(l) */
   case when e.seq > l.removed_seq then concat(e.op, ' after it') else concat(e.op, ' before it, or without one') end
     as observed,
   case when e.seq > l.removed_seq then array(l.removed_seq, e.seq) else array(e.seq) end as seqs,
-  not (e.many and e.op in ('HIT', 'EXPECT') and e.seq > l.removed_seq) as sure
+  not (e.many and e.op in ('HIT', 'EXPECT') and coalesce(e.seq > l.removed_seq, false)) as sure
 from events e join bad l on e.broker = l.broker and e.life = l.life
 where e.op <> 'TOMBSTONE'
   and (

@@ -1,0 +1,327 @@
+"""Traces as lists of rows, and violations planted into them.
+
+A plant changes the rows of one broker and says which rule it breaks at which seq. It leaves everything else
+as consistent as a faulty cache would: sums, ordinals and amounts follow the change.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from entrycache_spark.files import Metadata, iterate_rows, list_parts, write_rows
+from entrycache_spark.generate import generate
+
+Row = dict[str, Any]
+Expected = tuple[str, int]
+Plant = Callable[[list[Row], random.Random], Expected]
+
+ENTRY_COLUMNS = (
+    *("cache", "ledger_id", "entry_id", "life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns"),
+    *("ticket", "op", "cause", "new_stamp_ns", "tail_no"),
+)
+
+
+def honest(directory: Path, events: int, seed: int, brokers: int = 1) -> dict[str, list[Row]]:
+    """The rows of a generated trace, by broker."""
+    generate("tail-fanout", events, seed, directory, brokers)
+    rows: dict[str, list[Row]] = {}
+    for row in iterate_rows(list_parts(directory)):
+        rows.setdefault(row["broker"], []).append(row)
+    return rows
+
+
+def renamed(rows: Iterable[Row], broker: str) -> list[Row]:
+    """A copy of the rows under another broker's name."""
+    return [{**row, "broker": broker} for row in rows]
+
+
+def write(directory: Path, rows: Iterable[Row], **metadata: Any) -> Path:
+    """Write rows as a trace; the folder."""
+    write_rows(directory, Metadata(**metadata), rows)
+    return directory
+
+
+def pick(rows: list[Row], chance: random.Random, accept: Callable[[Row], bool]) -> Row:
+    """One of the rows that are fit for a plant."""
+    return chance.choice([row for row in rows if accept(row)])
+
+
+def passes(rows: list[Row], cause: str) -> list[list[Row]]:
+    """The rows of each pass of one kind, begin and end included."""
+    begins = [row["seq"] for row in rows if row["op"] == "PASS_BEGIN" and row["cause"] == cause]
+    return [[row for row in rows if row["pass_id"] == begin] for begin in begins]
+
+
+def resum(rows: list[Row], size_pass_amounts: bool = True) -> None:
+    """Let `bytes_after`, and what size passes have left to free, follow from the rows."""
+    total = rows[0]["bytes_after"]
+    left: dict[int, int] = {}
+    for row in rows:
+        begin = row["pass_id"]
+        if row["op"] == "PASS_BEGIN" and row["cause"] == "SIZE":
+            left[begin] = row["bound"]
+        if begin in left and size_pass_amounts:
+            row["bound"] = left[begin]
+        if row["op"] == "INSERT":
+            total += row["size_bytes"]
+        elif row["op"] in ("EVICT", "REMOVE"):
+            total -= row["size_bytes"]
+            if begin in left:
+                left[begin] -= row["size_bytes"]
+        row["bytes_after"] = row["manager_bytes"] = total
+
+
+def without_witnesses(rows: list[Row]) -> None:
+    """Forget the ordinals of slots."""
+    for row in rows:
+        row["tail_no"] = row["head_no"] = row["ticket"] = None
+
+
+def _neighbours(rows: list[Row], chance: random.Random) -> tuple[Row, Row]:
+    found = []
+    for members in [*passes(rows, "TIME"), *passes(rows, "SIZE")]:
+        taken = members[1:-2]
+        pairs = itertools.pairwise(taken)
+        found += [(a, b) for a, b in pairs if a["op"] == b["op"] == "EVICT" and a["size_bytes"] and b["size_bytes"]]
+    return chance.choice(found)
+
+
+def wrong_order(rows: list[Row], chance: random.Random) -> Expected:
+    """Two neighbours leave in the wrong order, and their tickets say so."""
+    first, second = _neighbours(rows, chance)
+    for name in ENTRY_COLUMNS:
+        first[name], second[name] = second[name], first[name]
+    resum(rows)
+    return "R-EVICT-8", first["seq"]
+
+
+def wrong_order_hidden(rows: list[Row], chance: random.Random) -> Expected:
+    """Two neighbours leave in the wrong order, and forged tickets deny it."""
+    expected = wrong_order(rows, chance)
+    first = next(row for row in rows if row["seq"] == expected[1])
+    second = next(row for row in rows if row["seq"] == expected[1] + 1)
+    first["ticket"], second["ticket"] = second["ticket"], first["ticket"]
+    return expected
+
+
+def wrong_tickets(rows: list[Row], chance: random.Random) -> Expected:
+    """Only the tickets of two neighbours are exchanged."""
+    first, second = _neighbours(rows, chance)
+    first["ticket"], second["ticket"] = second["ticket"], first["ticket"]
+    return "R-EVICT-8", first["seq"]
+
+
+def wrong_ticket(rows: list[Row], chance: random.Random) -> Expected:
+    """One ticket is not that of the entry's slot."""
+    row = pick(rows, chance, lambda row: row["op"] == "EVICT")
+    row["ticket"] += chance.choice((-1, 1, 5))
+    return "R-EVICT-8", row["seq"]
+
+
+def jumped_slot(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry leaves two turns too late; the first that passes over it is wrong, the next is not."""
+    for _ in range(200):
+        members = chance.choice([*passes(rows, "TIME"), *passes(rows, "SIZE")])[1:-2]
+        runs = [members[i : i + 3] for i in range(len(members) - 2)]
+        runs = [run for run in runs if all(row["op"] == "EVICT" and row["size_bytes"] for row in run)]
+        if runs:
+            a, b, c = chance.choice(runs)
+            for name in ENTRY_COLUMNS:
+                a[name], b[name], c[name] = b[name], c[name], a[name]
+            resum(rows)
+            return "R-EVICT-8", a["seq"]
+    raise AssertionError("no run of three evictions")
+
+
+def early_stop(rows: list[Row], chance: random.Random) -> Expected:
+    """A size pass ends at a live head though it has not freed what it should."""
+    members = chance.choice([m for m in passes(rows, "SIZE") if m[-1]["stamp_ns"] is not None])
+    more = 1 - members[-1]["bound"]
+    for row in members:
+        row["bound"] += more
+    return "R-EVICT-4", members[-1]["seq"]
+
+
+def overshoot(rows: list[Row], chance: random.Random) -> Expected:
+    """A size pass removes one entry more than it needs."""
+    fit = []
+    for members in passes(rows, "SIZE"):
+        bounds = [row["bound"] for row in members if row["op"] == "EVICT"]
+        if len(bounds) > 1 and bounds[-2] > bounds[-1]:
+            fit.append(members)
+    members = chance.choice(fit)
+    last = [row for row in members if row["op"] == "EVICT"][-1]
+    less = last["bound"]
+    for row in members:
+        row["bound"] -= less
+    return "R-EVICT-5", last["seq"]
+
+
+def early_expiry(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry exactly as old as the cutoff is removed, or put back, by a time pass."""
+    times = {row["seq"] for row in rows if row["op"] == "PASS_BEGIN" and row["cause"] == "TIME"}
+    row = pick(rows, chance, lambda row: row["pass_id"] in times and row["op"] in ("EVICT", "REQUEUE"))
+    row["stamp_ns"] = row["bound"] + chance.choice((0, 1, 1000))
+    return "R-EXPIRE-1", row["seq"]
+
+
+def stale_head(rows: list[Row], chance: random.Random) -> Expected:
+    """A time pass leaves an expired entry at the head."""
+    row = pick(rows, chance, lambda row: row["op"] == "PASS_END" and row["cause"] == "TIME")
+    row["stamp_ns"] = row["bound"] - 1
+    return "R-EXPIRE-2", row["seq"]
+
+
+def untouched_requeue(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry that nobody accessed is put back for access."""
+    row = pick(rows, chance, lambda row: row["op"] == "REQUEUE" and row["cause"] == "ACCESSED")
+    row[chance.choice(("accessed", "extend_accessed"))] = False
+    return "R-REQUEUE-1", row["seq"]
+
+
+def unexpected_requeue(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry that expects no read is put back for it."""
+    row = pick(rows, chance, lambda row: row["op"] == "REQUEUE" and row["cause"] == "EXPECTED_READS")
+    row["expected_reads"] = chance.choice((0, -1, None))
+    return "R-REQUEUE-8", row["seq"]
+
+
+def wrong_cause(rows: list[Row], chance: random.Random) -> Expected:
+    """Both causes hold, and the second is stated."""
+    row = pick(
+        rows,
+        chance,
+        lambda row: row["op"] == "REQUEUE" and row["cause"] == "ACCESSED" and row["requeues"] <= row["max_requeues"],
+    )
+    row["cause"] = "EXPECTED_READS"
+    row["expected_reads"] = 3
+    return "R-REQUEUE-8", row["seq"]
+
+
+def budget_exceeded(rows: list[Row], chance: random.Random) -> Expected:
+    """A requeue for expected reads beyond the limit, by its own count."""
+    row = pick(rows, chance, lambda row: row["op"] == "REQUEUE" and row["cause"] == "EXPECTED_READS")
+    row["max_requeues"] = row["requeues"] - 1
+    return "R-REQUEUE-6", row["seq"]
+
+
+def budget_exceeded_hidden(rows: list[Row], chance: random.Random) -> Expected:
+    """A requeue beyond the limit whose count is understated."""
+    row = pick(
+        rows,
+        chance,
+        lambda row: row["op"] == "REQUEUE" and row["cause"] == "EXPECTED_READS" and row["requeues"] == 2,
+    )
+    row["requeues"] = row["max_requeues"] = 1
+    return "R-REQUEUE-6", row["seq"]
+
+
+def wanted_entry_removed(rows: list[Row], chance: random.Random) -> Expected:
+    """A pass removes an entry that was accessed, or that expects a read and has budget left."""
+    row = pick(rows, chance, lambda row: row["op"] == "EVICT" and row["requeues"] < row["max_requeues"])
+    if chance.random() < 0.5:
+        row["accessed"] = True
+    else:
+        row["expected_reads"] = 1
+    return "R-REQUEUE-3", row["seq"]
+
+
+def wrong_sum(rows: list[Row], chance: random.Random) -> Expected:
+    """One row's sum is wrong."""
+    row = pick(rows, chance, lambda row: row["op"] not in ("CONFIG", "END"))
+    row["bytes_after"] += chance.choice((-1, 7))
+    return "R-STATE-1", row["seq"]
+
+
+def drifting_sum(rows: list[Row], chance: random.Random) -> Expected:
+    """From one row on all sums are wrong."""
+    start = pick(rows, chance, lambda row: row["op"] in ("INSERT", "EVICT", "REMOVE"))
+    for row in rows[rows.index(start) :]:
+        row["bytes_after"] += 5
+    return "R-STATE-1", start["seq"]
+
+
+def wrong_size(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry leaves with another size than it came with, and the sum follows."""
+    row = pick(rows, chance, lambda row: row["op"] == "REMOVE" or (row["op"] == "EVICT" and row["cause"] == "TIME"))
+    row["size_bytes"] += 3
+    for later in rows[rows.index(row) :]:
+        later["bytes_after"] -= 3
+    return "R-STATE-1", row["seq"]
+
+
+def double_removal(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry is removed again by a call."""
+    gone = pick(rows[: len(rows) // 2], chance, lambda row: row["op"] in ("EVICT", "REMOVE"))
+    row = pick(rows, chance, lambda row: row["op"] == "MISS" and row["seq"] > gone["seq"])
+    for name in ("life", "size_bytes", "cache", "ledger_id", "entry_id", "requeues", "accessed", "stamp_ns"):
+        row[name] = gone[name]
+    row["op"], row["cause"] = "REMOVE", "RANGE"
+    for later in rows[rows.index(row) :]:
+        later["bytes_after"] -= gone["size_bytes"]
+    return "R-STATE-8", row["seq"]
+
+
+def hit_after_removal(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry is found that has left."""
+    gone = pick(rows[: len(rows) // 2], chance, lambda row: row["op"] in ("EVICT", "REMOVE"))
+    row = pick(rows, chance, lambda row: row["op"] == "MISS" and row["seq"] > gone["seq"])
+    for name in ("life", "size_bytes", "cache", "ledger_id", "entry_id", "requeues", "accessed", "stamp_ns"):
+        row[name] = gone[name]
+    row["op"] = "HIT"
+    return "R-STATE-8", row["seq"]
+
+
+def unborn_life(rows: list[Row], chance: random.Random) -> Expected:
+    """An entry is found that never came."""
+    never = pick(rows[: len(rows) // 2], chance, lambda row: row["op"] == "MISS")
+    row = pick(rows, chance, lambda row: row["op"] == "HIT" and row["seq"] > never["seq"])
+    row["life"] = never["seq"]
+    return "R-STATE-8", row["seq"]
+
+
+PLANTS: tuple[Plant, ...] = (
+    *(wrong_order, wrong_order_hidden, wrong_tickets, wrong_ticket, jumped_slot, early_stop, overshoot),
+    *(early_expiry, stale_head, untouched_requeue, unexpected_requeue, wrong_cause, budget_exceeded),
+    *(budget_exceeded_hidden, wanted_entry_removed, wrong_sum, drifting_sum, wrong_size, double_removal),
+    *(hit_after_removal, unborn_life),
+)
+
+
+def opened_midway(rows: list[Row], at: int) -> list[Row]:
+    """The trace as a recorder would have written it that began at row `at` (outside a pass)."""
+    cut = next(i for i in range(at, len(rows)) if rows[i]["op"] in ("INSERT", "MISS") and rows[i]["call_id"] == i)
+    before, after = rows[:cut], rows[cut:]
+    taken = sum(row["op"] in ("EVICT", "REQUEUE", "TOMBSTONE") for row in before)
+    held = {row["tail_no"]: row for row in before if row["op"] in ("INSERT", "REQUEUE") and row["tail_no"] >= taken}
+    gone = {row["life"] for row in before if row["op"] in ("EVICT", "REMOVE")}
+    shift = 1 + len(held) - cut
+    lives: dict[int, int] = {}
+    opened = [{**rows[0], "bytes_after": before[-1]["bytes_after"]}]
+    for number, row in sorted(held.items()):
+        life = None if row["life"] in gone else taken - number - 1
+        if life is not None:
+            lives[row["life"]] = life
+        kept = ("broker", "cache", "ledger_id", "entry_id", "size_bytes", "requeues", "expected_reads")
+        opened.append(
+            {
+                **dict.fromkeys(row),
+                **({name: row[name] for name in kept} if life is not None else {"broker": row["broker"]}),
+                **{"op": "SNAPSHOT", "cause": "OPEN", "life": life, "tail_no": number - taken, "seq": len(opened)},
+                **{"ts_ns": before[-1]["ts_ns"], "bytes_after": before[-1]["bytes_after"]},
+            }
+        )
+    for row in after:
+        moved = {**row, "seq": row["seq"] + shift, "call_id": row["call_id"] + shift}
+        if row["pass_id"] is not None:
+            moved["pass_id"] = row["pass_id"] + shift
+        if row["life"] is not None:
+            moved["life"] = lives.get(row["life"], row["life"] + shift)
+        for name in ("tail_no", "head_no", "ticket"):
+            moved[name] = None if row[name] is None else row[name] - taken
+        opened.append(moved)
+    return opened

@@ -1,0 +1,172 @@
+"""Bad input is one clear line; missing evidence is never called conforming, nor a violation."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import plant
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from entrycache_reference.errors import UsageError
+from entrycache_spark import cli
+from entrycache_spark.audit import audit
+from entrycache_spark.convert import convert
+from entrycache_spark.files import iterate_rows, list_parts
+from entrycache_spark.generate import generate
+from entrycache_spark.inspect import as_json, summarize
+from entrycache_spark.verdict import Verdict
+
+ENGINES = ["local", "replay"]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
+    return plant.honest(tmp_path_factory.mktemp("honest") / "trace", 3_000, 11)["broker-0"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("cut", ["gap", "no end", "no begin", "sampled"])
+def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row], engine: str, cut: str) -> None:
+    rows = plant.renamed(honest, "b")
+    if cut == "gap":
+        del rows[500:505]
+    elif cut == "no end":
+        rows = rows[:-1]
+    elif cut == "no begin":
+        rows = rows[700:]
+    trace = plant.write(tmp_path / "trace", rows, sampling=0.5 if cut == "sampled" else 1)
+    result = audit(trace, engine)
+    assert set(result.rules.values()) == {Verdict.INCONCLUSIVE}
+    assert result.violations == ()
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_row_that_convicts_itself_does_so_beside_a_gap(tmp_path: Path, honest: list[plant.Row], engine: str) -> None:
+    rows = plant.renamed(honest, "b")
+    rule, seq = plant.untouched_requeue(rows[1000:], random.Random(1))
+    trace = plant.write(tmp_path / "trace", rows[:500] + rows[505:])
+    result = audit(trace, engine)
+    assert [(row.rule, row.seq) for row in result.violations] == [(rule, seq)]
+    assert result.rules["R-STATE-1"] is Verdict.INCONCLUSIVE
+
+
+def test_an_empty_folder_checks_nothing(tmp_path: Path) -> None:
+    result = audit(tmp_path, "local", out=tmp_path.parent / "out")
+    assert set(result.rules.values()) == {Verdict.NOTHING_CHECKED}
+    assert result.exit_code == 2
+
+
+def test_a_trace_without_passes_checks_no_pass_rule(tmp_path: Path, honest: list[plant.Row]) -> None:
+    rows = plant.renamed(honest, "b")[:5]
+    result = audit(plant.write(tmp_path / "trace", rows), "local")
+    assert result.rules["R-EVICT-8"] is Verdict.NOTHING_CHECKED
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_seq_recorded_twice_is_refused(tmp_path: Path, honest: list[plant.Row], engine: str) -> None:
+    rows = plant.renamed(honest, "it's \\ b")
+    trace = plant.write(tmp_path / "trace", [*rows[:50], rows[49], *rows[51:]])
+    with pytest.raises(UsageError, match="seq 49: recorded twice"):
+        audit(trace, engine)
+
+
+def test_unreadable_files_are_refused(tmp_path: Path, honest: list[plant.Row]) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        audit(tmp_path / "nowhere", "local")
+    trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
+    part = next(trace.glob("*/*.parquet"))
+    whole = part.read_bytes()
+    part.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UsageError, match="cannot be read as Parquet"):
+        audit(trace, "local")
+    part.write_bytes(whole)
+    pq.write_table(pq.ParquetFile(part).read().drop_columns(["head_no"]), part)
+    with pytest.raises(UsageError, match="column head_no is missing"):
+        audit(trace, "local")
+    table = pq.ParquetFile(part).read()
+    pq.write_table(table.append_column("head_no", pa.array(["x"] * len(table))), part)
+    with pytest.raises(UsageError, match="column head_no is string"):
+        audit(trace, "local")
+    (trace / "_entrycache.json").unlink()
+    part.write_bytes(whole)
+    with pytest.raises(UsageError, match=r"_entrycache\.json: missing"):
+        audit(trace, "local")
+    with pytest.raises(UsageError, match="R-NONE-1"):
+        audit(trace, "local", rules=["R-NONE-1"])
+
+
+def test_jsonl_and_back_loses_nothing(tmp_path: Path, honest: list[plant.Row]) -> None:
+    rows = [*plant.renamed(honest, "Zürich %2F/1"), *plant.renamed(honest, "a b")]
+    trace = plant.write(tmp_path / "trace", rows, threads="many")
+    assert convert(trace, tmp_path / "t.jsonl") == len(rows)
+    assert convert(tmp_path / "t.jsonl", tmp_path / "back") == len(rows)
+    before, after = (list(iterate_rows(list_parts(path))) for path in (trace, tmp_path / "back"))
+    assert before == after
+    assert (trace / "_entrycache.json").read_text() == (tmp_path / "back" / "_entrycache.json").read_text()
+    assert set(audit(tmp_path / "back", "local").rules.values()) == {Verdict.CONFORMS}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"broker":"b","seq":1}', "ts_ns is missing"),
+        ('{"broker":"b","seq":"1","ts_ns":0,"op":"END","bytes_after":0}', "seq is '1', not int64"),
+        ('{"broker":"b","seq":1,"ts_ns":0,"op":"END","bytes_after":9223372036854775808}', "not int64"),
+    ],
+)
+def test_bad_json_lines_are_refused(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "t.jsonl").write_text(line + "\n")
+    with pytest.raises(UsageError, match=message):
+        convert(tmp_path / "t.jsonl", tmp_path / "out")
+
+
+def test_generation_is_deterministic(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        generate("tail-fanout", 2_000, 3, tmp_path / name, 2)
+    first, second = (list(iterate_rows(list_parts(tmp_path / name))) for name in ("a", "b"))
+    assert first == second
+    with pytest.raises(UsageError, match="not empty"):
+        generate("tail-fanout", 10, 3, tmp_path / "a")
+
+
+def test_inspect_counts_gaps(tmp_path: Path, honest: list[plant.Row]) -> None:
+    rows = plant.renamed(honest, "b")
+    trace = plant.write(tmp_path / "trace", rows[:100] + rows[104:])
+    summary = summarize(trace)
+    assert summary.brokers[0].missing == 4
+    assert summary.brokers[0].first_gap_seq == 100
+    assert sum(summary.brokers[0].ops.values()) == len(rows) - 4
+    json.dumps(as_json(summary))
+
+
+def test_replay_gives_up_above_its_limit(tmp_path: Path, honest: list[plant.Row]) -> None:
+    trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
+    result = audit(trace, "replay", max_live_slots=10)
+    assert set(result.rules.values()) == {Verdict.INCONCLUSIVE}
+    assert "more than 10 slots" in result.notes[0]
+
+
+def test_the_command_answers_in_json(tmp_path: Path, honest: list[plant.Row]) -> None:
+    rows = plant.renamed(honest, "b")
+    rule, seq = plant.stale_head(rows, random.Random(1))
+    trace = plant.write(tmp_path / "trace", rows)
+    arguments = [str(trace), "--engine", "local", "--out", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(cli.audit, arguments)
+    assert done.exit_code == 1, done.output
+    answer = json.loads(done.stdout)
+    assert answer["schema"] == 1
+    assert answer["violations"] == 1
+    assert answer["rules"][rule] == "violates"
+    row = pq.read_table(tmp_path / "out" / "violations.parquet").to_pylist()[0]
+    assert (row["rule"], row["broker"], row["seq"], row["life"]) == (rule, "b", seq, None)
+    assert row["seqs"][-1] == seq
+    inside = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", "--out", str(trace / "x")])
+    assert isinstance(inside.exception, UsageError)

@@ -1,0 +1,112 @@
+"""Each planted violation is found by every engine and both tiers, as that rule at that event, and nothing else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import plant
+import pytest
+
+from entrycache_spark.audit import audit
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.verdict import AuditResult, Verdict
+
+Found = set[tuple[str, str, int]]
+Evaluators = dict[str, Callable[[Path], AuditResult]]
+
+
+def differences(found: Found, wanted: Found) -> list[str]:
+    extra = [f"extra {item}" for item in sorted(found - wanted)]
+    return extra + [f"missing {item}" for item in sorted(wanted - found)]
+
+
+def found_in(result: AuditResult) -> Found:
+    return {(row.broker, row.rule, row.seq) for row in result.violations}
+
+
+def planted_trace(
+    tmp_path: Path, change: Callable[[list[plant.Row]], Any] = lambda rows: None, seeds: int = 2
+) -> tuple[list[plant.Row], Found]:
+    """One broker a plant and seed, and one untouched; all in one trace."""
+    rows: list[plant.Row] = []
+    wanted: Found = set()
+    for seed in range(seeds):
+        base = plant.honest(tmp_path / f"honest-{seed}", 6_000, seed)["broker-0"]
+        rows += plant.renamed(base, f"clean {seed}")
+        for make in plant.PLANTS:
+            broker = f"{make.__name__} {seed}"
+            own = plant.renamed(base, broker)
+            rule, seq = make(own, random.Random(seed))
+            rows += own
+            wanted.add((broker, rule, seq))
+    change(rows)
+    return rows, wanted
+
+
+def test_every_plant_is_found_by_every_engine(tmp_path: Path, evaluators: Evaluators) -> None:
+    rows, wanted = planted_trace(tmp_path)
+    trace = plant.write(tmp_path / "planted", rows)
+    for name, evaluate in evaluators.items():
+        result = evaluate(trace)
+        assert not differences(found_in(result), wanted), name
+        assert set(result.rules.values()) == {Verdict.VIOLATES}, name
+        assert not result.notes, name
+
+
+def test_every_rule_has_a_plant(tmp_path: Path) -> None:
+    _, wanted = planted_trace(tmp_path, seeds=1)
+    assert {rule for _, rule, _ in wanted} == {rule.id for rule in all_rules()}
+
+
+def test_plants_are_found_without_witnesses(tmp_path: Path) -> None:
+    rows, wanted = planted_trace(tmp_path, plant.without_witnesses)
+    unseen = {item for item in wanted if item[0].startswith("wrong_ticket")}
+    trace = plant.write(tmp_path / "planted", rows)
+    for engine in ("local", "replay"):
+        assert not differences(found_in(audit(trace, engine)), wanted - unseen), engine
+
+
+def test_several_threads_without_witnesses_leave_order_and_late_hits_open(tmp_path: Path) -> None:
+    rows, wanted = planted_trace(tmp_path, plant.without_witnesses, seeds=1)
+    trace = plant.write(tmp_path / "planted", rows, threads="many")
+    decided = {item for item in wanted if item[1] != "R-EVICT-8" and not item[0].startswith("hit_after")}
+    for engine in ("local", "replay"):
+        result = audit(trace, engine)
+        assert not differences(found_in(result), decided), engine
+        assert result.rules["R-EVICT-8"] is Verdict.INCONCLUSIVE, engine
+
+
+def test_several_threads_with_witnesses_decide_the_order(tmp_path: Path) -> None:
+    rows, wanted = planted_trace(tmp_path, seeds=1)
+    trace = plant.write(tmp_path / "planted", rows, threads="many")
+    decided = {item for item in wanted if not item[0].startswith("hit_after")}
+    for engine in ("local", "replay"):
+        assert not differences(found_in(audit(trace, engine)), decided), engine
+
+
+@pytest.mark.parametrize("witnesses", [True, False], ids=["witnesses", "none"])
+def test_traces_that_open_midway(tmp_path: Path, witnesses: bool) -> None:
+    base = plant.honest(tmp_path / "honest", 6_000, 5)["broker-0"]
+    rows: list[plant.Row] = []
+    wanted: Found = set()
+    opened = plant.opened_midway(base, 1_500)
+    assert sum(row["cause"] == "OPEN" for row in opened) > 10
+    plants = [make for make in plant.PLANTS if make not in (plant.unborn_life,)]
+    for make in (None, *plants):
+        name = make.__name__ if make else "clean"
+        own = plant.renamed(opened, name)
+        if make is not None:
+            rule, seq = make(own, random.Random(1))
+            wanted.add((name, rule, seq))
+        rows += own
+    if not witnesses:
+        plant.without_witnesses(rows)
+        wanted = {item for item in wanted if not item[0].startswith("wrong_ticket")}
+    trace = plant.write(tmp_path / "opened", rows)
+    for engine, prove in (("local", True), ("local", False), ("replay", True)):
+        result = audit(trace, engine, witnesses=prove)
+        assert not differences(found_in(result), wanted), engine
+        assert not result.notes, engine
