@@ -7,6 +7,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,7 @@ from entrycache_conformance.judge import Coverage
 from entrycache_conformance.machine import Failure, Search, bulk, search
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.report.terminal import expected_json, got_json
+from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
 from entrycache_conformance.subjects.subject import Subject, Trouble
 from entrycache_reference.pulsar_pip430.decision import DECISION
@@ -147,7 +149,9 @@ def _behind(subject: Subject, menu: Sequence[str], failure: Failure, options: Op
     rest = [name for name in menu if name != silent]
     if not rest:
         return None
-    return search(subject, rest, options.profile.examples, options.seed, Coverage()).failure
+    with hurried(subject, TRY_SECONDS) if hangs(failure) else nullcontext():
+        behind = search(subject, rest, options.profile.examples, options.seed, Coverage()).failure
+    return None if behind is not None and hangs(behind) else behind
 
 
 def _written(subject: Subject, failure: Failure, folder: Path) -> tuple[Failure, tuple[Rule, ...], Path]:

@@ -20,7 +20,7 @@ from typing import Any
 from entrycache_conformance.case import Case
 from entrycache_conformance.fates import rules_by_fate
 from entrycache_conformance.judge import Difference
-from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied, flips
+from entrycache_conformance.museum.mutants import MUTANTS, OTHERS, Mutant, applied, flips
 from entrycache_conformance.probe import Probed, laws_of_own_state, probe
 from entrycache_conformance.subjects.subject import Subject, Trouble
 from entrycache_reference.errors import BrokenSubject, EntrycacheError
@@ -55,7 +55,7 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     probed = _probed(subject, case, steps, difference)
     broken = laws_of_own_state(probed, subject.declaration)
     telling = [rule for rule in broken if rule not in case.system.answer_laws]
-    alike = _alike(probed, subject, MUTANTS) or _alike(probed, subject, flips())
+    alike = _alike(probed, subject, (*MUTANTS, *OTHERS)) or _alike(probed, subject, flips())
     op = type(probed.case.steps[probed.at]).name
     if op in PASSES:
         fates = rules_by_fate(probed)

@@ -38,11 +38,11 @@ def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Di
         hangs += again is not None and failed.trouble is Trouble.HANG
         return again
 
-    with _hurried(subject, TRY_SECONDS):
+    with hurried(subject, TRY_SECONDS):
         found = fewer_steps(shortest, fails, TRIES)
     confirmed = None
     if found is not None:
-        with _hurried(subject, math.inf) if failed.trouble is Trouble.HANG else contextlib.nullcontext():
+        with hurried(subject, math.inf) if failed.trouble is Trouble.HANG else contextlib.nullcontext():
             confirmed = _fails(subject, found[0], failed)
     shortest, why = confirmed or (case, failed)
     difference = judge(shortest, trajectory(shortest, Coverage()), why, subject.declaration)
@@ -50,7 +50,7 @@ def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Di
     return shortest, difference
 
 
-def _hurried(subject: Subject, seconds: float) -> contextlib.AbstractContextManager[None]:
+def hurried(subject: Subject, seconds: float) -> contextlib.AbstractContextManager[None]:
     """Meanwhile a run that hangs costs at most that long, once."""
     inner = subject.subject if isinstance(subject, Validated) else subject
     return inner.hurried(seconds) if isinstance(inner, Child) else contextlib.nullcontext()

@@ -281,6 +281,17 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
 )
 """One mutant a MUST, in the order of the families."""
 
+OTHERS: Final[tuple[Mutant, ...]] = (
+    Mutant(
+        Rule.REQUEUE_4,
+        "A requeued entry keeps its stamp.",
+        _in(passes, "requeued", wrong_passes.requeued_keeping_the_stamp),
+    ),
+    Mutant(Rule.EVICT_8, "A requeued entry stays at the head.", _in(passes, "put_back", wrong_passes.put_back_first)),
+    Mutant(Rule.EXPIRE_3, "The default age is twice the TTL.", _in(passes, "cutoff", wrong_passes.cutoff_twice)),
+)
+"""Other ways to break a rule; a failure that answers like one of them is explained by its rule."""
+
 REACHABLE: Final = tuple(
     facts
     for facts in (Facts(*values) for values in product((False, True), repeat=5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 from entrycache_reference.pulsar_pip430 import decision, ops, outcomes, passes
@@ -151,6 +152,21 @@ def requeued_still_marked(entry: Entry, now_nanos: int, action: Action, config: 
     """R-REQUEUE-4."""
     mark = entry.accessed and action is Action.REQUEUE_EXPECTED
     return _requeued(entry, now_nanos, action, config)._replace(accessed=mark)
+
+
+def requeued_keeping_the_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+    """R-REQUEUE-4."""
+    return _requeued(entry, now_nanos, action, config)._replace(stamp_nanos=entry.stamp_nanos)
+
+
+def put_back_first(queue: deque[Slot | None], slot: Slot) -> None:
+    """R-EVICT-8."""
+    queue.appendleft(slot)
+
+
+def cutoff_twice(state: State, event: ops.Expire) -> int:
+    """R-EXPIRE-3."""
+    return _cutoff(state, event) - (state.settings.ttl_nanos if event.older_than_nanos is ABSENT else 0)
 
 
 def requeued_free_by_access(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:

@@ -41,6 +41,12 @@ def requeued(entry: Entry, now_nanos: int, action: Action, config: Config) -> En
     return entry._replace(stamp_nanos=now_nanos, accessed=False, requeues=entry.requeues + used)
 
 
+@rule(Rule.EVICT_8)
+def put_back(queue: deque[Slot | None], slot: Slot) -> None:
+    """A requeued entry stands at the tail, in the pass's own copy of the queue."""
+    queue.append(slot)
+
+
 def remaining(kind: PassKind, bound: int, freed_bytes: int) -> int:
     """The bound in force after `freed_bytes`: a cutoff stays, a need shrinks."""
     return bound if kind is PassKind.TIME else bound - freed_bytes
@@ -94,7 +100,7 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config) -> Step:
             queue.popleft()
             after = requeued(entry, state.now_nanos, line.action, config)
             replaced(caches, slot, after)
-            queue.append(slot)
+            put_back(queue, slot)
             cause = "ACCESSED" if line.action is Action.REQUEUE_ACCESSED else "EXPECTED_READS"
             row = slot_row(state, "REQUEUE", cause, bound_now, size_bytes, slot, entry, line.rule)
             rows.append(row._replace(requeues=after.requeues, new_stamp_ns=after.stamp_nanos))
