@@ -239,13 +239,12 @@ class Child:
     @contextlib.contextmanager
     def hurried(self, seconds: float) -> Iterator[None]:
         """Meanwhile a run has at most that long, and one that fails is not tried again."""
-        self._run_seconds = min(seconds, self._timeout_seconds)
-        self._patient = False
+        before = self._run_seconds, self._patient
+        self._run_seconds, self._patient = min(seconds, self._run_seconds), False
         try:
             yield
         finally:
-            self._run_seconds = self._timeout_seconds
-            self._patient = True
+            self._run_seconds, self._patient = before
 
     def _start(self) -> Declaration:
         self._process = _Process(self._argv)
