@@ -11,7 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span
 
@@ -162,6 +162,9 @@ def fields_of(kind: type[Any]) -> tuple[FieldCodec, ...]:
     return _FIELDS[kind]
 
 
+_MISSING: Final = object()
+
+
 def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozenset()) -> Any:
     """The dataclass `kind` from a JSON object; keys in `ignored` are passed over.
 
@@ -172,24 +175,24 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
         raise Malformed(f"expected an object, got {value!r}")
     arguments = []
     seen = 0
-    for field in fields_of(kind):
-        if field.name in value:
-            seen += 1
-            try:
-                arguments.append(field.decode(value[field.name]))
-            except Malformed as error:
-                raise Malformed(f"{field.name}: {error}") from None
-        elif field.required:
-            raise Malformed(f"{field.name} is missing")
-        else:
-            arguments.append(field.default)
-    if seen + len(ignored & value.keys()) != len(value):
+    name = ""
+    try:
+        for name, decode, default, required in _FIELDS.get(kind) or fields_of(kind):
+            part = value.get(name, _MISSING)
+            if part is not _MISSING:
+                seen += 1
+                arguments.append(decode(part))
+            elif required:
+                raise Malformed("it is missing")
+            else:
+                arguments.append(default)
+    except Malformed as error:
+        raise Malformed(f"{name}: {error}") from None
+    if seen != len(value):
         unknown = sorted(value.keys() - {field.name for field in fields_of(kind)} - ignored)
-        raise Malformed(f"unknown key {unknown[0]!r}" if unknown else "a key stands twice")
+        if unknown:
+            raise Malformed(f"unknown key {unknown[0]!r}")
     return kind(*arguments)
-
-
-_OP = frozenset({"op"})
 
 
 def decode_op(ops: Mapping[str, type[Any]], value: Any) -> Any:
@@ -200,11 +203,12 @@ def decode_op(ops: Mapping[str, type[Any]], value: Any) -> Any:
     """
     if type(value) is not dict:
         raise Malformed(f"expected a step, got {value!r}")
-    name = value.get("op")
+    arguments = dict(value)
+    name = arguments.pop("op", None)
     if type(name) is not str or name not in ops:
         raise Malformed(f"unknown op {name!r}; expected one of {', '.join(ops)}")
     try:
-        return decode_object(ops[name], value, _OP)
+        return decode_object(ops[name], arguments)
     except Malformed as error:
         raise Malformed(f"op {name}: {error}") from None
 

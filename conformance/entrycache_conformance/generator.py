@@ -27,7 +27,7 @@ FRESH: Final = tuple(
     (cache, Position(1 + ledger, entry)) for cache in CACHES for ledger in (0, 1) for entry in range(ENTRIES)
 )
 SIZES: Final = (1, 2, 3, 10, 0, 7, 1, 2, 0, 5, 100, 9_999, -1)
-COUNTS: Final[tuple[int | None | Absent, ...]] = (ABSENT, 1, 2, 3, None, 0, -1)
+COUNTS: Final[tuple[int | None | Absent, ...]] = (ABSENT, 1, 2, 1, 3, None, 0, -1)
 
 WEIGHTS: Final = {
     "insert": 9,
@@ -41,7 +41,7 @@ WEIGHTS: Final = {
     "advance": 4,
     "expire": 5,
     "evict": 4,
-    "mark_read": 4,
+    "mark_read": 5,
     "expect_read": 3,
 }
 
@@ -132,8 +132,8 @@ class Aim:
             "advance": self._advance,
             "expire": self._expire,
             "evict": self._evict,
-            "mark_read": lambda state: ops.MarkRead(*self._place(state)),
-            "expect_read": lambda state: ops.ExpectRead(*self._place(state)),
+            "mark_read": lambda state: ops.MarkRead(*self._counted(state)),
+            "expect_read": lambda state: ops.ExpectRead(*self._counted(state)),
         }
 
     def op(self, name: str, state: State) -> Any:
@@ -149,6 +149,19 @@ class Aim:
         fresh = len(FRESH) * fresh_weight
         at = self._draw(0, fresh + live_weight * len(live) - 1)
         return FRESH[at % len(FRESH)] if at < fresh else live[(at - fresh) % len(live)]
+
+    def _counted(self, state: State) -> tuple[CacheName, Position]:
+        """A place, three times in four that of an entry that carries a count, the lowest count first."""
+        counts = []
+        for slot in state.queue:
+            if slot is not None:
+                count = state.caches[slot.cache].entries[slot.pos].expected_reads
+                if count is not None:
+                    counts.append((count, slot))
+        at = self._draw(0, 4 * max(1, len(counts)) - 1)
+        if not counts or at >= 3 * len(counts):
+            return self._place(state)
+        return sorted(counts)[at % len(counts)][1]
 
     def _insert(self, state: State) -> ops.Insert:
         cache, pos = self._place(state, live_weight=1)

@@ -14,7 +14,7 @@ class Profile(NamedTuple):
 
 
 PROFILES: Final = {
-    "dev": Profile(250, 5, 1),
+    "dev": Profile(400, 20, 5),
     "ci": Profile(1_500, 200, 50),
     "nightly": Profile(30_000, 2_000, 500),
 }

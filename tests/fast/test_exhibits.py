@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entrycache_conformance.case import Case, outcome_to_json
+from entrycache_conformance.museum import exhibits
 from entrycache_conformance.museum.catalogue import catalogue
 from entrycache_conformance.museum.exhibits import EXHIBITS
 from entrycache_conformance.subjects.fast import BrokerCache, open_fast
@@ -40,6 +41,11 @@ def test_the_case_is_the_references(name: str) -> None:
         state = done.state
         expected.append(outcome_to_json(done.outcome))
     assert list(case.outcomes) == expected
+
+
+@pytest.fixture(autouse=True)
+def soon_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhibits, "PATIENCE", 1_000)
 
 
 @pytest.mark.parametrize("name", EXHIBITS)

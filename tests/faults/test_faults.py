@@ -1,0 +1,85 @@
+"""Planted faults and changed jars are caught through the child process, in at most eight steps, by their rule."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.museum.catalogue import catalogue
+
+sys.path.insert(0, str(Path(__file__).parent))
+import campaign
+
+STEPS_MOST = 8
+
+JAR_RULES = {
+    "time-cutoff-included": "R-EXPIRE-1",
+    "size-one-entry-too-many": "R-EVICT-5",
+    "requeue-keeps-accessed": "R-REQUEUE-4",
+    "removal-keeps-size": "R-STATE-1",
+}
+"""The rule that each change breaks."""
+
+
+@pytest.fixture(scope="module")
+def caught(tmp_path_factory: pytest.TempPathFactory) -> dict[str, campaign.Caught]:
+    folder = tmp_path_factory.mktemp("faults")
+    return {found.name: found for found in campaign.exhibits(folder)}
+
+
+@pytest.fixture(scope="module")
+def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[campaign.Caught, Path]]:
+    if shutil.which("mvn") is None or shutil.which("javac") is None:
+        pytest.skip("mvn or javac is missing")
+    folder = tmp_path_factory.mktemp("jars")
+    return {found.name: (found, path) for found, path in campaign.changed_jars(folder)}
+
+
+@pytest.mark.parametrize("name", list(catalogue()))
+def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, campaign.Caught]) -> None:
+    found = caught[name]
+    assert len(found.case.steps) <= STEPS_MOST
+    assert set(catalogue()[name].rules) & set(found.rules)
+
+
+@pytest.mark.parametrize("name", list(JAR_RULES))
+def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[campaign.Caught, Path]]) -> None:
+    found, _ = jars[name]
+    assert len(found.case.steps) <= STEPS_MOST
+    assert JAR_RULES[name] in found.rules
+
+
+def test_the_page_lists_what_a_run_finds(
+    caught: dict[str, campaign.Caught], jars: dict[str, tuple[campaign.Caught, Path]]
+) -> None:
+    fresh = campaign.page(list(caught.values()), [found for found, _ in jars.values()])
+    assert campaign.PAGE.read_text(encoding="utf-8") == fresh, "run make docs"
+
+
+@pytest.mark.parametrize("name", list(JAR_RULES))
+def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
+    name: str, jars: dict[str, tuple[campaign.Caught, Path]], tmp_path: Path
+) -> None:
+    from entrycache_conformance.report.java_test import CLASS_NAME
+    from entrycache_conformance.subjects.jvm import java_test_classpath
+
+    found, jar = jars[name]
+    replay = [sys.executable, "-m", "entrycache_conformance", "replay", str(found.file), "--as", "java"]
+    source = tmp_path / f"{CLASS_NAME}.java"
+    source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
+    codes = []
+    for classpath in (str(jar), None):
+        known = java_test_classpath("4.2.4", classpath)
+        paths = f"{known.classpath}:{tmp_path}"
+        subprocess.run([known.javac, "-nowarn", "-cp", known.classpath, "-d", str(tmp_path), str(source)], check=True)
+        argv = [known.java, f"-javaagent:{known.agent}", "-cp", paths, CLASS_NAME]
+        try:
+            codes.append(subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).returncode)
+        except subprocess.TimeoutExpired:
+            codes.append(-1)
+    assert codes[0] in {1, -1}
+    assert codes[1] == 0
