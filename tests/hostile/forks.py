@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -43,6 +44,7 @@ def begin(job: dict[str, Any]) -> int:
 def main() -> None:
     most, bound = int(sys.argv[1]), float(sys.argv[2])
     jobs = json.load(sys.stdin)
+    gc.freeze()
     results: list[dict[str, Any]] = [{}] * len(jobs)
     waiting = list(range(len(jobs)))
     running: dict[int, tuple[int, float]] = {}
