@@ -77,7 +77,7 @@ def _evaluate(
         from entrycache_spark.engines.spark import SparkEngine
 
         progress("starting Spark")
-        sql = SparkEngine(directory, master, sum(part.rows for part in parts))
+        sql = SparkEngine(directory, parts, master)
     elif engine == "local":
         from entrycache_spark.engines.local import LocalEngine
 

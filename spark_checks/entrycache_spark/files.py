@@ -136,11 +136,16 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
+def _escaped(broker: str) -> str:
+    """The name of a broker in a path: only ASCII is escaped, as Spark and Hive do."""
+    return "".join(mark if ord(mark) > 127 else quote(mark, safe=" ") for mark in broker)
+
+
 class PartWriter:
     """Writes the rows of one broker, given in schema order, to one part in row groups."""
 
     def __init__(self, directory: Path, broker: str, number: int = 0) -> None:
-        folder = directory / f"broker={quote(broker, safe=' ')}"
+        folder = directory / f"broker={_escaped(broker)}"
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"part-{number:05}.parquet"
         self._writer = pq.ParquetWriter(self.path, ROW_SCHEMA, compression="zstd")

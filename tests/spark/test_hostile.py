@@ -128,6 +128,19 @@ def test_bad_json_lines_are_refused(tmp_path: Path, line: str, message: str) -> 
         convert(tmp_path / "t.jsonl", tmp_path / "out")
 
 
+def test_names_of_brokers_are_the_same_everywhere(
+    tmp_path: Path, honest: list[plant.Row], spark_session: object
+) -> None:
+    assert spark_session
+    names = ("007", "Zürich %2F/1", "it's \\ b", "x=y:z?*[1]", "utf8")
+    rows = [row for name in names for row in plant.renamed(honest[:300] + honest[301:], name)]
+    trace = plant.write(tmp_path / "a [b]" / "trace", rows)
+    (trace / "broker=utf8").rename(trace / "broker=%C3%BC")
+    noted = [set(audit(trace, engine, rules=["R-EXPIRE-2"]).notes) for engine in ("spark", "local")]
+    assert noted[0] == noted[1]
+    assert all(any(repr(name) in note for note in noted[0]) for name in (*names[:-1], "ü"))
+
+
 def test_generation_is_deterministic(tmp_path: Path) -> None:
     for name in ("a", "b"):
         generate("tail-fanout", 2_000, 3, tmp_path / name, 2)

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_spark.files import Part
 from entrycache_spark.schema import AUDIT_COLUMNS, ROW_SCHEMA
 
 try:
@@ -55,14 +57,21 @@ def session(master: str = "local[*]", settings: Mapping[str, str] | None = None)
 class SparkEngine:
     """The session, with the trace as a view. The session outlives the engine."""
 
-    def __init__(self, directory: Path, master: str = "local[*]", rows: int = 0) -> None:
+    def __init__(self, directory: Path, parts: Sequence[Part], master: str = "local[*]") -> None:
         self._spark = session(master)
         self._spark.conf.set("spark.sql.ansi.enabled", "false")
+        rows = sum(part.rows for part in parts)
         partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
         kinds = ", ".join(f"{name} {_kind(name)}" for name in AUDIT_COLUMNS)
         path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))
-        self._spark.read.schema(kinds).parquet(path).createOrReplaceTempView("trace")
+        scan = self._spark.read.schema(kinds).parquet(path)
+        renamed: dict[bool | float | int | str, bool | float | int | str | None] = {
+            _as_spark_reads(part): part.broker for part in parts if _as_spark_reads(part) != part.broker
+        }
+        if renamed:
+            scan = scan.replace(renamed, subset=["broker"])
+        scan.createOrReplaceTempView("trace")
         self._spark.sql(
             "create or replace temporary function token(a bigint, b bigint) returns bigint "
             "return xxhash64(a, b) & 4294967295"
@@ -91,6 +100,11 @@ class SparkEngine:
         """Drop the views."""
         for name in ("trace", "events", "brokers"):
             self._spark.catalog.dropTempView(name)
+
+
+def _as_spark_reads(part: Part) -> str:
+    """The broker of a folder by Spark's rule: each escaped byte is a character, whatever UTF-8 says."""
+    return unquote(part.path.parent.name.removeprefix("broker="), encoding="latin-1")
 
 
 def _kind(name: str) -> str:
