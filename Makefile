@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help environment conform test static unit nightly bench docs clean
+.PHONY: help environment conform test static rules unit nightly bench docs clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ environment: .venv/.ready ## make .venv with all that the project's own tests ne
 conform: environment ## conformance of our caches and, with Maven, of a released jar; a trace, its audit; the evidence
 	@$(BIN)/python -m entrycache_conformance.tour
 
-test: environment static unit ## everything that a pull request must pass
+test: environment static rules unit ## everything that a pull request must pass
 	@$(BIN)/python -m entrycache_conformance.tour --profile ci --strict
 
 static: environment ## types and style
@@ -37,8 +37,13 @@ nightly: environment ## the long runs
 bench: environment ## speed, as ratios measured in one run
 	$(BIN)/entrycache bench
 
-docs: environment ## write the generated pages again
-	$(BIN)/python -m entrycache_conformance.docs
+rules: environment ## text, code, tests, planted faults and docs/rules.md agree
+	$(BIN)/entrycache rules --check
+
+docs: environment ## write the generated pages again: rules, faults, evidence
+	-$(BIN)/entrycache rules --check
+	$(BIN)/python tests/faults/campaign.py
+	$(BIN)/python -m entrycache_conformance.proofs
 
 clean: ## take away what these commands made
 	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

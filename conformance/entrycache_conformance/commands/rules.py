@@ -45,6 +45,6 @@ def command(rule: str | None, check: bool, as_json: bool) -> int:
     for column in ("rule", "level", "text"):
         table.add_column(column, overflow="fold")
     for item in shown:
-        table.add_row(Text(item["id"]), Text(item["level"]), Text(item["text"]))
+        table.add_row(*(Text(str(item[name])) for name in ("id", "level", "text")))
     console().print(table)
     return 0
