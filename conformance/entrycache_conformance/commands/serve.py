@@ -10,7 +10,7 @@ import click
 from entrycache_conformance.commands.options import one_line_errors
 from entrycache_conformance.serve import serve
 from entrycache_conformance.subjects.jvm import pulsar_command
-from entrycache_conformance.subjects.resolve import in_process, names
+from entrycache_conformance.subjects.resolve import NAMES, in_process
 from entrycache_reference.errors import UsageError
 
 
@@ -29,5 +29,5 @@ def command(subject: str, classpath: str | None, calls: bool) -> int:
         raise UsageError(f"--calls and --classpath go with a released jar such as pulsar:4.2.4, not with {subject!r}")
     found = in_process(subject)
     if found is None:
-        raise UsageError(f"unknown subject {subject!r}; expected one of: {', '.join(names())}")
+        raise UsageError(f"unknown subject {subject!r}; expected {NAMES}")
     return serve(found)

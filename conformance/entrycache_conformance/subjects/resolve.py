@@ -25,9 +25,8 @@ class Choice(NamedTuple):
     timeout_seconds: float = 10.0
 
 
-def names() -> list[str]:
-    """The subjects that have a name of their own."""
-    return ["reference", "fast", "pulsar:4.2.4", *EXHIBITS]
+NAMES = "reference, fast, pulsar:4.2.4, or an exhibit (entrycache museum lists them)"
+"""The subjects that have a name of their own."""
 
 
 def in_process(name: str) -> InProcess | None:
@@ -67,7 +66,7 @@ def resolve(choice: Choice) -> Subject:
         return Child(argv, choice.system, choice.timeout_seconds, name)
     subject = in_process(name)
     if subject is None:
-        raise UsageError(f"unknown subject {name!r}; expected one of: {', '.join(names())}, or --command CMD")
+        raise UsageError(f"unknown subject {name!r}; expected {NAMES}, or --command CMD")
     if choice.system is not None and choice.system != subject.declaration.system.name:
         offered = subject.declaration.system.name
         raise UsageError(f"{name} does not offer {choice.system!r}; it offers: {offered}")
