@@ -49,12 +49,12 @@ def _links() -> list[Problem]:
             problems.append(Problem(text.id, "the enum Rule does not have it"))
         if text.level == "MUST":
             found = book[text.id]
-            lacking = {
-                "function": found.functions,
-                "law or marked test": found.laws + found.tests,
-                "mutant": found.mutants,
-            }
-            problems += [Problem(text.id, f"has no {what}") for what, names in lacking.items() if not names]
+            wanted = [
+                ("function", found.functions),
+                ("law or test", found.laws + found.tests),
+                ("mutant", found.mutants),
+            ]
+            problems += [Problem(text.id, f"has no {what}") for what, names in wanted if not names]
     problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
     twice = [rule for rule, times in Counter(text.id for text in texts()).items() if times > 1]
     return problems + [Problem(rule, "has two headings in `spec`") for rule in twice]

@@ -23,6 +23,7 @@ HEADING: Final = re.compile(
     re.MULTILINE,
 )
 MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
+TEST: Final = re.compile(r"^def (test_\w+)", re.MULTILINE)
 ID: Final = re.compile(r"R-[A-Z]+-\d+")
 
 
@@ -73,8 +74,7 @@ def texts() -> list[Text]:
     found = []
     for path in sorted(spec_folder().glob("*.md")):
         for match in HEADING.finditer(path.read_text(encoding="utf-8")):
-            part = match.groupdict()
-            found.append(Text(part["id"], path.stem, part["level"], part["text"], part["intent"], part["source"]))
+            found.append(Text(family=path.stem, **match.groupdict()))
     return found
 
 
@@ -125,15 +125,10 @@ def marked_tests(root: Path) -> list[tuple[str, str]]:
     """The rule and the name of each test that is marked with one."""
     found = []
     for path in sorted((root / "tests").rglob("test_*.py")):
-        rules: list[str] = []
-        for line in path.read_text(encoding="utf-8").splitlines():
-            mark = MARK.search(line)
-            if mark is not None:
-                rules += ID.findall(mark[1])
-            elif line.startswith("def "):
-                name = line[len("def ") : line.index("(")]
-                found += [(rule, name) for rule in rules]
-                rules = []
+        for block in path.read_text(encoding="utf-8").split("\n\n"):
+            name = TEST.search(block)
+            for marked in MARK.findall(block) if name else []:
+                found += [(rule, name[1]) for rule in ID.findall(marked) if name]
     return found
 
 
