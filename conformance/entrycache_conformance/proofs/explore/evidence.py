@@ -1,0 +1,82 @@
+"""The evidence of the explorer: the worlds exhausted, and for each rule a mutant with its shortest counterexample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied
+from entrycache_conformance.proofs.evidence import Evidence
+from entrycache_conformance.proofs.explore.search import Counterexample, Exploration, Progress, breaks, explore
+from entrycache_conformance.proofs.explore.world import World, bounds
+from entrycache_conformance.proofs.explore.worlds import FAULTS
+from entrycache_reference.rules import Rule
+
+MUTANT_OF: Final = {mutant.rule: mutant for mutant in MUTANTS}
+
+
+class Refutation(NamedTuple):
+    """A mutant, the world in which it was caught, and the shortest sequence there that breaks its rule's law."""
+
+    mutant: Mutant
+    world: World
+    counterexample: Counterexample
+
+
+def refute(mutant: Mutant, worlds: Sequence[World] = FAULTS) -> Refutation | None:
+    """The shortest counterexample to a mutant in the first world that has one, run again from the empty state."""
+    for world in worlds:
+        with applied(mutant):
+            found = explore(world, only=mutant.rule).counterexample
+            if found is not None and mutant.rule in breaks(found.case):
+                return Refutation(mutant, world, found)
+    return None
+
+
+def shown(world: World, seen: Exploration) -> str:
+    """What was exhausted, in words."""
+    reach = "closed" if seen.closed else f"up to {seen.depth} steps"
+    return f"{bounds(world)}; {reach}, {seen.states} states, {seen.transitions} transitions"
+
+
+def exhaust(worlds: Sequence[World], told: Callable[[str], Progress | None]) -> tuple[list[Evidence], list[str]]:
+    """Exhaust these worlds; the evidence for each law that fired in them, and what failed."""
+    seen: list[tuple[World, Exploration]] = []
+    for world in worlds:
+        found = explore(world, told(world.name))
+        if found.counterexample is not None:
+            return [], [_failure(world, found.counterexample)]
+        seen.append((world, found))
+    evidence: list[Evidence] = []
+    failures: list[str] = []
+    for rule in Rule:
+        inside = [(world, found) for world, found in seen if found.fired.get(rule)]
+        if not inside:
+            continue
+        told(f"mutant of {rule.value}")
+        refuted = refute(MUTANT_OF[rule]) if rule in MUTANT_OF else None
+        if refuted is None:
+            failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
+            continue
+        evidence.append(Evidence(rule, "exhausted", _bounds(rule, inside), _refuted(refuted)))
+    return evidence, failures
+
+
+def _bounds(rule: Rule, inside: Sequence[tuple[World, Exploration]]) -> str:
+    world, found = max(inside, key=lambda pair: pair[1].states)
+    asked = sum(found.fired[rule] for _, found in inside)
+    others = [f"{other.name} ({seen.states} states)" for other, seen in inside if other is not world]
+    more = f"; also: {', '.join(others)}" if others else ""
+    return f"{shown(world, found)}{more}; asked {asked} times"
+
+
+def _refuted(found: Refutation) -> str:
+    steps = len(found.counterexample.case.steps)
+    unit = "step" if steps == 1 else "steps"
+    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.world.name})."
+
+
+def _failure(world: World, found: Counterexample) -> str:
+    rules = ", ".join(rule.value for rule in found.rules)
+    steps = "; ".join(map(str, found.case.steps))
+    return f"{rules}: broken in {len(found.case.steps)} steps of the world {world.name!r}: {steps}"
