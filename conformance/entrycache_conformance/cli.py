@@ -17,9 +17,10 @@ from entrycache_conformance.commands import (
     smoke,
     trace,
 )
+from entrycache_conformance.commands.options import OneLineErrors
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="entrycache")
 def main() -> None:
     """Hold a message broker's entry cache to its rules.

@@ -21,7 +21,8 @@ DEFAULT_OUT = Path("entrycache-audit")
 def _spinner(first: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is going on and for how long."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(first, total=None)
         yield lambda text: progress.update(task, description=text)
 

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_conformance.commands.options import json_option, one_line_errors
+from entrycache_conformance.commands.options import ends_with_code, json_option
 from entrycache_conformance.report.terminal import console
 
 
@@ -19,7 +19,7 @@ from entrycache_conformance.report.terminal import console
     "--operations", type=click.IntRange(min=1_000), default=1_000_000, show_default=True, help="Operations of a round."
 )
 @json_option
-@one_line_errors
+@ends_with_code
 def command(rounds: int, operations: int, as_json: bool) -> int:
     """Measure the fast cache, the checked steps and the protocol; ratios are of one run.
 

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from entrycache_conformance.commands.options import (
     choice_of,
+    ends_with_code,
     json_option,
-    one_line_errors,
     say_nothing_checked,
     subject_options,
 )
@@ -49,7 +49,7 @@ from entrycache_reference.errors import UsageError
     help="Where case files of failures go.",
 )
 @json_option
-@one_line_errors
+@ends_with_code
 def command(
     subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
     failures: Path, as_json: bool, **kwargs: Any,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import click
 from rich.table import Table
 
-from entrycache_conformance.commands.options import json_option, one_line_errors
+from entrycache_conformance.commands.options import ends_with_code, json_option
 from entrycache_conformance.report.terminal import console
 
 
@@ -68,7 +68,7 @@ def _tool_version(name: str, flag: str) -> str | None:
 
 @click.command("doctor")
 @json_option
-@one_line_errors
+@ends_with_code
 def command(as_json: bool) -> int:
     """Tell what this machine has of what the commands need. Exit 4 where something is missing."""
     found = findings()

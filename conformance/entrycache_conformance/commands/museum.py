@@ -8,14 +8,14 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_conformance.commands.options import json_option, one_line_errors
+from entrycache_conformance.commands.options import ends_with_code, json_option
 from entrycache_conformance.museum.catalogue import catalogue
 from entrycache_conformance.report.terminal import console
 
 
 @click.command("museum")
 @json_option
-@one_line_errors
+@ends_with_code
 def command(as_json: bool) -> int:
     """List the exhibits: planted faults of the fast cache, each with its rule and a case that shows it."""
     shown = catalogue()

@@ -17,20 +17,37 @@ from entrycache_reference.errors import EntrycacheError
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def one_line_errors(function: Callable[..., int | None]) -> Callable[..., None]:
-    """Run a command; a user's error becomes one line on stderr and its exit code."""
+class OneLineErrors(click.Group):
+    """The whole command line: a user's error becomes one line on stderr and its exit code, in every command."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command and end the process with its exit code."""
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            code = 2
+        except click.exceptions.Abort:
+            code = 130
+        except click.ClickException as error:
+            print(f"entrycache: {' '.join(error.format_message().split())}; see --help", file=sys.stderr)
+            code = 2
+        except EntrycacheError as error:
+            print(f"entrycache: {error}", file=sys.stderr)
+            code = error.exit_code
+        except BrokenPipeError:
+            sys.stderr.close()
+            code = 0
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def ends_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
+    """A command that answers its exit code."""
 
     @wraps(function)
     def command(*args: Any, **kwargs: Any) -> None:
-        try:
-            code = function(*args, **kwargs)
-        except EntrycacheError as error:
-            print(f"entrycache: {error}", file=sys.stderr)
-            sys.exit(error.exit_code)
-        except BrokenPipeError:
-            sys.stderr.close()
-            sys.exit(0)
-        sys.exit(code or 0)
+        sys.exit(function(*args, **kwargs) or 0)
 
     return command
 

@@ -8,14 +8,14 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_conformance.commands.options import json_option, one_line_errors
+from entrycache_conformance.commands.options import ends_with_code, json_option
 from entrycache_conformance.report.terminal import console
 
 
 @click.command("prove")
 @click.option("--profile", type=click.Choice(["ci", "nightly"]), default="ci", show_default=True, help="How far to go.")
 @json_option
-@one_line_errors
+@ends_with_code
 def command(profile: str, as_json: bool) -> int:
     """Prove, exhaust and confirm the rules for the model; each line is printed with its bounds.
 

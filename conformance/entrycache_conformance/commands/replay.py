@@ -11,9 +11,9 @@ import click
 from entrycache_conformance.case import outcome_to_json, read_case, to_json
 from entrycache_conformance.commands.options import (
     choice_of,
+    ends_with_code,
     file_argument,
     json_option,
-    one_line_errors,
     say_nothing_checked,
     subject_options,
 )
@@ -38,7 +38,7 @@ from entrycache_reference.errors import UsageError
     help="Print a test that stands alone instead of replaying.",
 )
 @json_option
-@one_line_errors
+@ends_with_code
 def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
     """Play the case in FILE on SUBJECT (default: fast) once more.
 

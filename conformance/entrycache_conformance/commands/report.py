@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from entrycache_conformance.commands.options import file_argument, one_line_errors
+from entrycache_conformance.commands.options import ends_with_code, file_argument
 from entrycache_conformance.report.results import FORMS, read_results
 from entrycache_reference.errors import UsageError
 
@@ -14,7 +14,7 @@ from entrycache_reference.errors import UsageError
 @click.command("report")
 @file_argument
 @click.option("--to", "form", required=True, type=click.Choice([*FORMS, "html"]), help="The form to print.")
-@one_line_errors
+@ends_with_code
 def command(file: Path, form: str) -> int:
     """Print the results in FILE (what --json printed, one object a line) in another form."""
     if form == "html":

@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_conformance.commands.options import json_option, one_line_errors
+from entrycache_conformance.commands.options import ends_with_code, json_option
 from entrycache_conformance.report.terminal import console
 from entrycache_conformance.rulebook import check_rules, linked_rules
 
@@ -17,7 +17,7 @@ from entrycache_conformance.rulebook import check_rules, linked_rules
 @click.argument("rule", required=False)
 @click.option("--check", is_flag=True, help="Check that text, code, tests, faults and evidence agree.")
 @json_option
-@one_line_errors
+@ends_with_code
 def command(rule: str | None, check: bool, as_json: bool) -> int:
     """Print the rules, or one RULE with all that is linked to it.
 

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from entrycache_conformance.commands.options import one_line_errors
+from entrycache_conformance.commands.options import ends_with_code
 from entrycache_conformance.serve import serve
 from entrycache_conformance.subjects.jvm import pulsar_command
 from entrycache_conformance.subjects.resolve import NAMES, in_process
@@ -18,7 +18,7 @@ from entrycache_reference.errors import UsageError
 @click.argument("subject")
 @click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies.")
 @click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
-@one_line_errors
+@ends_with_code
 def command(subject: str, classpath: str | None, calls: bool) -> int:
     """Speak the protocol for SUBJECT on stdin and stdout."""
     if subject.startswith("pulsar:"):

@@ -12,8 +12,8 @@ from rich.text import Text
 from entrycache_conformance.case import outcome_to_json
 from entrycache_conformance.commands.options import (
     choice_of,
+    ends_with_code,
     json_option,
-    one_line_errors,
     say_nothing_checked,
     subject_options,
 )
@@ -26,7 +26,7 @@ from entrycache_conformance.subjects.resolve import resolve
 @click.argument("subject", required=False)
 @subject_options
 @json_option
-@one_line_errors
+@ends_with_code
 def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
     """Play one hand-made case an operation on SUBJECT: the first thing to run while writing an adapter.
 

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
 from entrycache_conformance.case import read_case
-from entrycache_conformance.commands.options import choice_of, json_option, one_line_errors, subject_options
+from entrycache_conformance.commands.options import choice_of, ends_with_code, json_option, subject_options
 from entrycache_conformance.report.terminal import console, failure_table
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_reference.errors import MissingPrerequisite
 
+NEEDED = ("pyarrow", "duckdb", "sqlglot")
+"""What the extra `trace` brings."""
+
 
 def commands() -> list[click.Command]:
     """The group `trace` and the command `audit`, or stand-ins that say what they need."""
-    try:
-        from entrycache_spark import cli  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        return [_missing("trace", error.name), _missing("audit", error.name)]
+    absent = next((name for name in NEEDED if find_spec(name) is None), None)
+    if absent is not None:
+        return [_missing("trace", absent), _missing("audit", absent)]
+    from entrycache_spark import cli  # noqa: PLC0415
+
     cli.trace.add_command(record_command)
     return [cli.trace, cli.audit]
 
 
-def _missing(name: str, module: str | None) -> click.Command:
+def _missing(name: str, module: str) -> click.Command:
     """A command that says which extra it needs."""
 
     @click.command(name, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-    @one_line_errors
+    @ends_with_code
     def command() -> int:
         raise MissingPrerequisite(f"{name} needs the Python package {module}: pip install 'entrycache[trace]'")
 
@@ -42,7 +47,7 @@ def _missing(name: str, module: str | None) -> click.Command:
 @click.option("--case", "case_file", required=True, type=click.Path(path_type=Path), help="The case to play.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
-@one_line_errors
+@ends_with_code
 def record_command(subject: str | None, case_file: Path, out: Path, as_json: bool, **kwargs: Any) -> int:
     """Play a case on SUBJECT (default: fast) and write what happened as a trace.
 
