@@ -184,7 +184,7 @@ def _hold_minimums(
     if not conforming or any(judged["verdict"] == "violates" for judged in levels.values()):
         return
     level = conforming[-1]
-    rules, cells = reachable(declaration, level)
+    rules, cells = reachable(declaration, level, options.profile)
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < options.profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < options.profile.cell_minimum]
     if few:
@@ -193,11 +193,12 @@ def _hold_minimums(
         skipped.append({"what": f"level {level}", "reason": reason})
 
 
-def reachable(declaration: Declaration, level: str) -> tuple[list[Rule], list[str]]:
+def reachable(declaration: Declaration, level: str, profile: Profile) -> tuple[list[Rule], list[str]]:
     """The rules and cells that a run at this level can meet with what the subject declares.
 
     With every operation and setting declared and nothing fixed that is all of them, where the level is the
-    last. Else a scout tells: seeded cases of the same generator on the reference alone.
+    last. Else a scout tells: seeded cases of the same generator on the reference alone. What it meets less than
+    three times as often as the profile's least is left to chance and not asked for.
     """
     system = declaration.system
     names = [name for name in system.ops_up_to(level) if name in declaration.ops]
@@ -210,8 +211,10 @@ def reachable(declaration: Declaration, level: str) -> tuple[list[Rule], list[st
     menu = op_menu(names)
     for _ in range(SCOUT_CASES):
         make_case(source.randint, declaration, menu, scouted)
-    rules = [rule for rule in Rule if scouted.fired.get(rule, 0) >= SCOUT_CASES // 20]
-    return rules, [cell for cell in CELLS if scouted.cells.get(cell, 0) >= SCOUT_CASES // 50]
+    share = SCOUT_CASES / profile.examples
+    rule_often, cell_often = 3 * profile.rule_minimum * share, 3 * profile.cell_minimum * share
+    rules = [rule for rule in Rule if scouted.fired.get(rule, 0) >= rule_often]
+    return rules, [cell for cell in CELLS if scouted.cells.get(cell, 0) >= cell_often]
 
 
 def _to_json(

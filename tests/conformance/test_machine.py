@@ -119,14 +119,14 @@ def offered(**changes: Any) -> Declaration:
 
 
 def test_what_is_reachable_depends_on_what_is_offered() -> None:
-    everything, cells = reachable(offered(), "queue")
+    everything, cells = reachable(offered(), "queue", PROFILES["dev"])
     assert len(cells) == 12
-    some, fewer = reachable(offered(ops=frozenset({"insert", "get", "exists"})), "range")
+    some, fewer = reachable(offered(ops=frozenset({"insert", "get", "exists"})), "range", PROFILES["dev"])
     assert {"R-INSERT-1", "R-READ-1"} <= {rule.value for rule in some}
     assert "R-EXPIRE-1" not in {rule.value for rule in some}
     assert fewer == []
     fixed = offered(fixed={"extend_recently_accessed": False})
-    rules, cells = reachable(fixed, "queue")
+    rules, cells = reachable(fixed, "queue", PROFILES["dev"])
     assert "TIME/REQUEUE_1" not in cells
     assert len(rules) < len(everything)
 

@@ -1,0 +1,106 @@
+"""What was obtained before is not lost in silence."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.museum.mutants import MUTANTS
+from entrycache_conformance.proofs import Evidence, Proof, compare, evidence, prove, run, write_evidence
+from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_reference.rules import Rule
+
+
+def proof(*found: tuple[Rule, str], skipped: tuple[str, ...] = (), failures: tuple[str, ...] = ()) -> Proof:
+    return Proof(
+        [Evidence(rule, grade, "within these bounds", "a mutant") for rule, grade in found],
+        list(failures),
+        [(part, "not there") for part in skipped],
+    )
+
+
+@pytest.fixture
+def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "evidence.json"
+    monkeypatch.setattr(evidence, "evidence_file", lambda: path)
+    write_evidence(proof((Rule.STATE_1, "exhausted"), (Rule.STATE_1, "proved"), (Rule.READ_1, "exhausted")))
+    return path
+
+
+def test_the_same_again_is_no_problem(committed: Path) -> None:
+    assert compare(proof((Rule.STATE_1, "proved"), (Rule.READ_1, "exhausted"))) == []
+
+
+def test_more_than_before_is_no_problem(committed: Path) -> None:
+    more = proof((Rule.STATE_1, "proved"), (Rule.READ_1, "proved"), (Rule.READ_2, "confirmed"))
+    assert compare(more) == []
+
+
+def test_a_weaker_grade_and_a_missing_rule_are_told(committed: Path) -> None:
+    assert compare(proof((Rule.STATE_1, "exhausted"))) == [
+        "R-READ-1: nothing now, exhausted in evidence.json",
+        "R-STATE-1: exhausted now, proved in evidence.json",
+    ]
+
+
+def test_a_skipped_part_is_not_missed_but_the_rest_is(committed: Path) -> None:
+    assert compare(proof((Rule.STATE_1, "exhausted"), (Rule.READ_1, "exhausted"), skipped=("z3",))) == []
+    assert compare(proof((Rule.READ_1, "exhausted"), skipped=("z3",))) == [
+        "R-STATE-1: nothing now, exhausted in evidence.json"
+    ]
+
+
+def test_failures_come_first_and_stay_without_a_file(committed: Path) -> None:
+    failed = proof((Rule.STATE_1, "proved"), failures=("it failed",))
+    assert compare(failed)[0] == "it failed"
+    committed.unlink()
+    assert compare(failed) == ["it failed"]
+
+
+def test_the_file_does_not_depend_on_the_order_of_what_was_found(committed: Path) -> None:
+    before = committed.read_text(encoding="utf-8")
+    write_evidence(proof((Rule.READ_1, "exhausted"), (Rule.STATE_1, "proved"), (Rule.STATE_1, "exhausted")))
+    assert committed.read_text(encoding="utf-8") == before
+    assert [item["rule"] for item in json.loads(before)["evidence"]] == ["R-STATE-1", "R-STATE-1", "R-READ-1"]
+
+
+def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    found = importlib.util.find_spec
+
+    def without(name: str, package: str | None = None) -> Any:
+        return None if name in names else found(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without)
+
+
+def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide(monkeypatch, "z3", "crosshair")
+    with pytest.raises(MissingPrerequisite, match=r"pip install 'entrycache\[prove\]'"):
+        prove("ci")
+
+
+def test_without_one_package_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide(monkeypatch, "crosshair")
+    explorer = run.importlib.import_module("entrycache_conformance.proofs.explore.evidence")
+    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: ([], []))
+    found = prove("ci")
+    assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]
+    assert {item.grade for item in found.evidence} == {"proved"}
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    with pytest.raises(UsageError, match="no profile 'weekly'"):
+        prove("weekly")
+
+
+def test_the_committed_evidence_is_complete() -> None:
+    path = evidence.evidence_file()
+    assert path is not None
+    found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    assert {item["rule"] for item in found} == {mutant.rule.value for mutant in MUTANTS}
+    assert all(item["bounds"] and item["refuted_mutant"] for item in found)
+    assert {item["grade"] for item in found} <= set(evidence.GRADES)
