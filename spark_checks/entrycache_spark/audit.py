@@ -98,7 +98,9 @@ def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
 def _result(found: dict[str, RuleFinding], rows: int) -> AuditResult:
     violations = in_order(violation for finding in found.values() for violation in finding.violations)
     notes = tuple(dict.fromkeys(note for finding in found.values() for note in finding.undecided))
-    return AuditResult({rule: judge(finding) for rule, finding in sorted(found.items())}, violations, notes, rows)
+    differences = tuple(line for finding in found.values() for line in finding.differences)
+    verdicts = {rule: judge(finding) for rule, finding in sorted(found.items())}
+    return AuditResult(verdicts, violations, notes, rows, differences)
 
 
 def write_violations(out: Path, violations: Sequence[Violation]) -> Path:

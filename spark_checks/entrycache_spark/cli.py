@@ -123,5 +123,7 @@ def audit(
             console.print(f"{place}: expected {violation.expected}; observed {violation.observed}", markup=False)
         for note in result.notes[:5]:
             console.print(f"not decided: {note}", markup=False)
+        for difference in result.differences[:5]:
+            console.print(f"differs from the rows before it: {difference}", markup=False)
         console.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}", markup=False)
     context.exit(result.exit_code)

@@ -37,6 +37,8 @@ class RuleFinding:
     violations: tuple[Violation, ...]
     undecided: tuple[str, ...]
     """Why a part of the trace could not be decided, one line each."""
+    differences: tuple[str, ...] = ()
+    """What rows show of entries that the rows before them do not, one line each; replay alone tells them."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class AuditResult:
     violations: tuple[Violation, ...]
     notes: tuple[str, ...]
     rows: int
+    differences: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -1,7 +1,11 @@
-"""Replay: one broker after the other, one row after the other, judged by the reference's own decisions.
+"""Replay: one broker after the other, one row after the other, judged by the reference's own functions.
 
-The mirror of the removal queue and the sums are kept in Python, nothing is taken from the rule files; so this
-is the second opinion about the SQL. It is meant for small traces: above a number of live slots it gives up.
+Each row is applied to the reference's entries and compared with them; the mirror of the removal queue and the
+sums are kept in Python. Nothing is taken from the rule files, so this is the second opinion about the SQL. It is
+meant for small traces: above a number of live slots it gives up.
+
+What a row shows of an entry, against the rows before it, is no verdict of its own: the rules are decided from the
+rows as they stand, by all engines alike. Such differences are told beside the verdicts.
 """
 
 from __future__ import annotations
@@ -11,10 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.decision import Action, decide, expected, spare
 from entrycache_reference.pulsar_pip430.passes import PassKind, halts
-from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_spark.engines.entries import NO_ENTRY, Difference, ReferenceEntries
 from entrycache_spark.engines.removal_queue import RemovalQueue
 from entrycache_spark.files import Metadata, Part, read_broker
 from entrycache_spark.schema import AUDIT_COLUMNS
@@ -41,6 +44,7 @@ def replay(
     checked: Counter[str] = Counter()
     violations: defaultdict[str, list[Violation]] = defaultdict(list)
     undecided: defaultdict[str, list[str]] = defaultdict(list)
+    differences: defaultdict[str, list[str]] = defaultdict(list)
     shared = ["the trace is sampled"] if metadata.sampled else []
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
@@ -56,7 +60,12 @@ def replay(
         for rule in rules:
             violations[rule] += broker.violations.get(rule, [])
             undecided[rule] += broker.undecided.get(rule, [])
-    return {rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule])) for rule in rules}
+        for difference in broker.differences:
+            differences[difference.rule].append(f"broker {name!r}, {difference}")
+    return {
+        rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule]), tuple(differences[rule]))
+        for rule in rules
+    }
 
 
 @dataclass
@@ -84,7 +93,6 @@ class Life:
     size_bytes: int | None = None
     first_seq: int | None = None
     removed_seq: int | None = None
-    requeues: int = 0
 
 
 class BrokerReplay:
@@ -94,7 +102,7 @@ class BrokerReplay:
         self.name = name
         self.rows = rows
         self.many = metadata.many_threads
-        self.split = str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
+        split = str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
         self.max_live_slots = max_live_slots
         self.first_seq = rows[0]["seq"]
         self.starts = rows[0]["op"] == "CONFIG"
@@ -105,6 +113,8 @@ class BrokerReplay:
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
         self.lives: defaultdict[int, Life] = defaultdict(Life)
         self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
+        self.entries = ReferenceEntries(split, compare=not self.many)
+        self.differences: list[Difference] = []
         self.live = 0
         self.island = 0
         self._survey()
@@ -150,6 +160,7 @@ class BrokerReplay:
             if row["pass_id"] is not None:
                 self._pass(row)
             self._decision(row)
+            self.differences += self.entries.follow(row, self.island)
             self.queue.follow(row, self.island)
             if len(self.queue) > self.max_live_slots:
                 raise TooManySlots
@@ -218,7 +229,6 @@ class BrokerReplay:
         if op == "INSERT" or opens:
             known.begin_island = self.island
             known.size_bytes = row["size_bytes"]
-            known.requeues = row["requeues"] or 0 if opens else 0
         if known.first_seq is None:
             known.first_seq = seq
             unborn = known.begin_seq is None and self.starts and not self.gapped
@@ -243,14 +253,14 @@ class BrokerReplay:
         sums.islands.add(self.island)
         kind = sums.kind or sums.row_kind
         bound = sums.bound if row["bound"] is None else row["bound"]
-        if op in ("EVICT", "REQUEUE") and kind == "TIME" and bound is not None and row["stamp_ns"] is not None:
-            entry = Entry(row["size_bytes"], row["stamp_ns"], 0, False, None, None)
-            if halts(PassKind.TIME, bound, entry):
-                self._violation("R-EXPIRE-1", seq, row["life"], bound, row["stamp_ns"], [row["pass_id"], seq])
+        stamp = row["stamp_ns"]
+        timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
+        if timed and bound is not None and halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
+            self._violation("R-EXPIRE-1", seq, row["life"], bound, stamp, [row["pass_id"], seq])
         if op == "EVICT":
             if row["cause"] == "SIZE":
-                done = sums.need is not None and halts(PassKind.SIZE, sums.need - sums.freed_bytes, _ANY_ENTRY)
-                if done or (row["bound"] is not None and halts(PassKind.SIZE, row["bound"], _ANY_ENTRY)):
+                done = sums.need is not None and halts(PassKind.SIZE, sums.need - sums.freed_bytes, NO_ENTRY)
+                if done or (row["bound"] is not None and halts(PassKind.SIZE, row["bound"], NO_ENTRY)):
                     seqs = [row["pass_id"], seq]
                     self._violation("R-EVICT-5", seq, row["life"], sums.need, sums.freed_bytes, seqs)
             sums.freed_bytes += row["size_bytes"] or 0
@@ -264,7 +274,7 @@ class BrokerReplay:
     def _head(self, row: Row) -> None:
         stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
         if stamp is not None and bound is not None:
-            if not halts(PassKind.TIME, bound, _ANY_ENTRY._replace(stamp_nanos=stamp)):
+            if not halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
                 self._violation("R-EXPIRE-2", seq, row["life"], bound, stamp, [row["pass_id"], seq])
         elif bound is None or row["bytes_after"] > 0:
             self.undecided["R-EXPIRE-2"].append(f"seq {seq}: the head's stamp is not known")
@@ -293,26 +303,26 @@ class BrokerReplay:
 
     def _decision(self, row: Row) -> None:
         """Let the reference decide about the entry that the row shows, and compare."""
-        op, cause, seq, life = row["op"], row["cause"], row["seq"], row["life"]
+        op, seq, life = row["op"], row["seq"], row["life"]
         if op not in ("EVICT", "REQUEUE") or row["max_requeues"] is None or row["requeues"] is None:
             return
-        settings = Settings(0, 0, 0, row["max_requeues"], bool(row["extend_accessed"]))
-        count = row["expected_reads"]
-        known = self.lives[life] if life is not None else Life()
+        settings = self.entries.config.settings._replace(
+            max_requeues=row["max_requeues"], extend_recently_accessed=bool(row["extend_accessed"])
+        )
         seqs = [seq if row["pass_id"] is None else row["pass_id"], seq]
-        entry = Entry(row["size_bytes"], 0, row["requeues"], bool(row["accessed"]), count, None)
+        held = self.entries.entry(life)
+        shown = held._replace(accessed=bool(row["accessed"]), expected_reads=row["expected_reads"])
         if op == "EVICT":
-            if known.begin_island == self.island:
-                entry = entry._replace(requeues=min(entry.requeues, known.requeues))
-            action = decide(entry, False, settings).action
+            whole = life is not None and self.lives[life].begin_island == self.island
+            used = min(row["requeues"], held.requeues) if whole else row["requeues"]
+            action = decide(shown._replace(requeues=used), False, settings).action
             if action is not Action.REMOVE:
                 self._violation("R-REQUEUE-3", seq, life, action.name, "EVICT", seqs)
             return
-        used = 0 if self.split and cause == "ACCESSED" else 1
-        known.requeues += used
-        entry = entry._replace(requeues=max(entry.requeues, known.requeues) - used)
+        after = self.entries.after_requeue(row).requeues
+        entry = shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
         action = decide(entry, False, settings).action
-        if cause == "ACCESSED":
+        if row["cause"] == "ACCESSED":
             if action is not Action.REQUEUE_ACCESSED:
                 self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
             return
@@ -320,9 +330,6 @@ class BrokerReplay:
             self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
         if not spare(entry, settings):
             self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
-
-
-_ANY_ENTRY: Final = Entry(0, 0, 0, False, None, None)
 
 
 def _unnumbered(row: Row) -> bool:

@@ -1,0 +1,76 @@
+"""Replay applies each row with the reference's functions, and tells where a row shows something else."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import plant
+import pytest
+
+from entrycache_spark.audit import audit
+from entrycache_spark.engines.entries import READ_BY
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
+    return plant.honest(tmp_path_factory.mktemp("honest") / "trace", 6_000, 21)["broker-0"]
+
+
+def differences(tmp_path: Path, rows: list[plant.Row], **metadata: object) -> tuple[str, ...]:
+    return audit(plant.write(tmp_path / "trace", rows, **metadata), "replay").differences
+
+
+def shows_entry(row: plant.Row) -> bool:
+    return row["op"] in ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE")
+
+
+def test_an_honest_trace_shows_what_the_reference_holds(tmp_path: Path, rows: list[plant.Row]) -> None:
+    assert {row["op"] for row in rows if shows_entry(row)} == {
+        "HIT",
+        "READ_DONE",
+        "EXPECT",
+        "REQUEUE",
+        "EVICT",
+        "REMOVE",
+    }
+    assert differences(tmp_path, rows) == ()
+
+
+def test_a_trace_that_opens_midway_or_has_gaps_shows_nothing_else(tmp_path: Path, rows: list[plant.Row]) -> None:
+    opened = plant.opened_midway(rows, 1_500)
+    assert differences(tmp_path / "opened", opened) == ()
+    assert differences(tmp_path / "gapped", [row for row in opened if row["seq"] % 300]) == ()
+
+
+@pytest.mark.parametrize("column", READ_BY)
+@pytest.mark.parametrize("op", ["HIT", "REQUEUE", "EVICT", "REMOVE"])
+def test_a_changed_value_is_told_at_its_row(tmp_path: Path, rows: list[plant.Row], column: str, op: str) -> None:
+    own = plant.renamed(rows, "b")
+    fit = [row for row in own if row["op"] == op and row[column] is not None]
+    for row in (changed := random.Random(column + op).sample(fit, min(3, len(fit)))):
+        row[column] = not row[column] if column == "accessed" else row[column] + 1
+    told = differences(tmp_path, own)
+    assert len(told) == len(changed) > 0
+    for row in changed:
+        assert any(f"seq {row['seq']}: {column} is {row[column]}," in line for line in told)
+    assert differences(tmp_path / "many", own, threads="many") == ()
+
+
+def test_a_lost_mark_is_told_at_the_next_row_of_the_life(tmp_path: Path, rows: list[plant.Row]) -> None:
+    """A hit that no row shows: each row is plausible alone, the requeue for access follows from none before it."""
+    hits: dict[int, list[plant.Row]] = {}
+    own = plant.renamed(rows, "b")
+    for row in own:
+        if row["op"] == "HIT":
+            hits.setdefault(row["life"], []).append(row)
+        if row["op"] == "REQUEUE" and row["cause"] == "ACCESSED" and len(hits.get(row["life"], [])) == 1:
+            break
+    life = row["life"]
+    lost = hits[life][0]
+    lost.update({**dict.fromkeys(lost), **{name: lost[name] for name in ("broker", "seq", "ts_ns", "bytes_after")}})
+    lost.update(op="MISS", call_id=lost["seq"])
+    result = audit(plant.write(tmp_path / "trace", own), "replay")
+    after = next(row for row in own if row["seq"] > lost["seq"] and row["life"] == life)
+    assert [line.split(", ")[1] for line in result.differences] == [f"seq {after['seq']}: accessed is True"]
+    assert not result.violations
