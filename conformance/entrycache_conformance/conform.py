@@ -88,10 +88,9 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
         skipped += [{"what": f"{level}: {count} runs", "reason": reason} for reason, count in sorted(reasons.items())]
         if found.failure is not None:
             judged["verdict"] = "violates"
-            failures.append(_written(subject, found.failure, options.failures))
-            behind = _behind(subject, menu, found.failure, options)
-            if behind is not None:
-                failures.append(_written(subject, behind, options.failures))
+            # What answers says more than silence, so it stands first.
+            shown = (_behind(subject, menu, found.failure, options), found.failure)
+            failures += [_written(subject, failure, options.failures) for failure in shown if failure is not None]
         elif judged["examples"]:
             judged["verdict"] = "conforms"
     _hold_minimums(declaration, levels, options, coverage, skipped)
