@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.museum.mutants import MUTANTS
-from entrycache_conformance.proofs import Evidence, Proof, compare, evidence, prove, run, write_evidence
+from entrycache_conformance.proofs import Evidence, Proof, compare, evidence, prove, write_evidence
+from entrycache_conformance.proofs.explore import evidence as explorer
 from entrycache_reference.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
 
@@ -85,7 +86,6 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_without_one_package_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "crosshair")
-    explorer = run.importlib.import_module("entrycache_conformance.proofs.explore.evidence")
     monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: ([], []))
     found = prove("ci")
     assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]

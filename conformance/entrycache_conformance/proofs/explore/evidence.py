@@ -83,9 +83,13 @@ def exhaust(worlds: Sequence[World], told: Callable[[str], Progress | None]) -> 
 def _bounds(rule: Rule, inside: Sequence[tuple[World, Exploration]]) -> str:
     world, found = max(inside, key=lambda pair: pair[1].states)
     asked = sum(found.fired[rule] for _, found in inside)
-    others = [f"{other.name} ({seen.states} states)" for other, seen in inside if other is not world]
+    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not world]
     more = f"; also: {', '.join(others)}" if others else ""
     return f"{shown(world, found)}{more}; asked {asked} times"
+
+
+def _size(seen: Exploration) -> str:
+    return f"{seen.states} states" if seen.closed else f"{seen.states} states within {seen.depth} steps"
 
 
 def _refuted(found: Refutation) -> str:
