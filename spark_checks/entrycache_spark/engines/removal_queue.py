@@ -40,6 +40,7 @@ class RemovalQueue:
         self._numbered = numbered
         self._many = many
         self._held: dict[int, HeldSlot] = {}
+        self._left: set[int] = set()
         self._of_life: dict[int, HeldSlot] = {}
         self._op_before: dict[int, str] = {}
         self._found: list[Finding] = []
@@ -59,6 +60,7 @@ class RemovalQueue:
         self._unlinked |= op == "REMOVE" and row["ticket"] is not None
         if op == "TOMBSTONE" and self._numbered:
             self._held.pop(row["ticket"], None)
+            self._left.add(row["ticket"])
             self._pass_over(row["ticket"], Finding(PASSED, seq, life, "TOMBSTONE of a younger slot"), island)
         if life is None:
             return
@@ -71,16 +73,18 @@ class RemovalQueue:
         if op in ENQUEUES:
             number = row["tail_no"] if self._numbered and row["tail_no"] is not None else seq
             slot = HeldSlot(number, life, island)
-            self._held[number] = slot
             self._of_life[life] = slot
+            if number not in self._left:  # a number given twice has left when its first holder has
+                self._held[number] = slot
 
     def _leave(self, row: Row, before: str | None, island: int) -> None:
         slot = self._of_life.pop(row["life"], None)
         if slot is None or before not in ENQUEUES:
             return
-        if self._held.get(slot.number) is slot:
-            del self._held[slot.number]
         sure = slot.island == island or (self._numbered and row["ticket"] == slot.number)
+        if sure or self._held.get(slot.number) is slot:
+            self._held.pop(slot.number, None)
+            self._left.add(slot.number)
         if sure and slot.suspect is not None:
             self._found.append(slot.suspect)
         if row["op"] == "REMOVE":

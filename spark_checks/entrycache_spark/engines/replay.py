@@ -185,8 +185,11 @@ class BrokerReplay:
             opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
             if opens:
                 self.opening_bytes += row["size_bytes"] or 0
-            if life is not None and (op == "INSERT" or opens) and self.lives[life].begin_seq is None:
-                self.lives[life].begin_seq = row["seq"]
+            if life is not None and (op == "INSERT" or opens):
+                known = self.lives[life]
+                known.begin_seq = row["seq"] if known.begin_seq is None else known.begin_seq
+                sizes = [size for size in (known.size_bytes, row["size_bytes"]) if size is not None]
+                known.size_bytes = max(sizes, default=None)
             if pass_id is not None:
                 sums = self.passes[pass_id]
                 if op in ("PASS_BEGIN", "PASS_END"):
@@ -228,7 +231,6 @@ class BrokerReplay:
         known = self.lives[life]
         if op == "INSERT" or opens:
             known.begin_island = self.island
-            known.size_bytes = row["size_bytes"]
         if known.first_seq is None:
             known.first_seq = seq
             unborn = known.begin_seq is None and self.starts and not self.gapped
