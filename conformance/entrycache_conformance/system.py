@@ -41,28 +41,12 @@ class System(NamedTuple):
         return tuple(name for name, op in self.ops.items() if op.level in wanted)
 
 
-OUTCOME_OF: Final[Mapping[type[Any], type[Any]]] = {
-    ops.Insert: outcomes.Inserted,
-    ops.Get: outcomes.Hit,
-    ops.GetRange: outcomes.Hits,
-    ops.Exists: outcomes.Existing,
-    ops.RemoveRange: outcomes.Removed,
-    ops.Clear: outcomes.Removed,
-    ops.Usage: outcomes.Used,
-    ops.Observe: outcomes.Observed,
-    ops.Advance: outcomes.Done,
-    ops.Expire: outcomes.Removed,
-    ops.Evict: outcomes.Removed,
-    ops.MarkRead: outcomes.Counted,
-    ops.ExpectRead: outcomes.Counted,
-}
-
 SYSTEMS: Final[dict[str, System]] = {
     pulsar_pip430.NAME: System(
         pulsar_pip430.NAME,
         ops.LEVELS,
         {op.name: op for op in ops.OPS},
-        OUTCOME_OF,
+        laws.ANSWERS,
         outcomes.Refused,
         observation.read_observed,
         observation.declared_part,

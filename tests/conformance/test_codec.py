@@ -49,9 +49,10 @@ def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_made_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
     case, steps = made(seed)
-    Draft202012Validator(case_schema(SYSTEM)).validate(_plain(to_json(case)))
+    assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_plain(to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
-        Draft202012Validator(outcome_schema(SYSTEM, type(op))).validate(_plain(outcome_to_json(done.outcome)))
+        outcome = _plain(outcome_to_json(done.outcome))
+        assert not list(Draft202012Validator(outcome_schema(SYSTEM, type(op))).iter_errors(outcome))
 
 
 BAD_STEPS = [

@@ -16,13 +16,13 @@ from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
 from entrycache_conformance.machine import bulk, search
 from entrycache_conformance.museum.catalogue import catalogue
 from entrycache_conformance.profiles import PROFILES, Profile
-from entrycache_conformance.subjects import broken
+from entrycache_conformance.subjects import broken, fast
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import open_reference, reference
 from entrycache_conformance.subjects.resolve import in_process
 from entrycache_conformance.subjects.subject import Played
 from entrycache_conformance.system import SYSTEMS
-from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
@@ -155,3 +155,16 @@ def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None
     assert difference is not None
     rules = {rule.value for rule in explain(subject, case, steps, difference)}
     assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"
+
+
+def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
+    options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
+    offer = {**fast.DECLARATION, "variants": {"requeue_budget": "split"}}
+    split = InProcess("split", fast.open_fast, {"pulsar-pip430": offer})
+    assert conform(split, options).json["verdict"] == "conforms"
+
+    def open_norm(config: Any) -> Callable[[Any], Any]:
+        return fast.open_fast(dataclasses.replace(config, variants=Variants()))
+
+    shared = InProcess("says split, is shared", open_norm, {"pulsar-pip430": offer})
+    assert conform(shared, options).json["verdict"] == "violates"
