@@ -195,14 +195,15 @@ def _hold_minimums(
 def reachable(declaration: Declaration, level: str, profile: Profile) -> tuple[list[Rule], list[str]]:
     """The rules and cells that a run at this level can meet with what the subject declares.
 
-    With every operation and setting declared and nothing fixed that is all of them, where the level is the
+    With every operation and setting declared, nothing fixed and no variant that is all of them, where the level is the
     last. Else a scout tells: seeded cases of the same generator on the reference alone. What it meets less than
     three times as often as the profile's least is left to chance and not asked for.
     """
     system = declaration.system
     names = [name for name in system.ops_up_to(level) if name in declaration.ops]
     settings = ("max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed")
-    everything = len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
+    norm = declaration.variants in {None, system.variants()}
+    everything = norm and len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
     if everything and level == system.levels[-1]:
         return list(Rule), list(CELLS)
     source = random.Random(0)
