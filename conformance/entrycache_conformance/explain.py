@@ -14,7 +14,9 @@ Behind the rules of a pass stand the planted faults that answer alike: ties are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from entrycache_conformance.case import Case
@@ -24,7 +26,9 @@ from entrycache_conformance.museum.mutants import MUTANTS, OTHERS, Mutant, appli
 from entrycache_conformance.probe import Probed, laws_of_own_state, probe
 from entrycache_conformance.subjects.subject import Subject, Trouble
 from entrycache_reference.errors import BrokenSubject, EntrycacheError
+from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.outcomes import Observed, Used
+from entrycache_reference.pulsar_pip430.state import Slot
 from entrycache_reference.rules import Rule
 
 PASSES = frozenset({"expire", "evict"})
@@ -96,12 +100,39 @@ def _alike(probed: Probed, subject: Subject, mutants: Iterable[Mutant]) -> list[
     return [mutant.rule for mutant in mutants if _answers_alike(probed, mutant, subject)]
 
 
+REQUEUES_MOST = 10_000
+
+
+class _Endless(Exception):
+    """A planted fault makes a pass requeue for ever."""
+
+
+@contextmanager
+def ending_passes() -> Iterator[None]:
+    """Passes of the faulty reference end: after very many requeues one raises."""
+    put_back = passes.put_back
+    left = REQUEUES_MOST
+
+    def counted(queue: deque[Slot | None], slot: Slot) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _Endless
+        put_back(queue, slot)
+
+    passes.put_back = counted
+    try:
+        yield
+    finally:
+        passes.put_back = put_back
+
+
 def _answers_alike(probed: Probed, mutant: Mutant, subject: Subject) -> bool:
     """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
     case = probed.case
     introspection = subject.declaration.introspection
     last = probed.difference.at
-    with applied(mutant):
+    with applied(mutant), ending_passes():
         try:
             state = case.system.initial(case.config)
             for at, op in enumerate(case.steps[: last + 1]):
