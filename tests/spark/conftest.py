@@ -21,6 +21,7 @@ def spark_session() -> Iterator[object]:
     quick = {
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
     }
     made = session("local[2]", quick)
     yield made

@@ -34,7 +34,7 @@ def planted_trace(
     rows: list[plant.Row] = []
     wanted: Found = set()
     for seed in range(seeds):
-        base = plant.honest(tmp_path / f"honest-{seed}", 6_000, seed)["broker-0"]
+        base = plant.honest(tmp_path / f"honest-{seed}", 3_000, seed)["broker-0"]
         rows += plant.renamed(base, f"clean {seed}")
         for make in plant.PLANTS:
             broker = f"{make.__name__} {seed}"

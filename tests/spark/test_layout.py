@@ -1,0 +1,115 @@
+"""The same rows in other files, orders and partitions get the same answer; what is missing is named in one line."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import plant
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from entrycache_conformance.cli import main
+from entrycache_reference.errors import MissingPrerequisite
+from entrycache_spark import cli
+from entrycache_spark.audit import audit
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.files import list_parts, read_metadata
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.tiers import evaluate
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("layout")
+    base = plant.honest(folder / "honest", 1_500, 4)["broker-0"]
+    rows = plant.renamed(base, "clean")
+    for make in (plant.wrong_order, plant.stale_head, plant.wrong_sum, plant.double_removal):
+        own = plant.renamed(base, make.__name__)
+        make(own, random.Random(1))
+        rows += own
+    return plant.write(folder / "trace", rows)
+
+
+def split(trace: Path, folder: Path, files: int, seed: int) -> Path:
+    """The rows of each broker in random order over so many files, in small row groups."""
+    chance = random.Random(seed)
+    for part in list_parts(trace):
+        table = pq.ParquetFile(part.path).read()
+        order = chance.sample(range(len(table)), len(table))
+        target = folder / part.path.parent.name
+        target.mkdir(parents=True)
+        for number in range(files):
+            rows = table.take(pa.array(order[number::files]))
+            pq.write_table(rows, target / f"part-{number:05}.parquet", row_group_size=97)
+    (folder / "_entrycache.json").write_bytes((trace / "_entrycache.json").read_bytes())
+    return folder
+
+
+def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, planted: Path) -> None:
+    wanted = audit(planted, "local")
+    assert len(wanted.violations) >= 4
+    for files in (1, 3, 7):
+        trace = split(planted, tmp_path / str(files), files, files)
+        assert audit(trace, "local") == wanted
+        assert audit(trace, "replay").rules == wanted.rules
+        for threads in (1, 2, 5):
+            engine = LocalEngine(list_parts(trace), threads)
+            found = evaluate(engine, read_metadata(trace), all_rules())
+            engine.close()
+            shown = {(row.rule, row.broker, row.seq) for item in found.values() for row in item.violations}
+            assert shown == {(row.rule, row.broker, row.seq) for row in wanted.violations}
+
+
+def test_spark_does_not_see_files_orders_or_partitions(
+    tmp_path: Path, planted: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from entrycache_spark.engines import spark
+
+    assert spark_session
+    rules = ["R-EVICT-8", "R-STATE-1"]
+    wanted = audit(planted, "local", rules=rules)
+    assert len(wanted.violations) >= 2
+    found = audit(planted, "spark", rules=rules)
+    assert found == wanted
+    monkeypatch.setattr(spark, "ROWS_PER_TASK", 1_000)  # two partitions before, one a thousand rows now
+    assert audit(split(planted, tmp_path / "split", 3, 3), "spark", rules=rules) == found
+
+
+@pytest.mark.parametrize(
+    ("engine", "module"), [("spark", "pyspark"), ("local", "duckdb"), ("local", "sqlglot"), ("replay", None)]
+)
+def test_a_missing_library_is_one_line(
+    tmp_path: Path, planted: Path, monkeypatch: pytest.MonkeyPatch, engine: str, module: str | None
+) -> None:
+    for name in ("pyspark", "duckdb", "sqlglot") if module is None else (module,):
+        for loaded in [found for found in sys.modules if found == name or found.startswith(f"{name}.")]:
+            monkeypatch.setitem(sys.modules, loaded, None)
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("spark", "local"):
+        monkeypatch.delitem(sys.modules, f"entrycache_spark.engines.{name}", raising=False)
+    arguments = [str(planted), "--engine", engine, "--out", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(cli.audit, arguments)
+    if module is None:
+        assert done.exit_code == 1
+        return
+    assert isinstance(done.exception, MissingPrerequisite)
+    assert done.exception.exit_code == 4
+    message = str(done.exception)
+    assert f"needs {module}" in message
+    assert "\n" not in message
+
+
+def test_no_java_is_one_line(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyspark = pytest.importorskip("pyspark.sql")
+    monkeypatch.setattr(pyspark.SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    done = CliRunner().invoke(main, ["audit", str(planted), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 4
+    assert "no java on PATH" in done.output
+    assert "Traceback" not in done.output
+    assert len(done.output.strip().splitlines()) == 1
