@@ -49,8 +49,8 @@ class Tour:
         self.worst = 0
         self._console = Console(stderr=True, highlight=False)
 
-    def part(self, what: str, *arguments: str) -> bool:
-        """Run one part; whether it gave a result."""
+    def part(self, what: str, *arguments: str, **marks: str) -> bool:
+        """Run one part; whether it gave a result. `marks` are written into the result."""
         with self._console.status(what):
             code, value, error = run(*arguments, "--json")
         if code == 4:
@@ -66,7 +66,7 @@ class Tour:
             self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
             return False
         if "levels" in value or "evidence" in value or "violations" in value:
-            self.results.append(value)
+            self.results.append({**value, **marks})
         return True
 
 
@@ -94,7 +94,7 @@ def main(profile: str, strict: bool) -> None:
         if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):
             for engine in ENGINES:
                 out = folder / engine
-                tour.part(f"audit, {engine}", "audit", str(trace), "--engine", engine, "--out", str(out))
+                tour.part(f"audit, {engine}", "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
         tour.part("prove", "prove")
     click.echo(terminal(tour.results), nl=False)
     click.echo(f"skipped for want of a tool: {tour.missing}")
