@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from rich.table import Table
+from rich.text import Text
 
 from entrycache_conformance.report.terminal import coloured, console
 from entrycache_reference.errors import UsageError
@@ -84,13 +85,36 @@ def lines_of(result: dict[str, Any]) -> list[Line]:
     raise UsageError("a result is none of conform, audit or prove")
 
 
+def gathered(results: list[dict[str, Any]]) -> list[Line]:
+    """The verdicts with the rules of an audit, and of a grade of evidence, gathered into one line each."""
+    lines: list[Line] = []
+    rules: dict[tuple[str, str], list[str]] = {}
+    for line in _all(results):
+        if not line.part.startswith("R-"):
+            lines.append(line)
+        elif line.part not in rules.setdefault((line.what, line.verdict), []):
+            rules[line.what, line.verdict].append(line.part)
+    for (what, verdict), names in rules.items():
+        lines.append(Line(what, f"{len(names)} rules", verdict, ", ".join(name.removeprefix("R-") for name in names)))
+    return lines
+
+
+def summary(results: list[dict[str, Any]]) -> str:
+    """One short table: subjects by level, audits by verdict, evidence by grade."""
+    return _table(gathered(results))
+
+
 def terminal(results: list[dict[str, Any]]) -> str:
     """One table of all verdicts."""
+    return _table(_all(results))
+
+
+def _table(lines: list[Line]) -> str:
     table = Table(title="verdicts", title_justify="left")
     for column in ("what", "part", "verdict", "shown by"):
         table.add_column(column, overflow="fold")
-    for line in _all(results):
-        table.add_row(line.what, line.part, coloured(line.verdict), line.note)
+    for line in lines:
+        table.add_row(Text(line.what), Text(line.part), coloured(line.verdict), Text(line.note))
     out = console()
     with out.capture() as captured:
         out.print(table)

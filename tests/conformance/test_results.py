@@ -1,0 +1,71 @@
+"""Reports are pure functions of the result stream; what was not decided is never shown as passed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from entrycache_conformance.report.results import FORMS, read_results, summary
+from entrycache_reference.errors import UsageError
+
+
+def conformed(verdict: str) -> dict[str, Any]:
+    level = {"examples": 3, "steps": 9, "verdict": verdict, "missing": []}
+    return {"schema": 1, "subject": "[red] & <odd>", "system": "pulsar-pip430", "levels": {"range": level}, "rules": {}}
+
+
+AUDITED = {"schema": 1, "rules": {"R-EVICT-8": "violates", "R-STATE-1": "inconclusive"}, "violations": 1}
+PROVED = {
+    "schema": 1,
+    "evidence": [{"rule": "R-LIVENESS-1", "grade": "proved", "bounds": "1 + [accessed]", "refuted_mutant": "none"}],
+}
+SKIPPED = {"schema": 1, "skipped": [{"what": "conform pulsar:4.2.4", "reason": "mvn is missing"}]}
+ALL = [conformed("conforms"), conformed("nothing-checked"), AUDITED, PROVED, SKIPPED]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_report_is_the_same_for_the_same_results(form: str) -> None:
+    assert FORMS[form](ALL) == FORMS[form](ALL)
+
+
+def test_junit_counts_violations_as_failures_and_the_undecided_as_skipped() -> None:
+    suite = ElementTree.fromstring(FORMS["junit"](ALL))
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "6",
+        "failures": "1",
+        "skipped": "3",
+    }
+
+
+def test_text_in_brackets_is_text() -> None:
+    assert "1 + [accessed]" in FORMS["terminal"](ALL)
+    assert "[red] & <odd>" in FORMS["terminal"](ALL)
+
+
+def test_the_summary_gathers_rules_and_hides_no_verdict() -> None:
+    shown = summary([AUDITED, PROVED, SKIPPED])
+    assert all(word in shown for word in ("violates", "inconclusive", "proved", "skipped", "EVICT-8"))
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ([conformed("conforms")], "conforms"),
+        ([conformed("conforms"), conformed("nothing-checked")], "not all checked"),
+        ([conformed("conforms"), AUDITED], "violates"),
+    ],
+)
+def test_a_badge_is_green_only_where_all_was_checked(results: list[dict[str, Any]], message: str) -> None:
+    assert json.loads(FORMS["badge"](results))["message"] == message
+
+
+@pytest.mark.parametrize("text", ["", "no json\n", "{}\n", "[1]\n"])
+def test_a_file_without_results_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text(text)
+    with pytest.raises(UsageError):
+        read_results(path)
