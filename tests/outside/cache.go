@@ -1,5 +1,5 @@
 // An entry cache for system `pulsar-pip430`, levels `range` and `queue`.
-// Written from the protocol page alone, without sight of the suite that checks it.
+// Written from the written protocol and rules, without sight of the suite that checks it.
 // What clear and remove_range take out stays in its removal queue as a tombstone until a pass meets it.
 package main
 

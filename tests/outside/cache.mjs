@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // An entry cache for system `pulsar-pip430`, levels `range` and `queue`.
-// Written from the protocol page alone, without sight of the suite that checks it.
+// Written from the written protocol and rules, without sight of the suite that checks it.
 // Its removal queue unlinks an entry at once, so it has no tombstones to declare.
 
 const REFUSED = Object.freeze({ error: 'illegal-argument' });

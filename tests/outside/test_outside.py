@@ -1,4 +1,4 @@
-"""Two caches written from the protocol's text alone, by someone who had not seen this code."""
+"""Two caches made from the written protocol and rules, by someone who had not seen this code."""
 
 from __future__ import annotations
 
