@@ -15,6 +15,13 @@ CacheName = NewType("CacheName", str)
 """The name of a managed ledger, and so of its cache."""
 
 
+CursorName = NewType("CursorName", str)
+"""The name of a cursor of one managed ledger."""
+
+HoldName = NewType("HoldName", str)
+"""The name under which a read keeps what it was handed, until it is released."""
+
+
 class Position(NamedTuple):
     """The place of an entry in a managed ledger; ordered by ledger, then entry."""
 
@@ -43,3 +50,5 @@ Reads = Annotated[int, Span(-COUNT_MAX, COUNT_MAX)]
 Token = Annotated[int, Span(-INTEGER_MAX, INTEGER_MAX)]
 EntryPosition = Annotated[Position, Span(0, INTEGER_MAX)]
 BoundPosition = Annotated[Position, Span(-1, INTEGER_MAX)]
+LedgerBound = Annotated[int, Span(-1, INTEGER_MAX)]
+Number = Annotated[float, Span(-INTEGER_MAX, INTEGER_MAX)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import change, count, insert, look, ops, outcomes, passes, read, remove
+from entrycache_reference.pulsar_pip430 import change, count, insert, look, ops, outcomes, passes, read, remove, trigger
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
@@ -59,7 +59,7 @@ def advance_expiring(state: State, event: ops.Advance, config: Config) -> Step:
 
 def insert_opening_when_refused(state: State, event: ops.Insert, config: Config) -> Step:
     """R-STATE-5."""
-    done = insert.insert(state, event, config)
+    done = trigger.offer(state, event, config)
     if event.size >= 0 or event.cache in state.caches:
         return done
     return done._replace(state=state._replace(caches={**state.caches, event.cache: change.EMPTY}))
@@ -82,9 +82,9 @@ def removal_told_twice(state: State, name: CacheName, positions: tuple[Position,
     return done._replace(rows=done.rows * 2)
 
 
-def opened_by_inserts_only(before: State, done: Step, name: CacheName) -> Step:
+def opened_by_inserts_only(state: State, name: CacheName) -> State:
     """R-STATE-9."""
-    return done
+    return state
 
 
 def new_entry_marked(state: State, event: ops.Insert) -> Entry:
@@ -94,7 +94,7 @@ def new_entry_marked(state: State, event: ops.Insert) -> Entry:
 
 def insert_renewing_the_count(state: State, event: ops.Insert, config: Config) -> Step:
     """R-INSERT-2."""
-    done = insert.insert(state, event, config)
+    done = trigger.offer(state, event, config)
     entry = change.entry_at(state, event.cache, event.pos)
     expected_reads = _initial_count(event.expected_reads)
     if entry is None or event.size < 0 or config.max_size_bytes == 0 or expected_reads is None:
@@ -105,7 +105,7 @@ def insert_renewing_the_count(state: State, event: ops.Insert, config: Config) -
 
 def insert_unlimited(state: State, event: ops.Insert, config: Config) -> Step:
     """R-INSERT-3."""
-    return insert.insert(state, event, replace(config, max_size_bytes=config.max_size_bytes or 1))
+    return trigger.offer(state, event, replace(config, max_size_bytes=config.max_size_bytes or 1))
 
 
 def initial_count_zero(expected_reads: int | Absent | None) -> int | None:
@@ -117,7 +117,7 @@ def insert_not_refusing(state: State, event: ops.Insert, config: Config) -> Step
     """R-INSERT-5."""
     if event.size < 0:
         return Step(state, outcomes.Inserted(False), ())
-    return insert.insert(state, event, config)
+    return trigger.offer(state, event, config)
 
 
 def initial_count_flag(expected_reads: int | Absent | None) -> int | None:

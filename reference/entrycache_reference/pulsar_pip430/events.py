@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.state import Entry, Row, State
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, Position
 
 
 def entry_row(
@@ -70,4 +70,30 @@ def open_row(state: State, cache: CacheName) -> Row:
         state.size_bytes,
         cache=cache,
         manager_bytes=state.size_bytes,
+    )
+
+
+def close_row(state: State, cache: CacheName) -> Row:
+    """A cache was taken out of the manager (R-INVALIDATE-9)."""
+    return open_row(state, cache)._replace(rule=Rule.INVALIDATE_9, op="CACHE_CLOSE")
+
+
+def value_row(rule: Rule, op: str, state: State, value: str) -> Row:
+    """A row whose content stands in the column `value`."""
+    return Row(rule, op, None, state.now_nanos, state.size_bytes, manager_bytes=state.size_bytes, value=value)
+
+
+def cursor_row(rule: Rule, op: str, state: State, cache: CacheName, cursor: CursorName, pos: Position | None) -> Row:
+    """A row about a cursor; the position columns hold its new position."""
+    return Row(
+        rule,
+        op,
+        None,
+        state.now_nanos,
+        state.size_bytes,
+        cache=cache,
+        ledger_id=None if pos is None else pos.ledger,
+        entry_id=None if pos is None else pos.entry,
+        manager_bytes=state.size_bytes,
+        cursor=cursor,
     )

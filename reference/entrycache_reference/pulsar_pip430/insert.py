@@ -1,4 +1,4 @@
-"""The operation `insert`."""
+"""One entry enters a cache, or does not; what that triggers is a matter of `trigger`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def new_entry(state: State, event: Insert) -> Entry:
 
 
 @rule(Rule.INSERT_1, Rule.INSERT_2, Rule.INSERT_3, Rule.INSERT_5)
-def insert(state: State, event: Insert, config: Config) -> Step:
-    """Offer one entry to a cache."""
+def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> Step:
+    """Offer one entry to a cache; `cause` is that of its row."""
     # GUARD: a size below 0 is refused.
     if event.size < 0:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
@@ -47,5 +47,5 @@ def insert(state: State, event: Insert, config: Config) -> Step:
     after = add_entry(state, event.cache, event.pos, entry)
 
     # OUTCOME
-    row = entry_row(Rule.INSERT_1, "INSERT", "ADD", after, event.cache, event.pos, entry, entry.expected_reads)
+    row = entry_row(Rule.INSERT_1, "INSERT", cause, after, event.cache, event.pos, entry, entry.expected_reads)
     return Step(after, Inserted(True), (row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos),))

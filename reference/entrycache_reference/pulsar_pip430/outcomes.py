@@ -111,4 +111,91 @@ class Observed:
     tombstones: int
 
 
-Outcome = Refused | Done | Inserted | Hit | Hits | Existing | Removed | Used | Counted | Observed
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a read handed over: positions served from the cache, and from storage, both ascending.
+
+    `tokens` holds the payloads of `hits`, then of `fills`, where payloads are carried.
+    """
+
+    hits: tuple[Position, ...]
+    fills: tuple[Position, ...]
+    tokens: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The number of positions that were held."""
+
+    released: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The counters since the start of the run; hits and misses count entries, `bytes` is the present sum."""
+
+    inserted_entries: int
+    evicted_entries: int
+    eviction_cycles: int
+    hit_entries: int
+    hit_bytes: int
+    miss_entries: int
+    miss_bytes: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CursorRemoved:
+    """Whether the cursor was a member."""
+
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
+
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlowestAt:
+    """The lowest tracked position, None if no cursor is tracked."""
+
+    pos: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The number of members, tracked or not."""
+
+    members: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Whether an entry that is added now should be cached."""
+
+    should_cache: bool
+
+
+Outcome = (
+    Refused
+    | Done
+    | Inserted
+    | Hit
+    | Hits
+    | Existing
+    | Removed
+    | Used
+    | Counted
+    | Observed
+    | Served
+    | Released
+    | Counters
+    | CursorRemoved
+    | Ranked
+    | SlowestAt
+    | Members
+    | Wanted
+)

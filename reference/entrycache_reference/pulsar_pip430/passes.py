@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections import deque
 from enum import Enum
 
+from entrycache_reference.pulsar_pip430.change import without_claims
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget
 from entrycache_reference.pulsar_pip430.decision import Action, decide
+from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Removed
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
+
+
+class Origin(Enum):
+    """Who asked for a pass: an insert that crossed the trigger, the periodic task, or a call of its own."""
+
+    TRIGGER = "TRIGGER"
+    CYCLE = "CYCLE"
+    CALL = "CALL"
 
 
 class PassKind(Enum):
@@ -56,17 +66,19 @@ def without(caches: dict[CacheName, Cache], slot: Slot) -> None:
     """Take an entry out of its cache, in the pass's own copy of the caches."""
     cache = caches[slot.cache]
     entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
-    caches[slot.cache] = Cache(entries, cache.size_bytes - cache.entries[slot.pos].size_bytes)
+    caches[slot.cache] = cache._replace(
+        entries=entries, size_bytes=cache.size_bytes - cache.entries[slot.pos].size_bytes
+    )
 
 
 def replaced(caches: dict[CacheName, Cache], slot: Slot, entry: Entry) -> None:
     """Put a changed entry into its cache, in the pass's own copy of the caches."""
     cache = caches[slot.cache]
-    caches[slot.cache] = Cache({**cache.entries, slot.pos: entry}, cache.size_bytes)
+    caches[slot.cache] = cache._replace(entries={**cache.entries, slot.pos: entry})
 
 
 @rule(Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_4, Rule.EVICT_7, Rule.EVICT_8, Rule.EXPIRE_2, Rule.LIVENESS_1)
-def run_pass(state: State, kind: PassKind, bound: int, config: Config) -> Step:
+def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL) -> Step:
     """Take slots from the head and decide about each, until the pass halts or no slot is left."""
     caches = dict(state.caches)
     queue = deque(state.queue)
@@ -75,7 +87,8 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config) -> Step:
     freed_bytes = 0
     stopped = False
     head_stamp: int | None = None
-    rows = [pass_row(state, "PASS_BEGIN", kind, bound, state.size_bytes, None, None)]
+    removed: set[Slot] = set()
+    rows = [pass_row(state, "PASS_BEGIN", kind, bound, state.size_bytes, None, None, origin)]
 
     while queue and not stopped:
         slot = queue[0]
@@ -88,13 +101,14 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config) -> Step:
             head_stamp = None if entry is None else entry.stamp_nanos
         elif slot is None or entry is None:
             queue.popleft()
-            rows.append(pass_row(state, "TOMBSTONE", kind, bound_now, size_bytes, None, line.rule))
+            rows.append(pass_row(state, "TOMBSTONE", kind, bound_now, size_bytes, None, line.rule, None))
         elif line.action is Action.REMOVE:
             queue.popleft()
             without(caches, slot)
             size_bytes -= entry.size_bytes
             freed_bytes += entry.size_bytes
             entries_removed += 1
+            removed.add(slot)
             rows.append(slot_row(state, "EVICT", kind.value, bound_now, size_bytes, slot, entry, line.rule))
         else:
             queue.popleft()
@@ -106,8 +120,15 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config) -> Step:
             rows.append(row._replace(requeues=after.requeues, new_stamp_ns=after.stamp_nanos))
 
     bound_now = remaining(kind, bound, freed_bytes)
-    rows.append(pass_row(state, "PASS_END", kind, bound_now, size_bytes, head_stamp, end_rule(kind, stopped)))
-    left = state._replace(caches=caches, queue=tuple(queue), size_bytes=size_bytes)
+    end = end_rule(kind, stopped)
+    rows.append(pass_row(state, "PASS_END", kind, bound_now, size_bytes, head_stamp, end, origin))
+    left = state._replace(
+        caches=caches,
+        queue=tuple(queue),
+        size_bytes=size_bytes,
+        holds=without_claims(state.holds, frozenset(removed)),
+        counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + entries_removed),
+    )
     return Step(left, Removed(entries_removed, freed_bytes), tuple(rows))
 
 
@@ -126,6 +147,7 @@ def pass_row(
     size_bytes: int,
     head_stamp: int | None,
     rule_: Rule | None,
+    origin: Origin | None,
 ) -> Row:
     """A row of a pass that is about no live entry."""
     begin = Rule.EXPIRE_1 if kind is PassKind.TIME else Rule.EVICT_4
@@ -136,7 +158,7 @@ def pass_row(
         kind.value,
         state.now_nanos,
         size_bytes,
-        origin="CALL" if op != "TOMBSTONE" else None,
+        origin=None if origin is None else origin.value,
         stamp_ns=head_stamp,
         bound=bound,
         max_requeues=state.settings.max_requeues,
@@ -170,16 +192,6 @@ def slot_row(
         extend_accessed=state.settings.extend_recently_accessed,
         manager_bytes=size_bytes,
     )
-
-
-def trigger_bytes(state: State) -> int:
-    """The bytes above which an insert triggers a size pass: the IEEE product, truncated."""
-    return int(state.settings.max_size_bytes * 0.98)
-
-
-def target_bytes(state: State) -> int:
-    """The bytes down to which a triggered size pass frees: the IEEE product, truncated."""
-    return int(state.settings.max_size_bytes * state.settings.watermark)
 
 
 @rule(Rule.EXPIRE_3, Rule.EXPIRE_5)

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import count, insert, look, ops, passes, read, remove
-from entrycache_reference.pulsar_pip430.change import EMPTY
+from entrycache_reference.pulsar_pip430 import (
+    count,
+    cursors,
+    look,
+    manage,
+    ops,
+    passes,
+    read,
+    reads,
+    remove,
+    trigger,
+)
+from entrycache_reference.pulsar_pip430.change import EMPTY, cache_of
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.events import open_row
 from entrycache_reference.pulsar_pip430.outcomes import Refused
@@ -15,7 +26,7 @@ from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
-    ops.Insert: insert.insert,
+    ops.Insert: trigger.offer,
     ops.Get: read.get,
     ops.GetRange: read.get_range,
     ops.Exists: read.exists,
@@ -28,17 +39,40 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Evict: passes.evict,
     ops.MarkRead: count.mark_read,
     ops.ExpectRead: count.expect_read,
+    ops.Cycle: trigger.cycle,
+    ops.RunScheduled: trigger.run_scheduled,
+    ops.Configure: manage.configure,
+    ops.InvalidateBefore: manage.invalidate_before,
+    ops.InvalidateLedger: manage.invalidate_ledger,
+    ops.RemoveCache: manage.remove_cache,
+    ops.Metrics: manage.metrics,
+    ops.Read: reads.read,
+    ops.ReadOne: reads.read_one,
+    ops.Release: reads.release,
+    ops.CursorAdd: cursors.cursor_add,
+    ops.CursorMove: cursors.cursor_move,
+    ops.CursorRemove: cursors.cursor_remove,
+    ops.CursorRank: cursors.cursor_rank,
+    ops.Slowest: cursors.slowest,
+    ops.Cursors: cursors.cursors,
+    ops.ShouldCache: cursors.should_cache,
 }
 """The function of each operation."""
 
 
-@rule(Rule.STATE_9)
-def opened(before: State, done: Step, name: CacheName) -> Step:
-    """The same step, with the cache of that name there, whatever else the step did; its opening comes first."""
-    after = done.state
-    if name not in after.caches:
-        after = after._replace(caches={**after.caches, name: EMPTY})
-    return Step(after, done.outcome, (open_row(before, name), *done.rows))
+@rule(Rule.STATE_9, Rule.CURSOR_6)
+def opened(state: State, name: CacheName) -> State:
+    """The state with the cache of that name there; where it is new its grace period starts now."""
+    if name in state.caches:
+        cache = cache_of(state, name)._replace(is_open=True)
+    else:
+        cache = EMPTY._replace(grace_start_nanos=state.now_nanos)
+    return state._replace(caches={**state.caches, name: cache})
+
+
+def is_open(state: State, name: CacheName) -> bool:
+    """Whether the manager knows a cache of that name."""
+    return name in state.caches and state.caches[name].is_open
 
 
 @rule(Rule.STATE_9, Rule.STATE_5, Rule.LIVENESS_2)
@@ -47,8 +81,11 @@ def step(state: State, event: ops.Op, config: Config) -> Step:
 
     The first event, not refused, that names a cache opens it.
     """
-    done = FUNCTIONS[type(event)](state, event, config)
+    function = FUNCTIONS[type(event)]
     name = getattr(event, "cache", ABSENT)
-    if name is ABSENT or name in state.caches or isinstance(done.outcome, Refused):
-        return done
-    return opened(state, done, name)
+    if name is ABSENT or is_open(state, name):
+        return function(state, event, config)
+    done = function(opened(state, name), event, config)
+    if isinstance(done.outcome, Refused):
+        return Step(state, done.outcome, ())
+    return done._replace(rows=(open_row(state, name), *done.rows))

@@ -31,6 +31,23 @@ ANSWERS: Final[dict[type[ops.Op], type[outcomes.Outcome]]] = {
     ops.Evict: outcomes.Removed,
     ops.MarkRead: outcomes.Counted,
     ops.ExpectRead: outcomes.Counted,
+    ops.Cycle: outcomes.Removed,
+    ops.RunScheduled: outcomes.Removed,
+    ops.Configure: outcomes.Done,
+    ops.InvalidateBefore: outcomes.Removed,
+    ops.InvalidateLedger: outcomes.Removed,
+    ops.RemoveCache: outcomes.Done,
+    ops.Metrics: outcomes.Counters,
+    ops.Read: outcomes.Served,
+    ops.ReadOne: outcomes.Served,
+    ops.Release: outcomes.Released,
+    ops.CursorAdd: outcomes.Done,
+    ops.CursorMove: outcomes.Done,
+    ops.CursorRemove: outcomes.CursorRemoved,
+    ops.CursorRank: outcomes.Ranked,
+    ops.Slowest: outcomes.SlowestAt,
+    ops.Cursors: outcomes.Members,
+    ops.ShouldCache: outcomes.Wanted,
 }
 """The type of each operation's outcome."""
 
@@ -38,7 +55,7 @@ ANSWERS: Final[dict[type[ops.Op], type[outcomes.Outcome]]] = {
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """R-LIVENESS-2."""
     if type(step.outcome) is outcomes.Refused:
-        return refusable(event)
+        return refusable(config, pre, event)
     return type(step.outcome) is ANSWERS[type(event)]
 
 
@@ -61,27 +78,39 @@ A subject that removed other entries breaks them too, whichever rule made it do 
 failure only where no other law does.
 """
 
-LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
-    op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
-}
-"""The laws that an operation can break."""
+
+def _of(op: type[ops.Op], whole: bool) -> tuple[Law, ...]:
+    return tuple(law for law in LAWS if law.whole is whole and (not law.on or op in law.on))
+
+
+LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {op: _of(op, False) for op in ops.OPS}
+"""The laws of each operation where it is a part of a step, or the whole of one that names no parts."""
+
+WHOLE_LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {op: _of(op, True) for op in ops.OPS}
+"""The laws of each operation about the step as a whole, its parts and how they follow one another."""
 
 
 def broken(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
     """The rules that this step breaks."""
-    return tuple(
-        [
-            law.rule
-            for law in LAWS_OF[type(event)]
-            if law.guard(config, pre, event, step) and not law.holds(config, pre, event, step)
-        ]
-    )
+    return check(config, pre, event, step, {})
 
 
 def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
     """The rules that this step breaks; counts in `fired` every law whose guard held."""
     wrong: tuple[Rule, ...] = ()
-    for rule, _, guard, holds in LAWS_OF[type(event)]:
+    if step.parts:
+        for part in step.parts:
+            wrong += _check(LAWS_OF[type(part.event)], config, part.pre, part.event, part.step, fired)
+    else:
+        wrong = _check(LAWS_OF[type(event)], config, pre, event, step, fired)
+    return wrong + _check(WHOLE_LAWS_OF[type(event)], config, pre, event, step, fired)
+
+
+def _check(
+    laws: tuple[Law, ...], config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]
+) -> tuple[Rule, ...]:
+    wrong: tuple[Rule, ...] = ()
+    for rule, _, guard, holds, _ in laws:
         if guard(config, pre, event, step):
             fired[rule] = fired.get(rule, 0) + 1
             if not holds(config, pre, event, step):

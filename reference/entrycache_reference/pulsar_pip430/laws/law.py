@@ -6,9 +6,20 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.ops import Advance, Evict, Expire, Insert, Op
+from entrycache_reference.pulsar_pip430.ops import (
+    Advance,
+    Configure,
+    CursorRank,
+    Evict,
+    Expire,
+    Insert,
+    Op,
+    Read,
+    ReadOne,
+    Release,
+)
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused
-from entrycache_reference.pulsar_pip430.state import Entry, State, Step
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
@@ -22,13 +33,15 @@ REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 class Law(NamedTuple):
     """A rule as a check of one step: whenever `guard` is true, `holds` has to be.
 
-    `on` names the operations that the law is about; empty stands for all of them.
+    `on` names the operations that the law is about; empty stands for all of them. A step that names parts
+    is held to the laws of each part; one with `whole` looks at the step as a whole.
     """
 
     rule: Rule
     on: tuple[type[Op], ...]
     guard: Check
     holds: Check
+    whole: bool = False
 
 
 def always(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -36,15 +49,39 @@ def always(config: Config, pre: State, event: Op, step: Step) -> bool:
     return True
 
 
-def refusable(event: Op) -> bool:
-    """Whether the protocol refuses the arguments of this event."""
-    if isinstance(event, Insert):
-        return event.size < 0
-    if isinstance(event, Advance):
-        return event.nanos < 0
-    if isinstance(event, Expire):
-        return event.older_than_nanos is not ABSENT and event.older_than_nanos < 0
-    return isinstance(event, Evict) and event.bytes <= 0
+def refusable(config: Config, pre: State, event: Op) -> bool:
+    """Whether the protocol refuses this event in this state."""
+    match event:
+        case Insert(size=size):
+            return size < 0
+        case Advance(nanos=nanos):
+            return nanos < 0
+        case Expire(older_than_nanos=older):
+            return older is not ABSENT and older < 0
+        case Evict(bytes=need):
+            return need <= 0
+        case Configure():
+            return refused_settings(config, event)
+        case Read(first=first, last=last, hold=hold):
+            return first.ledger != last.ledger or first.entry > last.entry or hold in pre.holds
+        case ReadOne(hold=hold):
+            return hold in pre.holds
+        case Release(hold=name):
+            return name not in pre.holds
+        case CursorRank():
+            return not config.evict_by_expected_reads
+        case _:
+            return False
+
+
+def refused_settings(config: Config, event: Configure) -> bool:
+    """Whether one of the settings is outside its bounds, or would change a limit that cannot be changed."""
+    given = {name: getattr(event, name) for name in Configure.__slots__ if getattr(event, name) is not ABSENT}
+    if "max_size_bytes" in given and min(config.max_size_bytes, given["max_size_bytes"]) <= 0:
+        return True
+    if min((given.get("ttl_nanos", 0), given.get("max_requeues", 0))) < 0:
+        return True
+    return not 0 <= given.get("watermark", 0) <= 1
 
 
 def cached(state: State, name: CacheName, pos: Position) -> Entry | None:
@@ -79,6 +116,19 @@ def nothing_touched(pre: State, step: Step) -> bool:
         return False
     if after.caches is pre.caches:
         return True
-    return all(pre.caches.get(name) == cache for name, cache in after.caches.items() if cache.entries) and all(
-        after.caches.get(name) == cache for name, cache in pre.caches.items()
+    return all(
+        same_content(pre.caches.get(name, NOTHING), after.caches.get(name, NOTHING))
+        for name in pre.caches.keys() | after.caches.keys()
+    )
+
+
+NOTHING: Final = Cache({}, 0)
+
+
+def same_content(before: Cache, after: Cache) -> bool:
+    """Whether two caches hold the same entries and have the same members."""
+    return before is after or (before.entries, before.size_bytes, before.members) == (
+        after.entries,
+        after.size_bytes,
+        after.members,
     )

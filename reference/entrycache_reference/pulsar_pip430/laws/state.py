@@ -66,7 +66,7 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
 
 def allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol does not refuse these arguments."""
-    return not refusable(event)
+    return not refusable(config, pre, event)
 
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
@@ -76,7 +76,7 @@ def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bo
 
 def was_refused(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol refuses these arguments, and the step was refused."""
-    return isinstance(step.outcome, Refused) and refusable(event)
+    return isinstance(step.outcome, Refused) and refusable(config, pre, event)
 
 
 def unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -86,7 +86,7 @@ def unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol refuses these arguments."""
-    return refusable(event)
+    return refusable(config, pre, event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -114,7 +114,7 @@ def left_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 def names_a_cache(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The event, not to be refused, names a cache that does not exist yet."""
     name = getattr(event, "cache", ABSENT)
-    return name is not ABSENT and name not in pre.caches and not refusable(event)
+    return name is not ABSENT and name not in pre.caches and not refusable(config, pre, event)
 
 
 def only_this_one_opened(config: Config, pre: State, event: ops.Op, step: Step) -> bool:

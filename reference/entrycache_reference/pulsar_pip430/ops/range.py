@@ -1,9 +1,9 @@
-"""The operations, one frozen dataclass each: schema, generators and tables come from their fields."""
+"""Level `range`: one cache, looked up and removed from by position."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from entrycache_reference.vocabulary import (
     ABSENT,
@@ -12,7 +12,6 @@ from entrycache_reference.vocabulary import (
     Bytes,
     CacheName,
     EntryPosition,
-    Nanos,
     Reads,
     Token,
 )
@@ -98,86 +97,3 @@ class Observe:
 
     name: ClassVar[str] = "observe"
     level: ClassVar[str] = "range"
-
-
-@dataclass(frozen=True, slots=True)
-class Advance:
-    """Let virtual time pass."""
-
-    name: ClassVar[str] = "advance"
-    level: ClassVar[str] = "queue"
-    nanos: Nanos
-
-
-@dataclass(frozen=True, slots=True)
-class Expire:
-    """Run a time pass over entries older than `older_than_nanos` (absent: the time to live)."""
-
-    name: ClassVar[str] = "expire"
-    level: ClassVar[str] = "queue"
-    older_than_nanos: Nanos | Absent = ABSENT
-
-
-@dataclass(frozen=True, slots=True)
-class Evict:
-    """Run a size pass that frees `bytes`."""
-
-    name: ClassVar[str] = "evict"
-    level: ClassVar[str] = "queue"
-    bytes: Bytes
-
-
-@dataclass(frozen=True, slots=True)
-class MarkRead:
-    """A delivery of the entry is done: one expected read fewer."""
-
-    name: ClassVar[str] = "mark_read"
-    level: ClassVar[str] = "queue"
-    cache: CacheName
-    pos: EntryPosition
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectRead:
-    """The entry will be delivered once more: one expected read more."""
-
-    name: ClassVar[str] = "expect_read"
-    level: ClassVar[str] = "queue"
-    cache: CacheName
-    pos: EntryPosition
-
-
-Op = (
-    Insert
-    | Get
-    | GetRange
-    | Exists
-    | RemoveRange
-    | Clear
-    | Usage
-    | Observe
-    | Advance
-    | Expire
-    | Evict
-    | MarkRead
-    | ExpectRead
-)
-
-LEVELS: Final = ("range", "queue")
-"""The levels of the system that are built, each holding those before it."""
-
-OPS: Final[tuple[type[Op], ...]] = (
-    Insert,
-    Get,
-    GetRange,
-    Exists,
-    RemoveRange,
-    Clear,
-    Usage,
-    Observe,
-    Advance,
-    Expire,
-    Evict,
-    MarkRead,
-    ExpectRead,
-)

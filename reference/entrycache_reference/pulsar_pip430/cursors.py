@@ -1,0 +1,163 @@
+"""The active-cursor container of one cache: `cursor_add` to `should_cache`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from entrycache_reference.pulsar_pip430.change import cache_of
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.events import cursor_row
+from entrycache_reference.pulsar_pip430.ops import (
+    CursorAdd,
+    CursorMove,
+    CursorRank,
+    CursorRemove,
+    Cursors,
+    ShouldCache,
+    Slowest,
+)
+from entrycache_reference.pulsar_pip430.outcomes import (
+    CursorRemoved,
+    Done,
+    ErrorKind,
+    Members,
+    Ranked,
+    Refused,
+    SlowestAt,
+    Wanted,
+)
+from entrycache_reference.pulsar_pip430.state import Cache, State, Step
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import CacheName, CursorName, Position
+
+NANOS_A_MILLISECOND = 1_000_000
+
+
+def with_members(
+    state: State, name: CacheName, members: Mapping[CursorName, Position | None], grace_start_nanos: int
+) -> State:
+    """The state with these cursors of one cache."""
+    cache = cache_of(state, name)._replace(members=members, grace_start_nanos=grace_start_nanos)
+    return state._replace(caches={**state.caches, name: cache})
+
+
+def placed(state: State, name: CacheName, cursor: CursorName, pos: Position | None) -> State:
+    """The state with this cursor a member at that position."""
+    cache = cache_of(state, name)
+    return with_members(state, name, {**cache.members, cursor: pos}, cache.grace_start_nanos)
+
+
+@rule(Rule.CURSOR_1, Rule.CURSOR_2, Rule.CURSOR_14)
+def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
+    """Make a cursor a member; a member only changes its position."""
+    # GUARD: none.  DECISION: none.
+    # EFFECT: only this cursor's position.
+    is_member = event.cursor in cache_of(state, event.cache).members
+    after = placed(state, event.cache, event.cursor, event.pos)
+
+    # OUTCOME
+    law = Rule.CURSOR_2 if is_member else Rule.CURSOR_1
+    return Step(after, Done(), (cursor_row(law, "CURSOR_ADD", after, event.cache, event.cursor, event.pos),))
+
+
+@rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13)
+def moves(cache: Cache, cursor: CursorName, config: Config) -> bool:
+    """Whether a move takes effect: of a member, and in the heap container of one that is tracked."""
+    if cursor not in cache.members:
+        return False
+    return config.evict_by_expected_reads or cache.members[cursor] is not None
+
+
+@rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13, Rule.CURSOR_14)
+def cursor_move(state: State, event: CursorMove, config: Config) -> Step:
+    """Move a member; null untracks it."""
+    # GUARD: none.
+    # DECISION: an unknown cursor is ignored, and in the heap container one that is not tracked.
+    if not moves(cache_of(state, event.cache), event.cursor, config):
+        return Step(state, Done(), ())
+
+    # EFFECT: only this cursor's position.
+    after = placed(state, event.cache, event.cursor, event.pos)
+
+    # OUTCOME
+    row = cursor_row(Rule.CURSOR_3, "CURSOR_MOVE", after, event.cache, event.cursor, event.pos)
+    return Step(after, Done(), (row,))
+
+
+@rule(Rule.CURSOR_5, Rule.CURSOR_6, Rule.CURSOR_14)
+def cursor_remove(state: State, event: CursorRemove, config: Config) -> Step:
+    """Take a member out."""
+    # GUARD: none.
+    # DECISION: removing what is no member changes nothing.
+    members = cache_of(state, event.cache).members
+    if event.cursor not in members:
+        return Step(state, CursorRemoved(False), ())
+
+    # EFFECT: it is no member any more, and the grace period starts again.
+    left = {name: pos for name, pos in members.items() if name != event.cursor}
+    after = with_members(state, event.cache, left, state.now_nanos)
+
+    # OUTCOME
+    row = cursor_row(Rule.CURSOR_5, "CURSOR_REMOVE", after, event.cache, event.cursor, None)
+    return Step(after, CursorRemoved(True), (row,))
+
+
+@rule(Rule.CURSOR_7)
+def rank(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
+    """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
+    own = members.get(cursor)
+    if own is None:
+        return 0
+    return sum(1 for pos in members.values() if pos is not None and pos <= own)
+
+
+@rule(Rule.CURSOR_7, Rule.CURSOR_8, Rule.CURSOR_14)
+def cursor_rank(state: State, event: CursorRank, config: Config) -> Step:
+    """How many readers have still to come by."""
+    # GUARD: the heap container knows no ranks.
+    if not config.evict_by_expected_reads:
+        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+
+    # DECISION: none.  EFFECT: none.
+    # OUTCOME
+    return Step(state, Ranked(rank(cache_of(state, event.cache).members, event.cursor)), ())
+
+
+@rule(Rule.CURSOR_9, Rule.CURSOR_14)
+def slowest(state: State, event: Slowest, config: Config) -> Step:
+    """The lowest tracked position."""
+    # GUARD: none.  DECISION: none.  EFFECT: none.
+    # OUTCOME
+    tracked = [pos for pos in cache_of(state, event.cache).members.values() if pos is not None]
+    return Step(state, SlowestAt(min(tracked, default=None)), ())
+
+
+@rule(Rule.CURSOR_10, Rule.CURSOR_14)
+def cursors(state: State, event: Cursors, config: Config) -> Step:
+    """The number of members."""
+    # GUARD: none.  DECISION: none.  EFFECT: none.
+    # OUTCOME
+    return Step(state, Members(len(cache_of(state, event.cache).members)), ())
+
+
+@rule(Rule.CURSOR_11)
+def in_grace(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
+    """Whether the grace period goes on: two clock readings, each in whole milliseconds."""
+    now_millis = now_nanos // NANOS_A_MILLISECOND
+    start_millis = cache.grace_start_nanos // NANOS_A_MILLISECOND
+    return now_millis - start_millis < grace_millis
+
+
+@rule(Rule.CURSOR_11, Rule.CURSOR_12, Rule.CONFIG_4, Rule.CURSOR_14)
+def should_cache(state: State, event: ShouldCache, config: Config) -> Step:
+    """Whether an entry that is added now should be cached."""
+    # GUARD: none.
+    # DECISION: while there is a member, or, in the active container, for the grace period.
+    cache = cache_of(state, event.cache)
+    wanted = bool(cache.members)
+    if config.evict_by_expected_reads and not wanted:
+        wanted = in_grace(cache, state.now_nanos, config.effective_grace_millis)
+
+    # EFFECT: none.
+    # OUTCOME
+    return Step(state, Wanted(wanted), ())

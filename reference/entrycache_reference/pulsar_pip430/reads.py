@@ -1,0 +1,174 @@
+"""The operations `read`, `read_one` and `release`: what readers do through the cache."""
+
+from __future__ import annotations
+
+from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.count import mark_read
+from entrycache_reference.pulsar_pip430.events import absent_row
+from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Released, Served
+from entrycache_reference.pulsar_pip430.read import get
+from entrycache_reference.pulsar_pip430.state import Held, Part, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.trigger import offer
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
+
+REFUSED = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+
+
+def is_held(state: State, hold: HoldName | Absent) -> bool:
+    """Whether that hold is open."""
+    return hold is not ABSENT and hold in state.holds
+
+
+@rule(Rule.READ_7, Rule.READ_8, Rule.METRICS_6)
+def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+    """Ask the cache for these positions: what is cached is marked accessed, one row and one count a position.
+
+    The outcome's `fills` are the positions that storage has to give.
+    """
+    after = state
+    rows: tuple[Row, ...] = ()
+    parts: tuple[Part, ...] = ()
+    hits: tuple[Position, ...] = ()
+    fills: tuple[Position, ...] = ()
+    hit_bytes = 0
+    tokens: tuple[int | None, ...] = ()
+    for pos in wanted:
+        entry = entry_at(state, name, pos)
+        if entry is None:
+            fills += (pos,)
+            rows += (absent_row(Rule.READ_8, "MISS", "READ", state, name, pos),)
+            continue
+        found = get(after, Get(name, pos), config)
+        row = found.rows[0]._replace(rule=Rule.READ_7, cause="READ")
+        parts += (Part(after, Get(name, pos), found._replace(rows=(row,))),)
+        rows += (row,)
+        after = found.state
+        hits += (pos,)
+        hit_bytes += entry.size_bytes
+        tokens += (entry.token,)
+    counts = after.counts._replace(
+        hit_entries=after.counts.hit_entries + len(hits),
+        hit_bytes=after.counts.hit_bytes + hit_bytes,
+        miss_entries=after.counts.miss_entries + len(fills),
+        miss_bytes=after.counts.miss_bytes + len(fills) * config.storage_entry_size,
+    )
+    return Step(after._replace(counts=counts), Served(hits, fills, handed_over(tokens, fills)), rows, parts)
+
+
+@rule(Rule.READ_12)
+def handed_over(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
+    """The payloads of hits, then of fills, whose payload is their entry id; None where a hit carries none."""
+    carried = tuple(token for token in tokens if token is not None)
+    return carried + tuple(pos.entry for pos in fills) if len(carried) == len(tokens) else None
+
+
+@rule(Rule.READ_9)
+def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config) -> Step:
+    """Insert what storage has given, one by one, each with its own trigger."""
+    after = state
+    rows: tuple[Row, ...] = ()
+    parts: tuple[Part, ...] = ()
+    size_bytes = config.storage_entry_size
+    for pos in fills:
+        if event.expected_reads <= 0 and config.max_size_bytes > 0:
+            rows += (absent_row(Rule.READ_9, "SKIP", "NOT_WANTED", after, event.cache, pos, size_bytes),)
+            continue
+        entry = Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry)
+        done = offer(after, entry, config, "FILL")
+        parts += done.parts or (Part(after, entry, done),)
+        rows += done.rows
+        after = done.state
+    return Step(after, Served((), fills), rows, parts)
+
+
+@rule(Rule.COUNT_5, Rule.COUNT_6)
+def deliver(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+    """Release what a read has handed over: one expected read fewer for each entry that is still cached."""
+    after = state
+    rows: tuple[Row, ...] = ()
+    parts: tuple[Part, ...] = ()
+    for held in kept:
+        if held.is_cached:
+            event = MarkRead(held.slot.cache, held.slot.pos)
+            done = mark_read(after, event, config)
+            parts += (Part(after, event, done),)
+            rows += tuple(row._replace(rule=Rule.COUNT_5) for row in done.rows)
+            after = done.state
+    return Step(after, Released(len(kept)), rows, parts)
+
+
+def handed(state: State, name: CacheName, wanted: tuple[Position, ...]) -> tuple[Held, ...]:
+    """What a read that ends now hands over. Nothing else can have been cached meanwhile where it read."""
+    return tuple(Held(Slot(name, pos), entry_at(state, name, pos) is not None) for pos in wanted)
+
+
+def finished(served: Step, filled: Step, kept: tuple[Held, ...], hold: HoldName | Absent, config: Config) -> Step:
+    """The end of a read: what it handed over is held under its name, or released at once."""
+    rows = served.rows + filled.rows
+    parts = served.parts + filled.parts
+    if hold is not ABSENT:
+        held = filled.state._replace(holds={**filled.state.holds, hold: kept})
+        return Step(held, served.outcome, rows, parts)
+    done = deliver(filled.state, kept, config)
+    return Step(done.state, served.outcome, rows + done.rows, parts + done.parts)
+
+
+@rule(Rule.READ_7, Rule.READ_8, Rule.READ_9, Rule.READ_11)
+def read(state: State, event: Read, config: Config) -> Step:
+    """Read a range through the cache."""
+    # GUARD: one ledger, in order, and a name that is free.
+    if event.first.ledger != event.last.ledger or event.first > event.last or is_held(state, event.hold):
+        return Step(state, REFUSED, ())
+
+    # DECISION: hits are decided, and marked, for the whole range.
+    numbers = range(event.first.entry, event.last.entry + 1)
+    wanted = tuple(Position(event.first.ledger, number) for number in numbers)
+    served = look_up(state, event.cache, wanted, config)
+
+    # EFFECT: then the fills are cached, one by one.
+    assert isinstance(served.outcome, Served)
+    filled = fill(served.state, event, served.outcome.fills, config)
+
+    # OUTCOME
+    return finished(served, filled, handed(filled.state, event.cache, wanted), event.hold, config)
+
+
+@rule(Rule.READ_10, Rule.READ_11)
+def read_one(state: State, event: ReadOne, config: Config) -> Step:
+    """Read one position through the cache."""
+    # GUARD: a name that is free.
+    if is_held(state, event.hold):
+        return Step(state, REFUSED, ())
+
+    # DECISION: a hit exactly when the position is cached.
+    served = look_up(state, event.cache, (event.pos,), config)
+
+    # EFFECT: what storage gives is not cached.
+    skipped: tuple[Row, ...] = ()
+    if entry_at(state, event.cache, event.pos) is None:
+        size_bytes = config.storage_entry_size
+        skipped = (absent_row(Rule.READ_10, "SKIP", "NOT_WANTED", state, event.cache, event.pos, size_bytes),)
+    unfilled = Step(served.state, served.outcome, skipped)
+
+    # OUTCOME
+    return finished(served, unfilled, handed(served.state, event.cache, (event.pos,)), event.hold, config)
+
+
+@rule(Rule.COUNT_5, Rule.COUNT_6, Rule.COUNT_7)
+def release(state: State, event: Release, config: Config) -> Step:
+    """Release what a read has held."""
+    # GUARD: a name that is open.
+    if not is_held(state, event.hold):
+        return Step(state, REFUSED, ())
+
+    # DECISION: every position that was held.
+    kept = state.holds[event.hold]
+
+    # EFFECT: the name is free again.
+    freed = state._replace(holds={name: held for name, held in state.holds.items() if name != event.hold})
+
+    # OUTCOME
+    return deliver(freed, kept, config)
