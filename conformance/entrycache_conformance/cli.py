@@ -14,6 +14,7 @@ from entrycache_conformance.commands import (
     report,
     rules,
     serve,
+    settings,
     smoke,
     trace,
 )
@@ -30,7 +31,7 @@ def main() -> None:
     """
 
 
-for module in (conform, serve, smoke, replay, museum, prove, bench, doctor, rules, report):
+for module in (conform, serve, smoke, replay, museum, prove, bench, doctor, rules, report, settings):
     main.add_command(module.command)
 for command in trace.commands():
     main.add_command(command)
