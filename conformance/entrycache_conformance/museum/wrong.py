@@ -87,16 +87,16 @@ def opened_by_inserts_only(state: State, name: CacheName) -> State:
     return state
 
 
-def new_entry_marked(state: State, event: ops.Insert) -> Entry:
+def new_entry_marked(state: State, event: ops.Insert, config: Config) -> Entry:
     """R-INSERT-1."""
-    return _new_entry(state, event)._replace(accessed=True)
+    return _new_entry(state, event, config)._replace(accessed=True)
 
 
 def insert_renewing_the_count(state: State, event: ops.Insert, config: Config) -> Step:
     """R-INSERT-2."""
     done = trigger.offer(state, event, config)
     entry = change.entry_at(state, event.cache, event.pos)
-    expected_reads = _initial_count(event.expected_reads)
+    expected_reads = _initial_count(event.expected_reads, config)
     if entry is None or event.size < 0 or config.max_size_bytes == 0 or expected_reads is None:
         return done
     renewed = entry._replace(expected_reads=expected_reads)
@@ -108,9 +108,9 @@ def insert_unlimited(state: State, event: ops.Insert, config: Config) -> Step:
     return trigger.offer(state, event, replace(config, max_size_bytes=config.max_size_bytes or 1))
 
 
-def initial_count_zero(expected_reads: int | Absent | None) -> int | None:
+def initial_count_zero(expected_reads: int | Absent | None, config: Config) -> int | None:
     """R-INSERT-4."""
-    return _initial_count(expected_reads) or 0
+    return _initial_count(expected_reads, config) or 0
 
 
 def insert_not_refusing(state: State, event: ops.Insert, config: Config) -> Step:
@@ -120,9 +120,9 @@ def insert_not_refusing(state: State, event: ops.Insert, config: Config) -> Step
     return trigger.offer(state, event, config)
 
 
-def initial_count_flag(expected_reads: int | Absent | None) -> int | None:
+def initial_count_flag(expected_reads: int | Absent | None, config: Config) -> int | None:
     """R-INSERT-6."""
-    given = _initial_count(expected_reads)
+    given = _initial_count(expected_reads, config)
     return None if given is None else 1
 
 

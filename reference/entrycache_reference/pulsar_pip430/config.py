@@ -20,6 +20,34 @@ class RequeueBudget(Enum):
     SPLIT = "split"
 
 
+class CountFloor(Enum):
+    """Variant `count_floor` (R-COUNT-8): whether a count stops falling at 0."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class ZeroReads(Enum):
+    """Variant `zero_reads` (R-INSERT-7, R-READ-13): what 0 expected reads of a new entry stand for."""
+
+    UNCOUNTED = "uncounted"
+    COUNTED = "counted"
+
+
+class DuplicateCount(Enum):
+    """Variant `duplicate_count` (R-INSERT-8): whose count a cached entry carries after a duplicate was offered."""
+
+    KEPT = "kept"
+    REPLACED = "replaced"
+
+
+class SizePassRounds(Enum):
+    """Variant `size_pass_rounds` (R-REQUEUE-9): how long a size pass spares entries."""
+
+    BUDGET = "budget"
+    ONE = "one"
+
+
 class Eviction(Enum):
     """When the size pass that an insert triggers runs: within the insert, or when `run_scheduled` says so."""
 
@@ -42,6 +70,10 @@ class Variants:
     """Readings that differ between releases; the defaults are the norm."""
 
     requeue_budget: RequeueBudget = RequeueBudget.SHARED
+    count_floor: CountFloor = CountFloor.NONE
+    zero_reads: ZeroReads = ZeroReads.UNCOUNTED
+    duplicate_count: DuplicateCount = DuplicateCount.KEPT
+    size_pass_rounds: SizePassRounds = SizePassRounds.BUDGET
 
 
 @dataclass(frozen=True, slots=True)

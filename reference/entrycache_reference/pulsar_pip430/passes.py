@@ -6,8 +6,8 @@ from collections import deque
 from enum import Enum
 
 from entrycache_reference.pulsar_pip430.change import without_claims
-from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget
-from entrycache_reference.pulsar_pip430.decision import Action, decide
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
+from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line, decide
 from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Removed
@@ -57,6 +57,25 @@ def put_back(queue: deque[Slot | None], slot: Slot) -> None:
     queue.append(slot)
 
 
+@rule(Rule.REQUEUE_9)
+def is_late(kind: PassKind, looked_at: int, slots: int, config: Config) -> bool:
+    """Whether the pass spares nothing any more.
+
+    With variant `size_pass_rounds` "one" a size pass that has looked at as many slots as there were when it
+    began, dead ones counted, puts nothing back.
+    """
+    one_round = config.variants.size_pass_rounds is SizePassRounds.ONE
+    return one_round and kind is PassKind.SIZE and looked_at > slots
+
+
+@rule(Rule.REQUEUE_9)
+def unspared(line: Line) -> Line:
+    """The line of the table that decides where neither access nor expected reads spare an entry."""
+    if line.action in {Action.REQUEUE_ACCESSED, Action.REQUEUE_EXPECTED}:
+        return LOOKUP[Facts(False, False, False, False, False)]
+    return line
+
+
 def remaining(kind: PassKind, bound: int, freed_bytes: int) -> int:
     """The bound in force after `freed_bytes`: a cutoff stays, a need shrinks."""
     return bound if kind is PassKind.TIME else bound - freed_bytes
@@ -86,6 +105,7 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: O
     entries_removed = 0
     freed_bytes = 0
     stopped = False
+    looked_at = 0
     head_stamp: int | None = None
     removed: set[Slot] = set()
     rows = [pass_row(state, "PASS_BEGIN", kind, bound, state.size_bytes, None, None, origin)]
@@ -94,7 +114,10 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: O
         slot = queue[0]
         entry = None if slot is None else caches[slot.cache].entries[slot.pos]
         bound_now = remaining(kind, bound, freed_bytes)
+        looked_at += 1
         line = decide(entry, halts(kind, bound_now, entry), state.settings)
+        if is_late(kind, looked_at, len(state.queue), config):
+            line = unspared(line)
 
         if line.action is Action.STOP:
             stopped = True

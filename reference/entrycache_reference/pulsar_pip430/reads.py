@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import entry_at
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.count import mark_read
 from entrycache_reference.pulsar_pip430.events import absent_row
 from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
@@ -65,6 +65,13 @@ def handed_over(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> 
     return carried + tuple(pos.entry for pos in fills) if len(carried) == len(tokens) else None
 
 
+@rule(Rule.READ_9, Rule.READ_13)
+def is_wanted(expected_reads: int, config: Config) -> bool:
+    """Whether a fill is cached: somebody else is to read it; with variant `zero_reads` "counted" also for 0."""
+    least = 0 if config.variants.zero_reads is ZeroReads.COUNTED else 1
+    return expected_reads >= least
+
+
 @rule(Rule.READ_9)
 def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config) -> Step:
     """Insert what storage has given, one by one, each with its own trigger."""
@@ -73,7 +80,7 @@ def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config)
     parts: tuple[Part, ...] = ()
     size_bytes = config.storage_entry_size
     for pos in fills:
-        if event.expected_reads <= 0 and config.max_size_bytes > 0:
+        if not is_wanted(event.expected_reads, config) and config.max_size_bytes > 0:
             rows += (absent_row(Rule.READ_9, "SKIP", "NOT_WANTED", after, event.cache, pos, size_bytes),)
             continue
         entry = Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry)

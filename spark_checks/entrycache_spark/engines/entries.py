@@ -96,7 +96,7 @@ class ReferenceEntries:
         op = row["op"]
         if op == "INSERT":
             event = Insert(_CACHE, _POS, row["size_bytes"] or 0, row["expected_reads"])
-            return new_entry(initial(self.config)._replace(now_nanos=_stamp(row)), event)
+            return new_entry(initial(self.config)._replace(now_nanos=_stamp(row)), event, self.config)
         if op == "SNAPSHOT" and row["cause"] == "OPEN":
             size_bytes, stamp, used = (row[name] or 0 for name in ("size_bytes", "stamp_ns", "requeues"))
             return Entry(size_bytes, stamp, used, bool(row["accessed"]), row["expected_reads"], None)

@@ -122,7 +122,7 @@ def _order(table: Table) -> list[Obligation]:
     moved = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now + passed)
     found.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
     clock: Any = Term(now)
-    entry = insert.new_entry(_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1))
+    entry = insert.new_entry(_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
     fresh = z3.Store(_STAMPS, _TAIL, raw(entry.stamp_nanos))
     found.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
     taken = z3.And(invariant, take.head.sane, _HEAD < _TAIL, take.head.stamp == _STAMPS[_HEAD])
