@@ -1,10 +1,11 @@
 import pytest
 
-from entrycache_conformance.rulebook.scenario import A, at, play
+from entrycache_conformance.rulebook.scenario import A, C, H, at, play
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.laws import ANSWERS
 from entrycache_reference.pulsar_pip430.ops import Evict, Get, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.vocabulary import ABSENT
 
 
 @pytest.mark.rule("R-LIVENESS-1")
@@ -30,11 +31,28 @@ EACH = {
     "evict": Evict(1),
     "mark_read": ops.MarkRead(A, at(0)),
     "expect_read": ops.ExpectRead(A, at(0)),
+    "cycle": ops.Cycle(),
+    "run_scheduled": ops.RunScheduled(),
+    "configure": ops.Configure(ttl_nanos=1),
+    "invalidate_before": ops.InvalidateBefore(A, at(1)),
+    "invalidate_ledger": ops.InvalidateLedger(A, 1),
+    "remove_cache": ops.RemoveCache(A),
+    "metrics": ops.Metrics(),
+    "read": ops.Read(A, at(0), at(1), 1, H),
+    "read_one": ops.ReadOne(A, at(0)),
+    "release": ops.Release(H),
+    "cursor_add": ops.CursorAdd(A, C, at(0)),
+    "cursor_move": ops.CursorMove(A, C, at(0)),
+    "cursor_remove": ops.CursorRemove(A, C),
+    "cursor_rank": ops.CursorRank(A, C),
+    "slowest": ops.Slowest(A),
+    "cursors": ops.Cursors(A),
+    "should_cache": ops.ShouldCache(A),
 }
 
 
 @pytest.mark.rule("R-LIVENESS-2")
 @pytest.mark.parametrize("name", [op.name for op in ops.OPS])
 def test_r_liveness_2__every_operation_answers_its_own_outcome(name):
-    run = play(Insert(A, at(0), 1, 1), EACH[name])
+    run = play(Insert(A, at(0), 1, 1), ops.ReadOne(A, at(0), H if name == "release" else ABSENT), EACH[name])
     assert type(run.last) is ANSWERS[type(EACH[name])]

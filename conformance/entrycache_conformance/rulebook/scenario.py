@@ -11,10 +11,13 @@ from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
 from entrycache_reference.pulsar_pip430.state import Entry
-from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
 
 A: Final = CacheName("a")
 B: Final = CacheName("b")
+C: Final = CursorName("c")
+D: Final = CursorName("d")
+H: Final = HoldName("h")
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 

@@ -10,7 +10,24 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws import count, insert, passes, read, remove, requeue, state
+from entrycache_reference.pulsar_pip430.laws import (
+    config as settings,
+)
+from entrycache_reference.pulsar_pip430.laws import (
+    count,
+    cursor,
+    deliveries,
+    insert,
+    metrics,
+    passes,
+    read,
+    readers,
+    reads,
+    remove,
+    requeue,
+    state,
+    trigger,
+)
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
@@ -67,11 +84,18 @@ LAWS: Final[tuple[Law, ...]] = (
     *passes.LAWS,
     *requeue.LAWS,
     *remove.LAWS,
-    Law(Rule.LIVENESS_2, (), always, answers_its_own),
+    *trigger.LAWS,
+    *settings.LAWS,
+    *reads.LAWS,
+    *deliveries.LAWS,
+    *metrics.LAWS,
+    *cursor.LAWS,
+    *readers.LAWS,
+    Law(Rule.LIVENESS_2, (), always, answers_its_own, True),
 )
 """One law a rule."""
 
-ANSWER_LAWS: Final = frozenset({Rule.EVICT_7, Rule.INVALIDATE_5})
+ANSWER_LAWS: Final = frozenset({Rule.EVICT_7, Rule.INVALIDATE_5, Rule.TRIGGER_7})
 """Laws that compare an answer with what left the reference's state.
 
 A subject that removed other entries breaks them too, whichever rule made it do so: they name the rule of a

@@ -27,7 +27,7 @@ Check = Callable[[Config, State, Any, Step], bool]
 """A question about one step: the configuration, the state before it, its event, and what it made."""
 
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
-"""The one refusal of the levels range and queue."""
+"""The one refusal that there is."""
 
 
 class Law(NamedTuple):
@@ -51,37 +51,39 @@ def always(config: Config, pre: State, event: Op, step: Step) -> bool:
 
 def refusable(config: Config, pre: State, event: Op) -> bool:
     """Whether the protocol refuses this event in this state."""
-    match event:
-        case Insert(size=size):
-            return size < 0
-        case Advance(nanos=nanos):
-            return nanos < 0
-        case Expire(older_than_nanos=older):
-            return older is not ABSENT and older < 0
-        case Evict(bytes=need):
-            return need <= 0
-        case Configure():
-            return refused_settings(config, event)
-        case Read(first=first, last=last, hold=hold):
-            return first.ledger != last.ledger or first.entry > last.entry or hold in pre.holds
-        case ReadOne(hold=hold):
-            return hold in pre.holds
-        case Release(hold=name):
-            return name not in pre.holds
-        case CursorRank():
-            return not config.evict_by_expected_reads
-        case _:
-            return False
+    asked = REFUSABLE.get(type(event))
+    return asked is not None and asked(config, pre, event)
 
 
-def refused_settings(config: Config, event: Configure) -> bool:
-    """Whether one of the settings is outside its bounds, or would change a limit that cannot be changed."""
+def _refused_age(config: Config, pre: State, event: Expire) -> bool:
+    return event.older_than_nanos is not ABSENT and event.older_than_nanos < 0
+
+
+def _refused_settings(config: Config, pre: State, event: Configure) -> bool:
     given = {name: getattr(event, name) for name in Configure.__slots__ if getattr(event, name) is not ABSENT}
     if "max_size_bytes" in given and min(config.max_size_bytes, given["max_size_bytes"]) <= 0:
         return True
     if min((given.get("ttl_nanos", 0), given.get("max_requeues", 0))) < 0:
         return True
     return not 0 <= given.get("watermark", 0) <= 1
+
+
+def _refused_read(config: Config, pre: State, event: Read) -> bool:
+    return event.first.ledger != event.last.ledger or event.first.entry > event.last.entry or event.hold in pre.holds
+
+
+REFUSABLE: Final[dict[type[Op], Callable[[Config, State, Any], bool]]] = {
+    Insert: lambda config, pre, event: event.size < 0,
+    Advance: lambda config, pre, event: event.nanos < 0,
+    Expire: _refused_age,
+    Evict: lambda config, pre, event: event.bytes <= 0,
+    Configure: _refused_settings,
+    Read: _refused_read,
+    ReadOne: lambda config, pre, event: event.hold in pre.holds,
+    Release: lambda config, pre, event: event.hold not in pre.holds,
+    CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
+}
+"""The operations that can be refused, and when."""
 
 
 def cached(state: State, name: CacheName, pos: Position) -> Entry | None:

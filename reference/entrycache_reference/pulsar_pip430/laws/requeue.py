@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
 from entrycache_reference.pulsar_pip430.laws.law import Law, cached
 from entrycache_reference.pulsar_pip430.laws.walk import Take, walk
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
@@ -32,15 +32,38 @@ def for_reads(take: Take) -> bool:
     return take.op == "REQUEUE" and take.cause == "EXPECTED_READS"
 
 
+def in_time(config: Config, pre: State, event: Expire | Evict, take: Take) -> bool:
+    """The take is one that may spare an entry: a size pass of one round spares none after it."""
+    if config.variants.size_pass_rounds is SizePassRounds.BUDGET or isinstance(event, Expire):
+        return True
+    return take.number < len(pre.queue)
+
+
+def some_late(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """The configuration asks for one round, and the size pass took an entry after it."""
+    if config.variants.size_pass_rounds is SizePassRounds.BUDGET:
+        return False
+    return any(take.entry is not None for take in walk(pre, step).takes[len(pre.queue) :])
+
+
+def late_ones_leave(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """R-REQUEUE-9."""
+    return all(take.op != "REQUEUE" for take in walk(pre, step).takes[len(pre.queue) :])
+
+
 def accessed_stay(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-REQUEUE-1."""
-    return all(for_access(take) for take in walk(pre, step).accessed)
+    return all(for_access(take) for take in walk(pre, step).accessed if in_time(config, pre, event, take))
 
 
 def awaited_stay(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-REQUEUE-2."""
     wrong_cause = pre.settings.extend_recently_accessed
-    return all(for_reads(take) or (for_access(take) and not wrong_cause) for take in walk(pre, step).awaited)
+    return all(
+        for_reads(take) or (for_access(take) and not wrong_cause)
+        for take in walk(pre, step).awaited
+        if in_time(config, pre, event, take)
+    )
 
 
 def exhausted_leave(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
@@ -164,4 +187,5 @@ LAWS: Final = (
     Law(Rule.REQUEUE_6, PASSES, some_for_reads, never_above_the_budget),
     Law(Rule.REQUEUE_7, PASSES, access_does_not_extend, none_for_access),
     Law(Rule.REQUEUE_8, PASSES, some_unawaited, only_awaited_for_reads),
+    Law(Rule.REQUEUE_9, (Evict,), some_late, late_ones_leave),
 )

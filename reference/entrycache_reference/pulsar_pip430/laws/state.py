@@ -7,6 +7,7 @@ from typing import Final
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws.law import (
+    REFUSABLE,
     REFUSED,
     Law,
     always,
@@ -65,7 +66,7 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
 
 
 def allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol does not refuse these arguments."""
+    """The protocol does not refuse this event."""
     return not refusable(config, pre, event)
 
 
@@ -75,8 +76,8 @@ def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bo
 
 
 def was_refused(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol refuses these arguments, and the step was refused."""
-    return isinstance(step.outcome, Refused) and refusable(config, pre, event)
+    """The protocol refuses this event, and the step was refused."""
+    return type(step.outcome) is Refused and refusable(config, pre, event)
 
 
 def unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -85,12 +86,12 @@ def unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 
 def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol refuses these arguments."""
+    """The protocol refuses this event."""
     return refusable(config, pre, event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-6, R-INSERT-5, R-EXPIRE-4, R-EVICT-6."""
+    """R-STATE-6, R-INSERT-5, R-EXPIRE-4, R-EVICT-6, R-READ-11, R-CURSOR-8."""
     return step.outcome == REFUSED
 
 
@@ -122,19 +123,23 @@ def only_this_one_opened(config: Config, pre: State, event: ops.Op, step: Step) 
     return step.state.caches.keys() == pre.caches.keys() | {getattr(event, "cache", ABSENT)}
 
 
+REMOVING: Final = (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict, ops.InvalidateBefore, ops.InvalidateLedger)
+"""The operations by which entries leave; others do it by way of one of these, as a part."""
+
 LAWS: Final = (
     Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
     Law(Rule.STATE_2, (), content_changed, one_slot_an_entry),
     Law(Rule.STATE_3, (), content_changed, queue_sorted_by_age),
     Law(Rule.STATE_4, (ops.Advance,), allowed, time_moves),
-    Law(Rule.STATE_5, (ops.Insert, ops.Advance, ops.Expire, ops.Evict), was_refused, unchanged),
+    Law(Rule.STATE_5, tuple(REFUSABLE), was_refused, unchanged, True),
     Law(Rule.STATE_6, (ops.Advance,), to_refuse, refuses),
     Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), always, only_looked),
-    Law(Rule.STATE_8, (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict), some_left, left_once),
+    Law(Rule.STATE_8, REMOVING, some_left, left_once),
     Law(
         Rule.STATE_9,
         tuple(op for op in ops.OPS if "cache" in op.__dataclass_fields__),
         names_a_cache,
         only_this_one_opened,
+        True,
     ),
 )

@@ -13,10 +13,12 @@ from entrycache_reference.vocabulary import Position
 class Take(NamedTuple):
     """One slot that a pass took from the head; `entry` is what stood there, None: the slot was dead.
 
+    `number` counts the takes of the pass from 0.
     `entry` comes from the state before the step, or, where this pass has requeued it before, from that
     requeue. `requeues_after` and `stamp_after` are those of a requeue.
     """
 
+    number: int
     op: str
     cause: str | None
     slot: Slot | None
@@ -61,7 +63,9 @@ def left(pre: State, step: Step) -> dict[Slot, int]:
     for name, cache in pre.caches.items():
         now = after.get(name)
         if now is not cache:
-            kept = () if now is None else now.entries
+            kept = {} if now is None else now.entries
+            if kept is cache.entries or cache.entries.keys() <= kept.keys():
+                continue
             gone.update({Slot(name, pos): entry.size_bytes for pos, entry in cache.entries.items() if pos not in kept})
     return gone
 
@@ -97,7 +101,7 @@ def _walked(pre: State, rows: tuple[Row, ...]) -> Walk:
         entry = None if slot is None else again.get(slot) or cached(pre, slot.cache, slot.pos)
         requeues_after = row.requeues or 0
         stamp_after = -1 if row.new_stamp_ns is None else row.new_stamp_ns
-        take = Take(row.op, row.cause, slot, entry, requeues_after, stamp_after, row)
+        take = Take(len(takes), row.op, row.cause, slot, entry, requeues_after, stamp_after, row)
         takes.append(take)
         if slot is None or entry is None:
             continue
