@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jvm_driver import VERSION, Step, run_request, talk
 
-from entrycache_conformance.subjects.jvm import clock_sites, pinned_jar, pulsar_command
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_conformance.subjects.jvm import pulsar_command
 
 
 def _insert(entry: int, size: int = 10, reads: int | None = None, cache: str = "a") -> Step:
@@ -271,11 +268,9 @@ def test_every_jdk_beside_this_one_answers_the_same(
     here = Path(released[0]).resolve().parents[1]
     for home in sorted({java.resolve().parents[1] for java in here.parent.glob("*/bin/java")} | {here}):
         monkeypatch.setenv("JAVA_HOME", str(home))
-        try:
-            command = pulsar_command(VERSION)
-        except MissingPrerequisite as too_old:
-            assert "expected 17 or later" in str(too_old)
-            continue
+        command = pulsar_command(VERSION)
+        if Path(command[0]).resolve().parents[1] != home:
+            continue  # Too old; another one was found instead.
         assert outcomes(command) == answered
         done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stderr) == (0, "")
@@ -323,40 +318,6 @@ def test_calls_are_listed_without_input(released: list[str]) -> None:
     assert calls["remove_range"] == "RangeCache.removeRange, RangeEntryCacheManagerImpl.entriesRemoved"
 
 
-def test_the_clock_sites_of_the_release_are_the_pinned_ones(released: list[str]) -> None:
-    pinned = Path(__file__).parents[2] / "conformance" / "jvm" / f"pulsar-{VERSION}.sites"
-    assert clock_sites(VERSION, [pinned_jar(VERSION, "managed-ledger")]) == pinned.read_text("utf-8")
-
-
-def test_a_new_clock_site_stops_the_driver(released: list[str], tmp_path: Path) -> None:
-    pinned = next(argument for argument in released if argument.startswith("-Dentrycache.clock.sites="))
-    text = Path(pinned.split("=", 1)[1]).read_text("utf-8")
-    fewer = tmp_path / "fewer.sites"
-    fewer.write_text(text.replace("2 org.apache.bookkeeper.mledger.impl.cache.RangeCacheEntryWrapper\n", ""))
-    command = [f"-Dentrycache.clock.sites={fewer}" if part == pinned else part for part in released]
-    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 4
-    assert done.stderr.count("\n") == 1
-    assert "RangeCacheEntryWrapper has 2 clock calls, expected 0" in done.stderr
-
-
-def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str], tmp_path: Path) -> None:
-    from changed_jars import NO_CLOCK_CALL, write_changed_jar
-
-    jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
-    command = pulsar_command(VERSION, str(jar))
-    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 4
-    assert "RangeCacheEntryWrapper was not rewritten" in done.stderr.splitlines()[-1]
-
-
-def test_with_a_class_path_the_sites_are_printed(changed_jars: dict[str, Path]) -> None:
-    command = pulsar_command(VERSION, str(changed_jars["time-cutoff-included"]))
-    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0
-    assert "clock sites: 2 org.apache.bookkeeper.mledger.impl.cache.RangeCacheEntryWrapper" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("change", "seen_in"),
     [
@@ -378,90 +339,3 @@ def test_a_changed_jar_answers_otherwise(
         assert (got[-1]["bytes"], got[-1]["caches"]) == (0, {"a": {"bytes": 40, "entries": []}})
     else:
         assert got[:-1] != answered[seen_in]
-
-
-def test_bad_arguments_are_one_clear_line() -> None:
-    with pytest.raises(UsageError, match=r"^there is no driver for Pulsar 1\.0; known: 4\.2\.4$"):
-        pulsar_command("1.0")
-    with pytest.raises(UsageError, match=r"^class path entry no-such\.jar does not exist;.*$"):
-        pulsar_command(VERSION, f"no-such.jar{os.pathsep}other.jar")
-    with pytest.raises(UsageError, match=r"^the class path is empty;.*$"):
-        pulsar_command(VERSION, "")
-
-
-def test_without_java_the_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(MissingPrerequisite, match=r"^java is not on the path; expected a JDK 17 or later; .*$"):
-        pulsar_command(VERSION)
-
-
-def _tool(folder: Path, name: str, script: str) -> None:
-    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
-    (folder / name).chmod(0o755)
-
-
-def test_an_old_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _tool(tmp_path, "java", "echo 'openjdk version \"11.0.2\"' >&2")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(MissingPrerequisite, match=r"is Java 11; expected 17 or later; .*$"):
-        pulsar_command(VERSION)
-
-
-@pytest.mark.parametrize(
-    ("tools", "line"),
-    [
-        ({}, r"^mvn is not on the path; expected Maven 3\.6 or later; install it$"),
-        ({"mvn": "exit 1"}, r"^there is no javac beside .*; expected a whole JDK 17 or later; .*$"),
-        (
-            {"mvn": "echo '[ERROR] Could not transfer artifact x'; exit 1", "javac": "exit 0"},
-            r"^mvn could not build the JVM drivers: \[ERROR\] Could not transfer artifact x; expected .*$",
-        ),
-    ],
-)
-def test_what_a_build_misses_is_one_clear_line(
-    tools: dict[str, str], line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    _tool(folder, "java", "echo 'openjdk version \"17.0.1\"' >&2")
-    for name, script in tools.items():
-        _tool(folder, name, script)
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(MissingPrerequisite, match=line):
-        pulsar_command(VERSION)
-
-
-def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _tool(tmp_path, "java", "echo 'openjdk version \"17.0.1\"' >&2")
-    _tool(tmp_path, "javac", "exit 0")
-    made = " ".join(f"{module}/target/entrycache-{module}.jar" for module in ("agent", "protocol", "pulsar"))
-    folders = "agent/target protocol/target pulsar/target/lib"
-    _tool(tmp_path, "mvn", f"echo built >> {tmp_path}/builds; sleep 0.5; mkdir -p {folders}; touch {made}")
-    environment = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin", "ENTRYCACHE_CACHE": str(tmp_path / "cache")}
-    environment["JAVA_HOME"] = ""
-    program = f"from entrycache_conformance.subjects.jvm import pulsar_command; pulsar_command({VERSION!r})"
-    users = [
-        subprocess.Popen([sys.executable, "-c", program], env=environment, stderr=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    for user in users:
-        assert "has sha256 no such file, expected 976cc" in user.communicate(timeout=60)[1]
-    assert (tmp_path / "builds").read_text() == "built\n"
-
-
-def test_a_jar_that_is_not_the_pinned_one_is_refused(
-    released: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    built = pinned_jar(VERSION, "gson").parents[1]
-    copy = tmp_path / "jvm" / built.name
-    for path in built.rglob("*"):
-        if path.is_file():
-            (copy / path.relative_to(built)).parent.mkdir(parents=True, exist_ok=True)
-            (copy / path.relative_to(built)).write_bytes(path.read_bytes() if path.suffix != ".jar" else b"")
-    monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
-    with pytest.raises(MissingPrerequisite, match=r"bookkeeper-common-\S+\.jar has sha256 e3b0c44\w+, expected 976cc"):
-        pulsar_command(VERSION)

@@ -34,7 +34,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
         implementation.addProperty(
                 "version", Objects.requireNonNullElse(released.getPackage().getImplementationVersion(), "unknown"));
         implementation.addProperty("language", "Java");
-        implementation.addProperty("source", "org.apache.pulsar:managed-ledger (" + jar.getFileName() + ")");
+        implementation.addProperty("source", "org.apache.pulsar:managed-ledger (" + jar.getFileName() + ")" + Era.STAND_INS);
         return implementation;
     }
 

@@ -36,7 +36,6 @@ import org.apache.pulsar.common.api.proto.MessageMetadata;
  */
 final class Pip430Run {
     private static final Field ENTRIES_OF_CACHE = Released.field(RangeEntryCacheImpl.class, "entries");
-    private static final Field ENTRIES_OF_RANGE = Released.field(RangeCache.class, "entries");
     private static final Field WRAPPERS_OF_QUEUE = Released.field(RangeCacheRemovalQueue.class, "removalQueue");
     private static final Field EVICTION_HANDLER = Released.field(RangeEntryCacheManagerImpl.class, "evictionHandler");
 
@@ -71,7 +70,7 @@ final class Pip430Run {
         Position position = position(step, "pos");
         int size = Math.toIntExact(step.number("size"));
         Refused.unless(size >= 0, "the size is negative");
-        int reads = Math.toIntExact(step.number("expected_reads", 0));
+        int reads = Math.toIntExact(step.number("expected_reads", Era.NO_COUNT));
         EntryImpl entry =
                 EntryImpl.create(position.getLedgerId(), position.getEntryId(), PAYLOAD.slice(0, size), reads);
         entry.setMessageMetadata(NO_METADATA);
@@ -162,7 +161,7 @@ final class Pip430Run {
         JsonObject all = new JsonObject();
         caches.forEach((name, named) -> {
             JsonArray positions = new JsonArray();
-            wrappers(named.range).keySet().forEach(position -> positions.add(json(position)));
+            Era.wrappers(named.range).keySet().forEach(position -> positions.add(json(position)));
             if (!positions.isEmpty() || named.cache.getSize() != 0) {
                 JsonObject one = with("entries", positions);
                 one.addProperty("bytes", named.cache.getSize());
@@ -193,7 +192,7 @@ final class Pip430Run {
             EntryCache cache = manager.getEntryCache(Released.ledger(name));
             RangeCache range = cache instanceof RangeEntryCacheImpl
                     ? (RangeCache) Released.get(ENTRIES_OF_CACHE, cache)
-                    : new RangeCache(manager.getRangeCacheRemovalQueue(), name);
+                    : Era.emptyRange(manager.getRangeCacheRemovalQueue(), name);
             names.put(range, name);
             return new Named(cache, range);
         });
@@ -211,7 +210,7 @@ final class Pip430Run {
     private JsonObject count(Args step, Consumer<EntryReadCountHandler> change) {
         JsonObject outcome = new JsonObject();
         outcome.add("expected_reads", JsonNull.INSTANCE);
-        Optional.ofNullable(wrappers(named(step).range).get(position(step, "pos")))
+        Optional.ofNullable(Era.wrapper(named(step).range, position(step, "pos")))
                 .map(wrapper -> wrapper.value.getReadCountHandler())
                 .ifPresent(reads -> {
                     change.accept(reads);
@@ -231,11 +230,6 @@ final class Pip430Run {
         entry.addProperty("accessed", wrapper.accessed);
         entry.addProperty("expected_reads", reads == null ? null : reads.getExpectedReadCount());
         return entry;
-    }
-
-    @SuppressWarnings("unchecked")
-    private static Map<Position, RangeCacheEntryWrapper> wrappers(RangeCache range) {
-        return (Map<Position, RangeCacheEntryWrapper>) Released.get(ENTRIES_OF_RANGE, range);
     }
 
     private static Position position(Args step, String name) {

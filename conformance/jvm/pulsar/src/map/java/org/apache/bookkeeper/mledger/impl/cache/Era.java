@@ -1,0 +1,42 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import java.lang.reflect.Field;
+import java.util.NavigableMap;
+import java.util.function.IntSupplier;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.Position;
+
+/** The classes of 4.2 and 5.0.0-M1, where they are shaped otherwise than those of 5.0.1: one map, by position. */
+final class Era {
+    /** The count of an entry that carries none. */
+    static final int NO_COUNT = 0;
+
+    /** What the release runs with that is not its own. */
+    static final String STAND_INS = "";
+
+    private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
+
+    private Era() {}
+
+    static RangeCache emptyRange(RangeCacheRemovalQueue queue, String name) {
+        return new RangeCache(queue, name);
+    }
+
+    /** Reads a range. */
+    static void readRange(
+            EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
+        cache.asyncReadEntry(handle, first, last, count, callback, null);
+    }
+
+    /** Ascending. Reads fields only. */
+    @SuppressWarnings("unchecked")
+    static NavigableMap<Position, RangeCacheEntryWrapper> wrappers(RangeCache range) {
+        return (NavigableMap<Position, RangeCacheEntryWrapper>) Released.get(ENTRIES, range);
+    }
+
+    /** Null where nothing is cached. Reads fields only. */
+    static RangeCacheEntryWrapper wrapper(RangeCache range, Position position) {
+        return wrappers(range).get(position);
+    }
+}

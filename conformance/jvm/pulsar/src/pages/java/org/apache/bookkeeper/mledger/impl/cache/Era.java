@@ -1,0 +1,64 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import java.lang.reflect.Field;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.function.IntSupplier;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.Position;
+import org.apache.bookkeeper.mledger.PositionFactory;
+import org.apache.bookkeeper.mledger.impl.EntryImpl;
+
+/** The classes of 5.0.1, where they are shaped otherwise than those before: pages of 64 slots. */
+final class Era {
+    /** The count of an entry that carries none. */
+    static final int NO_COUNT = EntryImpl.NO_EXPECTED_READ_COUNT;
+
+    /** What the release runs with that is not its own. */
+    static final String STAND_INS = "; pulsar-common and pulsar-metadata 5.0.0-M1, bookkeeper-stats-api 4.18.0, slog 0.10.0,"
+            + " fastutil-core 8.5.18 and one class of the driver stand in for what is not published of 5.0.1";
+
+    private static final long NO_MAX_BYTES = -1;
+    private static final Field PAGES = Released.field(RangeCache.class, "pages");
+
+    private Era() {}
+
+    static RangeCache emptyRange(RangeCacheRemovalQueue queue, String name) {
+        return new RangeCache(queue);
+    }
+
+    /** Reads a range; it has no limit in bytes. */
+    static void readRange(
+            EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
+        cache.asyncReadEntry(handle, first, last, NO_MAX_BYTES, count, callback, null);
+    }
+
+    /** Ascending. Reads fields only. */
+    static NavigableMap<Position, RangeCacheEntryWrapper> wrappers(RangeCache range) {
+        NavigableMap<Position, RangeCacheEntryWrapper> all = new TreeMap<>();
+        for (RangeCache.Page page : pages(range).values()) {
+            for (int slot = 0; slot < RangeCache.PAGE_SIZE; slot++) {
+                RangeCacheEntryWrapper wrapper = page.slots.get(slot);
+                if (wrapper != null) {
+                    long entry = (page.key.pageIndex() << RangeCache.PAGE_SHIFT) + slot;
+                    all.put(PositionFactory.create(page.key.ledgerId(), entry), wrapper);
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Null where nothing is cached. Reads fields only. */
+    static RangeCacheEntryWrapper wrapper(RangeCache range, Position position) {
+        long entry = position.getEntryId();
+        RangeCache.Page page =
+                pages(range).get(new RangeCache.PageKey(position.getLedgerId(), entry >> RangeCache.PAGE_SHIFT));
+        return page == null ? null : page.slots.get((int) (entry & (RangeCache.PAGE_SIZE - 1)));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static NavigableMap<RangeCache.PageKey, RangeCache.Page> pages(RangeCache range) {
+        return (NavigableMap<RangeCache.PageKey, RangeCache.Page>) Released.get(PAGES, range);
+    }
+}
