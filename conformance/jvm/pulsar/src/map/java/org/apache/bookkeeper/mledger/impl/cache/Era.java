@@ -1,6 +1,7 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
 import java.lang.reflect.Field;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.function.IntSupplier;
 import org.apache.bookkeeper.client.api.ReadHandle;
@@ -14,6 +15,9 @@ final class Era {
 
     /** What the release runs with that is not its own. */
     static final String STAND_INS = "";
+
+    /** The readings of the rules that the release has, where they are not the norm. */
+    static final Map<String, String> VARIANTS = Map.of();
 
     private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
 

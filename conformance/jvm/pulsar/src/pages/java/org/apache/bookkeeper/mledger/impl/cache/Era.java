@@ -1,6 +1,7 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
 import java.lang.reflect.Field;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
@@ -18,6 +19,13 @@ final class Era {
     /** What the release runs with that is not its own. */
     static final String STAND_INS = "; pulsar-common and pulsar-metadata 5.0.0-M1, bookkeeper-stats-api 4.18.0, slog 0.10.0,"
             + " fastutil-core 8.5.18 and one class of the driver stand in for what is not published of 5.0.1";
+
+    /** The readings of the rules that the release has, where they are not the norm. */
+    static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
+            "count_floor", "zero",
+            "duplicate_count", "replaced",
+            "size_pass_rounds", "one",
+            "zero_reads", "counted"));
 
     private static final long NO_MAX_BYTES = -1;
     private static final Field PAGES = Released.field(RangeCache.class, "pages");
