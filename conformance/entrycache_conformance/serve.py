@@ -46,7 +46,8 @@ def run(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
             return _errored(identity, index, str(error))
         except Exception as error:  # an error of the implementation is its answer
             return _errored(identity, index, f"{type(error).__name__}: {error}", traceback.format_exc())
-    return {"id": identity, "outcomes": outcomes}
+    leaked = subject.leaked(instance)
+    return {"id": identity, "outcomes": outcomes, **({} if leaked is None else {"leaked": leaked})}
 
 
 def serve(subject: InProcess, source: IO[str] = sys.stdin, sink: IO[str] = sys.stdout) -> int:

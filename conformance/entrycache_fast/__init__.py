@@ -18,15 +18,18 @@ from __future__ import annotations
 
 from entrycache_fast.cache import BrokerCache
 from entrycache_fast.row import Row
-from entrycache_fast.views import CacheView, Position, Removed, SlotView, Snapshot, Usage
+from entrycache_fast.views import CacheView, Counters, Position, Removed, Served, SlotView, Snapshot, Stored, Usage
 
 __all__ = [
     "BrokerCache",
     "CacheView",
+    "Counters",
     "Position",
     "Removed",
     "Row",
+    "Served",
     "SlotView",
     "Snapshot",
+    "Stored",
     "Usage",
 ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from entrycache_fast import row as rows
-from entrycache_fast.row import PassSettings, Row
+from entrycache_fast import pass_rows as rows
+from entrycache_fast.pass_rows import PassSettings
+from entrycache_fast.row import Row
 from entrycache_fast.store import Entry
 
 if TYPE_CHECKING:
-    from entrycache_fast.cache import BrokerCache
+    from entrycache_fast.state import CacheState
 
 
 class PassTrace:
@@ -18,9 +19,10 @@ class PassTrace:
 
     def __init__(
         self,
-        cache: BrokerCache,
+        cache: CacheState,
         emit: Callable[[Row], None],
         kind: Literal["TIME", "SIZE"],
+        origin: str,
         now_nanos: int,
         bound: int,
     ) -> None:
@@ -31,6 +33,7 @@ class PassTrace:
         self._sized = sized
         self._settings = PassSettings(
             kind,
+            origin,
             now_nanos,
             cache.max_requeues,
             cache.extend_recently_accessed,

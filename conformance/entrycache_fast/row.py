@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -12,7 +14,7 @@ class Row(NamedTuple):
     """One event, in the columns of a recorded trace.
 
     `accessed` and `stamp_ns` are those before the event, `expected_reads` and `requeues` those after it.
-    Columns that this cache never fills (`cursor` to `value`) are there for the writer of the trace.
+    Columns that this cache never fills (`key_hash`, `dirty`) are there for the writer of the trace.
     """
 
     op: str
@@ -41,20 +43,33 @@ class Row(NamedTuple):
     value: str | None = None
 
 
-class PassSettings(NamedTuple):
-    """What every row of one pass repeats."""
-
-    kind: str
-    now_nanos: int
-    max_requeues: int
-    extend_accessed: bool
-    trigger_bytes: int | None
-    target_bytes: int | None
+def cache_row(op: str, now_nanos: int, size_bytes: int, cache: str) -> Row:
+    """A cache was named for the first time (since it was removed), or was removed."""
+    return Row(op, None, now_nanos, size_bytes, cache=cache, manager_bytes=size_bytes)
 
 
-def open_row(cache: str, now_nanos: int, size_bytes: int) -> Row:
-    """A cache was named for the first time."""
-    return Row("CACHE_OPEN", None, now_nanos, size_bytes, cache=cache, manager_bytes=size_bytes)
+def value_row(op: str, now_nanos: int, size_bytes: int, value: Mapping[str, object]) -> Row:
+    """What is told as one JSON object."""
+    text = json.dumps(value, separators=(",", ":"))
+    return Row(op, None, now_nanos, size_bytes, manager_bytes=size_bytes, value=text)
+
+
+def cursor_row(
+    op: str, now_nanos: int, size_bytes: int, cache: str, cursor: str, position: tuple[int, int] | None
+) -> Row:
+    """A cursor came, moved or left; `position` is the new one."""
+    ledger, entry = (None, None) if position is None else position
+    return Row(
+        op,
+        None,
+        now_nanos,
+        size_bytes,
+        cache=cache,
+        ledger_id=ledger,
+        entry_id=entry,
+        manager_bytes=size_bytes,
+        cursor=cursor,
+    )
 
 
 def absent_row(
@@ -81,9 +96,9 @@ def absent_row(
     )
 
 
-def insert_row(now_nanos: int, size_bytes: int, entry: Entry) -> Row:
+def insert_row(cause: str, now_nanos: int, size_bytes: int, entry: Entry) -> Row:
     """An entry was added."""
-    return entry_row("INSERT", "ADD", now_nanos, size_bytes, entry)._replace(
+    return entry_row("INSERT", cause, now_nanos, size_bytes, entry)._replace(
         stamp_ns=None, new_stamp_ns=entry.stamp_nanos
     )
 
@@ -103,44 +118,5 @@ def entry_row(op: str, cause: str | None, now_nanos: int, size_bytes: int, entry
         requeues=entry.requeues,
         accessed=entry.accessed,
         stamp_ns=entry.stamp_nanos,
-        manager_bytes=size_bytes,
-    )
-
-
-def taken_row(op: str, cause: str, settings: PassSettings, bound: int, size_bytes: int, entry: Entry) -> Row:
-    """A pass took the slot of a live entry."""
-    return entry_row(op, cause, settings.now_nanos, size_bytes, entry)._replace(
-        bound=bound, max_requeues=settings.max_requeues, extend_accessed=settings.extend_accessed
-    )
-
-
-def edge_row(op: str, settings: PassSettings, bound: int, size_bytes: int, head_nanos: int | None) -> Row:
-    """A pass began or ended; `head_nanos` is the stamp of the live head at which it stopped."""
-    return Row(
-        op,
-        settings.kind,
-        settings.now_nanos,
-        size_bytes,
-        origin="CALL",
-        stamp_ns=head_nanos,
-        bound=bound,
-        max_requeues=settings.max_requeues,
-        extend_accessed=settings.extend_accessed,
-        trigger_bytes=settings.trigger_bytes,
-        target_bytes=settings.target_bytes,
-        manager_bytes=size_bytes,
-    )
-
-
-def tombstone_row(settings: PassSettings, bound: int, size_bytes: int) -> Row:
-    """A pass dropped a dead slot."""
-    return Row(
-        "TOMBSTONE",
-        settings.kind,
-        settings.now_nanos,
-        size_bytes,
-        bound=bound,
-        max_requeues=settings.max_requeues,
-        extend_accessed=settings.extend_accessed,
         manager_bytes=size_bytes,
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from entrycache_fast.cursors import Cursors
 
 FEW: Final = 32
 """Up to so many numbers out of order are put into the order one by one; more, and it is sorted anew."""
@@ -17,7 +20,7 @@ class Entry:
 
     `dead_slots` is 0 while the entry is cached; when a call has removed it, the number of dead slots that
     this object stands for. `ordered`: its number stands in the order of its ledger. There is no `__init__`:
-    `BrokerCache.insert`, the only maker, sets every field itself, which takes half the time.
+    `Entries.insert`, the only maker, sets every field itself, which takes half the time.
     """
 
     __slots__ = (
@@ -118,14 +121,20 @@ class Ledger(dict[int, Entry]):
 
 
 class RangeCache:
-    """The cache of one managed ledger: its ledgers that hold entries, by number and in ascending order."""
+    """The cache of one managed ledger: its ledgers that hold entries, by number and in ascending order.
 
-    __slots__ = ("ledgers", "name", "numbers")
+    `cursors` are made when the first one comes; `grace_start_nanos` is when the last one left, or when this
+    cache was named for the first time.
+    """
 
-    def __init__(self, name: str) -> None:
+    __slots__ = ("cursors", "grace_start_nanos", "ledgers", "name", "numbers")
+
+    def __init__(self, name: str, now_nanos: int) -> None:
         self.name = name
         self.ledgers: dict[int, Ledger] = {}
         self.numbers: list[int] = []
+        self.cursors: Cursors | None = None
+        self.grace_start_nanos = now_nanos
 
     def ledger(self, number: int) -> Ledger:
         """The ledger of that number, made where it is not there."""
@@ -156,6 +165,14 @@ class RangeCache:
             )
         return found
 
+    def below(self, position: tuple[int, int]) -> list[Entry]:
+        """The entries below a position, ascending."""
+        ledger, entry = position
+        found: list[Entry] = []
+        for number in self.numbers[: bisect_right(self.numbers, ledger)]:
+            found += self.ledgers[number].between(None, entry - 1 if number == ledger else None)
+        return found
+
     def everything(self) -> list[Entry]:
         """All entries, ascending by position."""
         return [entry for number in self.numbers for entry in self.ledgers[number].between(None, None)]
@@ -174,3 +191,5 @@ class RangeCache:
             flags = [entry.ordered for entry in ledger.values()]
             assert flags == sorted(flags, reverse=True), flags
             assert all(entry.number in in_order for entry in ledger.values() if entry.ordered)
+        if self.cursors is not None:
+            self.cursors.check()

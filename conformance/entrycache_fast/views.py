@@ -53,3 +53,34 @@ class Snapshot(NamedTuple):
     caches: dict[str, CacheView]
     queue: tuple[SlotView, ...]
     tombstones: int
+
+
+class Stored(NamedTuple):
+    """One entry as storage gives it."""
+
+    size_bytes: int
+    value: object
+
+
+class Served(NamedTuple):
+    """What a read handed over: positions served from the cache, positions read from storage, both ascending.
+
+    `values` are those of `hits`, then of `fills`.
+    """
+
+    hits: tuple[Position, ...]
+    fills: tuple[Position, ...]
+    values: list[object]
+
+
+class Counters(NamedTuple):
+    """What has happened since the cache was made; hits and misses are those of reads."""
+
+    inserted_entries: int
+    evicted_entries: int
+    eviction_cycles: int
+    hit_entries: int
+    hit_bytes: int
+    miss_entries: int
+    miss_bytes: int
+    size_bytes: int

@@ -7,7 +7,7 @@ import pytest
 from entrycache_conformance.bench import Measurement
 from entrycache_conformance.bench.measure import beside_cachetools, more_caches, more_live
 from entrycache_conformance.bench.measurement import CALIBRATION, interleaved, ratio
-from entrycache_conformance.bench.mix import keyed, operations, play_fast, play_mapping, warm_up
+from entrycache_conformance.bench.mix import bounded, keyed, operations, play_fast, play_mapping, warm_up
 
 
 def test_the_mix_puts_new_entries_and_gets_the_newest() -> None:
@@ -21,6 +21,13 @@ def test_the_mix_puts_new_entries_and_gets_the_newest() -> None:
             assert newest - 100 < entry <= newest
     assert sum(put for put, _, _ in mix) / len(mix) == pytest.approx(45 / 97, abs=0.02)
     assert sum(put for put, _, _ in warm_up(100)) == 100
+
+
+@pytest.mark.parametrize("live", [1_000, 100_000, 1_000_000])
+def test_the_fast_cache_keeps_the_bound_of_the_others(live: int) -> None:
+    cache = bounded(live)
+    assert live <= cache.trigger_bytes <= live + 1
+    assert 0.975 * live < cache.target_bytes < 0.985 * live
 
 
 def test_both_sides_play_the_same_mix() -> None:

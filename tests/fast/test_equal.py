@@ -9,14 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from side_by_side import assert_equal, make_run
 
-from entrycache_fast import Row, cache, store
+from entrycache_fast import Row, order, removal, store
 from entrycache_reference.pulsar_pip430 import Row as ReferenceRow
 
 
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Housekeeping that usually waits for large numbers happens all the time."""
-    monkeypatch.setattr(cache, "DEAD_SLACK", 1)
+    monkeypatch.setattr(removal, "DEAD_SLACK", 1)
+    monkeypatch.setattr(order, "BLOCK", 2)
     monkeypatch.setattr(store, "FEW", 1)
     monkeypatch.setattr(store, "SLACK", 0)
 

@@ -131,7 +131,7 @@ def more_live(rounds: int, count: int, live: int, many_live: int) -> list[Measur
 
 def one_pass(caches: int, entries: int) -> float:
     """A size pass that takes half of `entries` entries, which lie in turn in so many caches."""
-    cache = BrokerCache(max_size_bytes=entries)
+    cache = BrokerCache(max_size_bytes=2 * entries)
     for number in range(entries):
         cache.insert(f"topic-{number % caches}", 1, number // caches, 1)
     return seconds_of(lambda: cache.evict(entries // 2))

@@ -52,7 +52,12 @@ class InProcess:
                 raise
             except Exception as error:  # any error of an implementation is its answer
                 return Failed(Trouble.ERRORED, index, f"{type(error).__name__}: {error}")
-        return Played(tuple(outcomes))
+        return Played(tuple(outcomes), self.leaked(instance))
+
+    def leaked(self, instance: Any) -> int | None:
+        """The references that are left when a run has ended; None where nobody counts them."""
+        count = getattr(instance, "leaked", None)
+        return None if count is None or not self._declaration.leaks else int(count())
 
     def close(self) -> None:
         """Nothing to let go of."""
