@@ -28,15 +28,11 @@ def cache(clock: Clock) -> BrokerCache:
 
 
 def test_the_rank_counts_readers_that_will_still_come_by(cache: BrokerCache) -> None:
-    for cursor, entry in (("slow", 3), ("middle", 5), ("twin", 5), ("fast", 9)):
+    names = ("slow", "middle", "twin", "fast")
+    for cursor, entry in zip(names, (3, 5, 5, 9), strict=True):
         cache.cursor_add("orders", cursor, (1, entry))
-    assert [cache.cursor_rank("orders", name) for name in ("slow", "middle", "twin", "fast", "unknown")] == [
-        1,
-        3,
-        3,
-        4,
-        0,
-    ]
+    assert [cache.cursor_rank("orders", name) for name in names] == [1, 3, 3, 4]
+    assert cache.cursor_rank("orders", "unknown") == 0
     cache.cursor_move("orders", "slow", (2, -1))
     assert cache.slowest("orders") == Position(1, 5)
     cache.cursor_move("orders", "middle", None)
