@@ -2,6 +2,7 @@ package entrycache.protocol;
 
 import com.google.gson.JsonObject;
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * One system of one released implementation.
@@ -23,4 +24,9 @@ public interface Adapter<R> {
 
     /** An empty instance. */
     R open(Args config);
+
+    /** References to buffers that are still held once all of a run is given back; empty where leaks are not declared. */
+    default OptionalLong leaked(R run) {
+        return OptionalLong.empty();
+    }
 }

@@ -19,6 +19,7 @@ import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -58,7 +59,7 @@ public final class Server<R> {
 
     private void printCalls(Writer out) throws IOException {
         for (Operation<R> operation : adapter.operations()) {
-            out.write(String.format("%-14s %s%n", operation.name(), operation.calls()));
+            out.write(String.format("%-17s %s%n", operation.name(), operation.calls()));
         }
     }
 
@@ -98,8 +99,9 @@ public final class Server<R> {
         answer.add("id", id == null ? JsonNull.INSTANCE : id);
         JsonArray outcomes = new JsonArray();
         try {
-            perform(new Args(request), outcomes);
+            OptionalLong leaked = perform(new Args(request), outcomes);
             answer.add("outcomes", outcomes);
+            leaked.ifPresent(references -> answer.addProperty("leaked", references));
         } catch (Exception | StackOverflowError | OutOfMemoryError | LinkageError | AssertionError e) {
             JsonObject errored = new JsonObject();
             errored.addProperty("step", outcomes.size());
@@ -110,7 +112,7 @@ public final class Server<R> {
         return answer;
     }
 
-    private void perform(Args request, JsonArray outcomes) {
+    private OptionalLong perform(Args request, JsonArray outcomes) {
         if (!request.text("cmd").equals("run") || !request.text("system").equals(adapter.system())) {
             throw new IllegalArgumentException("only runs of " + adapter.system() + " are served");
         }
@@ -119,6 +121,7 @@ public final class Server<R> {
         for (JsonElement step : request.list("steps")) {
             outcomes.add(outcome(run, new Args(step.getAsJsonObject())));
         }
+        return adapter.leaked(run);
     }
 
     private JsonObject outcome(R run, Args step) {

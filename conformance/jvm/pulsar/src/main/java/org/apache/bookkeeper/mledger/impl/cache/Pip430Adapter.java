@@ -8,15 +8,26 @@ import entrycache.protocol.Operation;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /**
- * The system {@code pulsar-pip430}, as released by Pulsar 4.2.
+ * The system {@code pulsar-pip430}, as released by Pulsar 4.2 and 5.0.
  *
  * <p>It lives in the package of the released cache, whose classes are not public.
  */
 final class Pip430Adapter implements Adapter<Pip430Run> {
-    private static final List<String> CONFIG =
-            List.of("max_size_bytes", "watermark", "ttl_nanos", "max_requeues", "extend_recently_accessed");
+    private static final List<String> CONFIG = List.of(
+            "max_size_bytes",
+            "watermark",
+            "ttl_nanos",
+            "max_requeues",
+            "extend_recently_accessed",
+            "evict_by_expected_reads",
+            "evict_by_mark_deleted",
+            "grace_millis",
+            "storage_entry_size",
+            "eviction");
     private static final List<String> INTROSPECTION =
             List.of("now", "bytes", "caches", "queue", "tombstones", "requeues");
 
@@ -40,52 +51,41 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
 
     @Override
     public JsonObject declares() {
-        JsonObject fixed = new JsonObject();
-        fixed.addProperty("eviction", "inline");
         JsonObject limits = new JsonObject();
         limits.addProperty("max_size", Integer.MAX_VALUE);
         JsonObject system = new JsonObject();
+        JsonObject variants = new JsonObject();
+        Era.VARIANTS.forEach(variants::addProperty);
+        system.add("variants", variants);
         system.add("config", strings(CONFIG));
-        system.add("fixed", fixed);
         system.add("introspection", strings(INTROSPECTION));
-        system.addProperty("payload", false);
-        system.addProperty("leaks", false);
+        system.addProperty("payload", true);
+        system.addProperty("leaks", true);
         system.add("limits", limits);
         return system;
     }
 
     @Override
     public List<Operation<Pip430Run>> operations() {
-        return List.of(
-                new Operation<>("insert", "EntryCache.insert", Pip430Run::insert),
-                new Operation<>("get", "RangeCache.get", Pip430Run::get),
-                new Operation<>("get_range", "RangeCache.getRange", Pip430Run::getRange),
-                new Operation<>("exists", "RangeCache.exists", Pip430Run::exists),
-                new Operation<>(
-                        "remove_range",
-                        "RangeCache.removeRange, RangeEntryCacheManagerImpl.entriesRemoved",
-                        Pip430Run::removeRange),
-                new Operation<>("clear", "EntryCache.clear", Pip430Run::clear),
-                new Operation<>(
-                        "usage",
-                        "RangeCache.getNumberOfEntries, EntryCache.getSize or RangeEntryCacheManagerImpl.getSize",
-                        Pip430Run::usage),
-                new Operation<>("advance", "none: the virtual clock", Pip430Run::advance),
-                new Operation<>(
-                        "expire",
-                        "RangeEntryCacheManagerEvictionHandler.invalidateEntriesBeforeTimestampNanos",
-                        Pip430Run::expire),
-                new Operation<>("evict", "RangeEntryCacheManagerEvictionHandler.evictEntries", Pip430Run::evict),
-                new Operation<>("mark_read", "EntryReadCountHandler.markRead", Pip430Run::markRead),
-                new Operation<>(
-                        "expect_read", "EntryReadCountHandler.incrementExpectedReadCount", Pip430Run::expectRead),
-                new Operation<>(
-                        "observe", "none: fields of RangeCache and RangeCacheRemovalQueue", Pip430Run::observe));
+        return Stream.of(
+                        RangeOps.operations(),
+                        QueueOps.operations(),
+                        ManagerOps.operations(),
+                        ReadOps.operations(),
+                        CursorOps.operations(),
+                        List.of(Observing.operation()))
+                .flatMap(List::stream)
+                .toList();
     }
 
     @Override
     public Pip430Run open(Args config) {
         return new Pip430Run(config);
+    }
+
+    @Override
+    public OptionalLong leaked(Pip430Run run) {
+        return OptionalLong.of(run.leaked());
     }
 
     private static JsonArray strings(List<String> values) {

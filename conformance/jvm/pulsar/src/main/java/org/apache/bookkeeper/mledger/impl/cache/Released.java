@@ -71,7 +71,7 @@ final class Released {
         }
     }
 
-    private static void set(Field field, Object owner, Object value) {
+    static void set(Field field, Object owner, Object value) {
         try {
             field.set(owner, value);
         } catch (IllegalAccessException e) {
@@ -87,7 +87,7 @@ final class Released {
         }
     }
 
-    private static <T> T allocate(Class<T> type) {
+    static <T> T allocate(Class<T> type) {
         try {
             return type.cast(UNSAFE.allocateInstance(type));
         } catch (InstantiationException e) {

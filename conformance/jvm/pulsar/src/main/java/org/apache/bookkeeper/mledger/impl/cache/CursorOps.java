@@ -1,0 +1,74 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.done;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.flag;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.nullable;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.number;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.position;
+
+import com.google.gson.JsonObject;
+import entrycache.protocol.Args;
+import entrycache.protocol.Operation;
+import entrycache.protocol.Refused;
+import java.util.List;
+import org.apache.bookkeeper.mledger.Position;
+
+/**
+ * Level {@code cursors}: the container of active cursors of one cache.
+ *
+ * <p>A container asks a cursor for its name and whether it is durable, and keeps the object. So a cursor is a released
+ * one made without its constructor, with a name and nothing else.
+ */
+final class CursorOps {
+    private static final String CONTAINER = "ActiveManagedCursorContainer.";
+
+    private CursorOps() {}
+
+    static List<Operation<Pip430Run>> operations() {
+        return List.of(
+                new Operation<>("cursor_add", CONTAINER + "add", CursorOps::add),
+                new Operation<>("cursor_move", CONTAINER + "updateCursor", CursorOps::move),
+                new Operation<>("cursor_remove", CONTAINER + "removeCursor", CursorOps::remove),
+                new Operation<>("cursor_rank", CONTAINER + "getNumberOfCursorsAtSamePositionOrBefore", CursorOps::rank),
+                new Operation<>("slowest", CONTAINER + "getSlowestCursorPosition", CursorOps::slowest),
+                new Operation<>("cursors", CONTAINER + "size", CursorOps::cursors),
+                new Operation<>(
+                        "should_cache",
+                        CONTAINER + "shouldCacheAddedEntry, its grace period given to the constructor",
+                        CursorOps::shouldCache));
+    }
+
+    private static JsonObject add(Pip430Run run, Args step) {
+        Position position = step.has("pos") ? position(step, "pos") : null;
+        run.container(step).add(run.cursor(step), position);
+        return done();
+    }
+
+    private static JsonObject move(Pip430Run run, Args step) {
+        Position position = step.has("pos") ? position(step, "pos") : null;
+        run.container(step).updateCursor(run.cursor(step), position);
+        return done();
+    }
+
+    private static JsonObject remove(Pip430Run run, Args step) {
+        return flag("removed", run.container(step).removeCursor(step.text("cursor")));
+    }
+
+    /** The heap container knows no rank: the protocol refuses the question, and the released code throws. */
+    private static JsonObject rank(Pip430Run run, Args step) {
+        Refused.unless(run.ranks, "no rank without evict_by_expected_reads");
+        return number("rank", run.container(step).getNumberOfCursorsAtSamePositionOrBefore(run.cursor(step)));
+    }
+
+    private static JsonObject slowest(Pip430Run run, Args step) {
+        return nullable("pos", run.container(step).getSlowestCursorPosition());
+    }
+
+    private static JsonObject cursors(Pip430Run run, Args step) {
+        return number("members", run.container(step).size());
+    }
+
+    private static JsonObject shouldCache(Pip430Run run, Args step) {
+        return flag("should_cache", run.container(step).shouldCacheAddedEntry());
+    }
+}

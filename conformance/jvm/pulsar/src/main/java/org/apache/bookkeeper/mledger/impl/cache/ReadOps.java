@@ -1,0 +1,90 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.json;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.number;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.position;
+import static org.apache.bookkeeper.mledger.impl.cache.Answers.reversed;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import entrycache.protocol.Args;
+import entrycache.protocol.Operation;
+import entrycache.protocol.Refused;
+import java.util.List;
+import java.util.Set;
+import org.apache.bookkeeper.mledger.Entry;
+import org.apache.bookkeeper.mledger.Position;
+
+/**
+ * Level {@code reads}: reads through a cache, with fills from storage and deliveries in flight.
+ *
+ * <p>A hit is what was delivered and not asked of storage. A hold keeps the delivered entries themselves.
+ */
+final class ReadOps {
+    private ReadOps() {}
+
+    static List<Operation<Pip430Run>> operations() {
+        return List.of(
+                new Operation<>("read", "EntryCache.asyncReadEntry of a range", ReadOps::read),
+                new Operation<>("read_one", "EntryCache.asyncReadEntry of a position", ReadOps::readOne),
+                new Operation<>("release", "Entry.release of each entry that was held", ReadOps::release));
+    }
+
+    private static JsonObject read(Pip430Run run, Args step) {
+        Position first = position(step, "first");
+        Position last = position(step, "last");
+        int reads = Math.toIntExact(step.number("expected_reads"));
+        Refused.unless(first.getLedgerId() == last.getLedgerId(), "a read over two ledgers");
+        Refused.unless(!reversed(first, last), "the range is reversed");
+        refuseOpenHold(run, step);
+        Storage storage = run.storage(first.getLedgerId());
+        EntryCache cache = run.named(step).cache();
+        return served(
+                run,
+                step,
+                Reading.range(cache, storage.handle(), first.getEntryId(), last.getEntryId(), reads),
+                storage.served);
+    }
+
+    private static JsonObject readOne(Pip430Run run, Args step) {
+        Position position = position(step, "pos");
+        refuseOpenHold(run, step);
+        Storage storage = run.storage(position.getLedgerId());
+        EntryCache cache = run.named(step).cache();
+        return served(run, step, Reading.one(cache, storage.handle(), position), storage.served);
+    }
+
+    private static JsonObject release(Pip430Run run, Args step) {
+        List<Entry> held = run.holds.remove(step.text("hold"));
+        Refused.unless(held != null, "no such hold");
+        held.forEach(Entry::release);
+        return number("released", held.size());
+    }
+
+    private static void refuseOpenHold(Pip430Run run, Args step) {
+        Refused.unless(!step.has("hold") || !run.holds.containsKey(step.text("hold")), "the hold is open");
+    }
+
+    private static JsonObject served(Pip430Run run, Args step, List<Entry> delivered, Set<Long> fromStorage) {
+        JsonArray hits = new JsonArray();
+        JsonArray fills = new JsonArray();
+        JsonArray tokens = new JsonArray();
+        JsonArray tokensOfFills = new JsonArray();
+        for (Entry entry : delivered) {
+            boolean filled = fromStorage.contains(entry.getEntryId());
+            (filled ? fills : hits).add(json(entry.getPosition()));
+            (filled ? tokensOfFills : tokens).add(Payloads.token(entry.getDataBuffer()));
+        }
+        tokens.addAll(tokensOfFills);
+        if (step.has("hold")) {
+            run.holds.put(step.text("hold"), delivered);
+        } else {
+            delivered.forEach(Entry::release);
+        }
+        JsonObject outcome = new JsonObject();
+        outcome.add("hits", hits);
+        outcome.add("fills", fills);
+        outcome.add("tokens", tokens);
+        return outcome;
+    }
+}

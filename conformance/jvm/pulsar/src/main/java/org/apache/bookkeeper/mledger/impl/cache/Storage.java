@@ -1,0 +1,55 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.apache.bookkeeper.client.api.LedgerEntries;
+import org.apache.bookkeeper.client.api.LedgerEntry;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
+import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
+
+/** One ledger as storage holds it: every entry is there, of the same size, with its id as token; answers at once. */
+final class Storage {
+    private final long ledger;
+    private final int entrySize;
+    private final Payloads payloads;
+
+    /** The ids of the entries that were asked for. */
+    final Set<Long> served = new HashSet<>();
+
+    Storage(long ledger, int entrySize, Payloads payloads) {
+        this.ledger = ledger;
+        this.entrySize = entrySize;
+        this.payloads = payloads;
+    }
+
+    /** The handle that a cache reads it through. */
+    ReadHandle handle() {
+        return (ReadHandle) Proxy.newProxyInstance(
+                Storage.class.getClassLoader(), new Class<?>[] {ReadHandle.class}, (proxy, method, given) -> {
+                    switch (method.getName()) {
+                        case "getId":
+                            return ledger;
+                        case "readAsync", "readUnconfirmedAsync":
+                            return CompletableFuture.completedFuture(entries((Long) given[0], (Long) given[1]));
+                        case "toString":
+                            return "ledger " + ledger;
+                        default:
+                            throw new UnsupportedOperationException(method.toString());
+                    }
+                });
+    }
+
+    private LedgerEntries entries(long first, long last) {
+        List<LedgerEntry> entries = new ArrayList<>();
+        for (long id = first; id <= last; id++) {
+            served.add(id);
+            entries.add(LedgerEntryImpl.create(ledger, id, entrySize, payloads.of(entrySize, id)));
+        }
+        return LedgerEntriesImpl.create(entries);
+    }
+}
