@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from entrycache_conformance.case import Case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.narrowed import Narrowed
 from entrycache_conformance.subjects.subject import Failed, Subject, Trouble
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_reference.errors import BrokenSubject
@@ -52,7 +53,9 @@ def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Di
 
 def hurried(subject: Subject, seconds: float) -> contextlib.AbstractContextManager[None]:
     """Meanwhile a run that hangs costs at most that long, once."""
-    inner = subject.subject if isinstance(subject, Validated) else subject
+    inner = subject
+    while isinstance(inner, Validated | Narrowed):
+        inner = inner.subject
     return inner.hurried(seconds) if isinstance(inner, Child) else contextlib.nullcontext()
 
 

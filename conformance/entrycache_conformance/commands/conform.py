@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from entrycache_conformance.commands import known as known_failures
+from entrycache_conformance.commands.known import known_options
 from entrycache_conformance.commands.options import (
     choice_of,
     ends_with_code,
@@ -17,13 +20,18 @@ from entrycache_conformance.commands.options import (
     say_nothing_checked,
     subject_options,
 )
-from entrycache_conformance.conform import Options, Report, conform
+from entrycache_conformance.commands.settings import broker_conf_options, config_for, effective_of
+from entrycache_conformance.conform import Notify, Options, Report, conform
+from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report.terminal import console, failure_table, summary
+from entrycache_conformance.subjects.narrowed import pinned
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_reference.errors import UsageError
+
+Result = TypeVar("Result")
 
 
 @click.command("conform")
@@ -48,40 +56,64 @@ from entrycache_reference.errors import UsageError
     metavar="DIR",
     help="Where case files of failures go.",
 )
+@known_options
+@broker_conf_options
 @json_option
 @ends_with_code
 def command(
     subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
-    failures: Path, as_json: bool, **kwargs: Any,
+    failures: Path, known: Path | None, fix: bool, as_json: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
     """Hold SUBJECT (default: fast) to the rules, beside the reference.
 
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
     4: something it needs is missing.
     """
+    entries = known_failures.entries_of(known, fix)
+    effective = effective_of(kwargs)
     found = resolve(choice_of(subject, kwargs))
     if validate:
         found = Validated(found)
+    knowing: KnownReport | None = None
+    fixed: list[str] = []
     try:
-        known = found.declaration.system.levels
-        unknown = [level for level in levels if level not in known]
-        if unknown:
-            raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
-        asked = tuple(level for level in known if level in levels) if levels else _default_levels(found)
-        options = Options(asked, PROFILES[profile], seed, bulk, failures)
-        report = _with_progress(found, options, as_json)
+        tested = found if effective is None else pinned(found, config_for(effective, found), effective.path)
+        options = Options(_asked_levels(found, levels), PROFILES[profile], seed, bulk, failures)
+        if known is None:
+            report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))
+        else:
+            where = known.parent
+            knowing = _with_progress(
+                found, as_json, lambda notify: conform_knowing(tested, options, entries, where, notify)
+            )
+            report = knowing.report
+            fixed = fix_file(known, found, knowing) if fix else []
     finally:
         found.close()
     if as_json:
-        click.echo(json.dumps(report.json))
+        more = {} if knowing is None else known_failures.to_json(knowing)
+        click.echo(json.dumps({**report.json, **more}))
     else:
         show(report, seed, profile)
+        for line in () if knowing is None else known_failures.lines(knowing):
+            click.echo(line)
         if isinstance(found, Validated):
             click.echo(f"{found.messages} messages held to their schemas")
     code = exit_code(report.json)
+    if knowing is not None:
+        code = known_failures.say_problems(knowing, fixed if fix else None, code)
     if code == 2:
         say_nothing_checked([f"{item['what']}: {item['reason']}" for item in report.json["skipped"]])
     return code
+
+
+def _asked_levels(subject: Subject, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels of --level in the order of the system."""
+    known = subject.declaration.system.levels
+    unknown = [level for level in levels if level not in known]
+    if unknown:
+        raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
+    return tuple(level for level in known if level in levels) if levels else _default_levels(subject)
 
 
 def _default_levels(subject: Subject) -> tuple[str, ...]:
@@ -91,10 +123,11 @@ def _default_levels(subject: Subject) -> tuple[str, ...]:
     return tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
 
 
-def _with_progress(subject: Subject, options: Options, quiet: bool) -> Report:
+def _with_progress(subject: Subject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
+    """What a run answers that tells how far it is."""
     out = console(stderr=True)
     if quiet or not out.is_terminal:
-        return conform(subject, options)
+        return run(lambda level, done, wanted: None)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         tasks: dict[str, Any] = {}
@@ -104,7 +137,7 @@ def _with_progress(subject: Subject, options: Options, quiet: bool) -> Report:
                 tasks[level] = progress.add_task(escape(f"{subject.name}, level {level}"), total=wanted)
             progress.update(tasks[level], completed=done, total=max(wanted, done))
 
-        return conform(subject, options, notify)
+        return run(notify)
 
 
 def exit_code(report: dict[str, Any]) -> int:

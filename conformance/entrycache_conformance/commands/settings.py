@@ -13,6 +13,7 @@ from entrycache_conformance.report.terminal import console
 from entrycache_conformance.settings.effective import DIRECT_MEMORY_BYTES, Effective, read_effective
 from entrycache_conformance.settings.era import era_named
 from entrycache_conformance.settings.show import settings_table, to_json
+from entrycache_conformance.subjects.subject import Subject
 from entrycache_reference.errors import UsageError
 
 direct_memory_option = click.option(
@@ -59,19 +60,26 @@ def broker_conf_options(function: F) -> F:
     return function
 
 
-def effective_of(kwargs: dict[str, Any], system: str | None = None) -> Effective | None:
+def effective_of(kwargs: dict[str, Any]) -> Effective | None:
     """The broker's settings that a command line names with `broker_conf_options`, if any; they are taken out.
 
     Raises:
-        UsageError: one of the two options is missing, or the era is of another system than `system`.
+        UsageError: one of the two options is missing.
     """
     path, era = kwargs.pop("broker_conf"), kwargs.pop("era")
     memory = kwargs.pop("direct_memory_mb")
     if (path is None) != (era is None):
         raise UsageError("--broker-conf and --era go together: the same file means other things in other releases")
-    if path is None:
-        return None
-    effective = read_effective(path, era_named(era), memory << 20)
-    if system is not None and effective.era.release.system != system:
-        raise UsageError(f"era {era} is system {effective.era.release.system}, but this is about {system}")
-    return effective
+    return None if path is None else read_effective(path, era_named(era), memory << 20)
+
+
+def config_for(effective: Effective, subject: Subject) -> dict[str, Any]:
+    """The configuration, under the names that cases of the subject's system have for it.
+
+    Raises:
+        UsageError: the era is of another system.
+    """
+    system = effective.era.release.system
+    if system != subject.declaration.system.name:
+        raise UsageError(f"era {effective.era.value} is system {system}; {subject.name} is another one")
+    return effective.config

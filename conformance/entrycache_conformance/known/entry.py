@@ -1,0 +1,165 @@
+"""One known failure, and the TOML file of them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import tomlkit
+from tomlkit.items import AoT
+
+from entrycache_conformance.case import Case, from_json, read_case
+from entrycache_reference.errors import UsageError
+
+TEXTS: Final = ("rule", "system", "subject", "reason", "issue")
+KEYS: Final = ("rule", "system", "subject", "versions", "case", "expected", "got", "reason", "issue")
+TABLE: Final = "known"
+"""The name of the array of tables: each entry stands below `[[known]]`."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A failure that is known: in these versions this subject answers `got` where the rules say `expected`.
+
+    `case` is the path of a case file, from the folder of the TOML file, or the case itself as JSON text.
+    `number` counts the entries of the file from 1.
+    """
+
+    number: int
+    rule: str
+    system: str
+    subject: str
+    versions: tuple[str, ...]
+    case: str
+    expected: Any
+    got: Any
+    reason: str
+    issue: str
+
+    @property
+    def label(self) -> str:
+        """How reports call it."""
+        return f"entry {self.number} ({self.rule}, {self.subject})"
+
+    def read_case(self, folder: Path) -> Case:
+        """The case that fails; see `entrycache_conformance.case.read_case` for its errors."""
+        if not self.case.lstrip().startswith("{"):
+            return read_case(folder / self.case)
+        try:
+            value = json.loads(self.case)
+        except ValueError as error:
+            raise UsageError(f"{self.label}: case is not JSON: {error}") from None
+        return from_json(value)
+
+
+def read_known(path: Path) -> tuple[Entry, ...]:
+    """The entries of a file.
+
+    Raises:
+        UsageError: the file cannot be read, is not TOML, or an entry lacks a key or has one too many.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the known failures {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot read the known failures {path}: it is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"the known failures {path} are not TOML: {error}") from None
+    unknown = sorted(values.keys() - {TABLE})
+    if unknown:
+        raise UsageError(f"{path}: unknown key {unknown[0]!r}; each entry stands below [[{TABLE}]]")
+    tables = values.get(TABLE, [])
+    if type(tables) is not list or any(type(table) is not dict for table in tables):
+        raise UsageError(f"{path}: {TABLE} is no array of tables; each entry stands below [[{TABLE}]]")
+    return tuple(_entry(table, number, path) for number, table in enumerate(tables, 1))
+
+
+def _entry(table: dict[str, Any], number: int, path: Path) -> Entry:
+    where = f"{path}: entry {number}"
+    for name in KEYS:
+        if name not in table:
+            raise UsageError(f"{where} has no {name!r}; expected {', '.join(KEYS)}")
+    unknown = sorted(table.keys() - set(KEYS))
+    if unknown:
+        raise UsageError(f"{where} has an unknown key {unknown[0]!r}; expected {', '.join(KEYS)}")
+    for name in TEXTS:
+        if type(table[name]) is not str:
+            raise UsageError(f"{where}: {name} is {table[name]!r}; expected a string")
+    versions = table["versions"]
+    if type(versions) is not list or not versions or any(type(version) is not str for version in versions):
+        raise UsageError(f"{where}: versions is {versions!r}; expected an array of strings")
+    case = table["case"] if type(table["case"]) is str else json.dumps(table["case"])
+    expected, got = (_value(table[name], f"{where}: {name}") for name in ("expected", "got"))
+    texts = {name: table[name] for name in TEXTS}
+    return Entry(number=number, versions=tuple(versions), case=case, expected=expected, got=got, **texts)
+
+
+def _value(value: Any, where: str) -> Any:
+    """An outcome: an object, in TOML or, since TOML has no null, as JSON text."""
+    if type(value) is str:
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise UsageError(f"{where} is {value!r}; expected an outcome, as JSON text or as a table") from None
+    return value
+
+
+def write_known(path: Path, kept: list[tuple[int | None, Entry]]) -> None:
+    """Rewrite a file: each entry stands with the number that it had, None for a new one.
+
+    What did not change stays as it was, to the byte, comments included; the same entries give the same bytes.
+    """
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    document = tomlkit.parse(text)
+    tables = document.get(TABLE)
+    if not isinstance(tables, AoT):
+        tables = tomlkit.aot()
+        kept = [(None, entry) for _, entry in kept]
+    old = {number: entry for number, entry in kept if number is not None}
+    for number in range(len(tables), 0, -1):
+        if number in old:
+            _correct(tables[number - 1], old[number], _entry(tables[number - 1].unwrap(), number, path))
+        else:
+            del tables[number - 1]
+    for entry in (entry for number, entry in kept if number is None):
+        tables.append(_table(entry))
+    if kept:
+        document[TABLE] = tables
+    elif TABLE in document:
+        del document[TABLE]
+    written = tomlkit.dumps(document)
+    if written != text:
+        path.write_text(written, encoding="utf-8")
+
+
+def _correct(table: tomlkit.items.Table, entry: Entry, old: Entry) -> None:
+    for name in ("rule", "expected", "got"):
+        if getattr(entry, name) != getattr(old, name):
+            table[name] = _items(entry)[name]
+
+
+def _items(entry: Entry) -> dict[str, Any]:
+    literal = {
+        name: tomlkit.string(json.dumps(getattr(entry, name)), literal="'" not in json.dumps(getattr(entry, name)))
+        for name in ("expected", "got")
+    }
+    return {**{name: getattr(entry, name) for name in TEXTS}, **literal}
+
+
+def _table(entry: Entry) -> tomlkit.items.Table:
+    items = _items(entry)
+    table = tomlkit.table()
+    for name in KEYS:
+        if name == "versions":
+            table.add(name, list(entry.versions))
+        elif name == "case":
+            inline = entry.case.lstrip().startswith("{") and "'''" not in entry.case
+            table.add(name, tomlkit.string(entry.case, literal=True, multiline=True) if inline else entry.case)
+        else:
+            table.add(name, items[name])
+    table.add(tomlkit.nl())
+    return table

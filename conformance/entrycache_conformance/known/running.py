@@ -1,0 +1,58 @@
+"""Which subject a run is about, and whether an entry is about it, about another one, or about none."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+from entrycache_conformance.known.entry import Entry
+from entrycache_conformance.museum.exhibits import EXHIBITS
+from entrycache_conformance.subjects.jvm import pulsar_versions
+from entrycache_conformance.subjects.subject import Subject
+from entrycache_conformance.system import SYSTEMS
+
+OWN: Final = ("reference", "fast", *EXHIBITS)
+"""Our own subjects; their version is that of this package."""
+
+
+class Running(NamedTuple):
+    """The subject under test under each of its names, its version ("" where it says none), and the system."""
+
+    names: frozenset[str]
+    version: str
+    system: str
+
+
+def running(subject: Subject) -> Running:
+    """What a run is about."""
+    implementation = subject.declaration.implementation
+    said = str(implementation.get("version") or "")
+    name, _, after = subject.name.partition(":")
+    names = {subject.name, str(implementation.get("name") or subject.name)}
+    if after and after == said:
+        names.add(name)
+    return Running(frozenset(names), said, subject.declaration.system.name)
+
+
+def is_about(entry: Entry, run: Running) -> bool:
+    """Whether an entry is about this run's subject, in this version."""
+    return entry.system == run.system and entry.subject in run.names and _covers(entry, run.version)
+
+
+def is_about_another(entry: Entry) -> bool:
+    """Whether an entry is about another subject that this suite can run by its name."""
+    if entry.system not in SYSTEMS:
+        return False
+    if entry.subject in OWN:
+        return _covers(entry, version("entrycache"))
+    family, _, release = entry.subject.partition(":")
+    if family != "pulsar":
+        return False
+    known = pulsar_versions()
+    return any(_covers(entry, one) for one in known if release in {"", one})
+
+
+def _covers(entry: Entry, said: str) -> bool:
+    """Whether `versions`, which may hold * and ?, names a version."""
+    return any(fnmatchcase(said, pattern) for pattern in entry.versions)
