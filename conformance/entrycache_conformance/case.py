@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,6 @@ def from_json(value: Any) -> Case:
         except Malformed as error:
             raise UsageError(f"step {index} of the case: {error}") from None
     config = dataclasses.replace(config, variants=variants)
-    check_trigger(config, steps)
     return Case(
         system,
         config,
@@ -119,8 +119,8 @@ def from_json(value: Any) -> Case:
     )
 
 
-def check_trigger(config: Any, steps: list[Any]) -> None:
-    """Refuse a case in which an insert could cross the trigger; that belongs to a later level.
+def check_trigger(config: Any, steps: Sequence[Any], name: str) -> None:
+    """Refuse a case in which an insert could cross the trigger, for a subject without an operation of `manager`.
 
     Raises:
         UsageError: the sum of all inserted sizes is above the trigger.
@@ -129,8 +129,8 @@ def check_trigger(config: Any, steps: list[Any]) -> None:
     inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
     if config.max_size_bytes and inserted > trigger:
         raise UsageError(
-            f"the case inserts {inserted} bytes, above the trigger of {trigger}; at the levels range and queue "
-            "max_size_bytes is 0 or its trigger is at least the sum of all sizes inserted"
+            f"the case inserts {inserted} bytes, above the trigger of {trigger}: it is one of level manager, and "
+            f"{name} offers no operation of that level; expected max_size_bytes 0, or a trigger not below the sizes"
         )
 
 

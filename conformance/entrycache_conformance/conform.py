@@ -28,6 +28,12 @@ from entrycache_reference.rules import Rule
 CELLS: Final = tuple(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION)
 """Every decision cell: a kind of pass, a line of the table."""
 
+UNVARIED: Final = frozenset({"variants", "evict_by_mark_deleted"})
+"""What no case of the levels that are built varies."""
+
+OF_VARIANTS: Final = frozenset({Rule.INSERT_7, Rule.INSERT_8, Rule.READ_13, Rule.COUNT_8, Rule.REQUEUE_9})
+"""Rules that are about another reading than the norm."""
+
 SCOUT_CASES: Final = 1_500
 """Cases that tell what is reachable with a part of the operations or of the configuration."""
 
@@ -81,7 +87,7 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
         if not declaration.system.own_ops(level) & declaration.ops:
             skipped.append({"what": f"level {level}", "reason": "the subject declares no operation of this level"})
             continue
-        menu = op_menu([name for name in wanted if name in declaration.ops])
+        menu = op_menu([name for name in wanted if name in declaration.ops], level)
         self_check(declaration, menu, options.seed)
         found = _search(subject, level, menu, options, coverage, judged, notify)
         reasons = Counter(run.reason for run in found.skipped)
@@ -109,7 +115,9 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> None
     Raises:
         SelfCheckFailed: it was not caught.
     """
-    broken = broken_reference(declaration, next(name for name in menu if name != "observe"))
+    last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
+    own = declaration.system.own_ops(declaration.system.levels[last])
+    broken = broken_reference(declaration, next(name for name in menu if name in own or own.isdisjoint(menu)))
     if search(broken, menu, 300, seed, Coverage()).failure is None:
         raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
 
@@ -201,14 +209,14 @@ def reachable(declaration: Declaration, level: str, profile: Profile) -> tuple[l
     """
     system = declaration.system
     names = [name for name in system.ops_up_to(level) if name in declaration.ops]
-    settings = ("max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed")
-    norm = declaration.variants in {None, system.variants()}
+    settings = [field.name for field in dataclasses.fields(system.config) if field.name not in UNVARIED]
+    norm = declaration.variants in {None, system.variants()} and declaration.limits.null_positions
     everything = norm and len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
     if everything and level == system.levels[-1]:
-        return list(Rule), list(CELLS)
+        return [rule for rule in Rule if rule not in OF_VARIANTS], list(CELLS)
     source = random.Random(0)
     scouted = Coverage()
-    menu = op_menu(names)
+    menu = op_menu(names, level)
     for _ in range(SCOUT_CASES):
         make_case(source.randint, declaration, menu, scouted)
     share = SCOUT_CASES / profile.examples

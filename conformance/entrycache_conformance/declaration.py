@@ -61,6 +61,13 @@ class Declaration:
         return dataclasses.replace(config, variants=self.variants or self.system.variants())
 
 
+def meets_trigger(declaration: Declaration) -> bool:
+    """Whether inserts of its cases may cross the trigger: it declares an operation of `manager` or above."""
+    system = declaration.system
+    below = {name for level in system.levels[:2] for name in system.own_ops(level)} | {"observe"}
+    return bool(declaration.ops - below)
+
+
 def _broken(what: str) -> BrokenSubject:
     return BrokenSubject(f"the subject's start answer: {what}")
 
@@ -165,10 +172,9 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
 
 
 OTHER_LEVELS = (
-    "cycle run_scheduled configure invalidate_before invalidate_ledger remove_cache metrics read read_one release "
-    "cursor_add cursor_move cursor_remove cursor_rank slowest cursors should_cache append cursor_open cursor_read "
-    "cursor_seek cursor_reset mark_delete ack activate deactivate cursor_close replay_add replay_read delete_ledger"
+    "append cursor_open cursor_read cursor_seek cursor_reset mark_delete ack activate deactivate cursor_close "
+    "replay_add replay_read delete_ledger"
 ).split()
-"""Operations of the protocol whose levels are not built; a subject may declare them, nobody calls them."""
+"""Operations of level `ledger`, which is not built; a subject may declare them, nobody calls them."""
 
 __all__ = ["Declaration", "Limits", "choose_system", "read_declaration"]

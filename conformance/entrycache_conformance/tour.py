@@ -77,7 +77,7 @@ def traced_case(folder: Path) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
     subject = reference()
-    menu = op_menu(list(subject.declaration.system.ops))
+    menu = op_menu(subject.declaration.system.ops_up_to("queue"))
     made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
     return write_case(made.case, folder, "traced")
 

@@ -105,14 +105,6 @@ def test_null_and_absent_expected_reads_are_both_kept() -> None:
         ({"system": "pulsar-pip430", "steps": [], "config": {"watermark": 2}}, "watermark: expected 0 to 1"),
         ({"system": "pulsar-pip430", "steps": [], "variants": {"x": 1}}, "unknown key 'x'"),
         ({"system": "pulsar-pip430", "steps": [{"op": "get"}]}, "step 0 of the case: op get: cache: it is missing"),
-        (
-            {
-                "system": "pulsar-pip430",
-                "config": {"max_size_bytes": 10},
-                "steps": [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}],
-            },
-            "above the trigger of 9",
-        ),
     ],
 )
 def test_a_bad_case_is_refused_in_one_line(value: Any, said: str) -> None:

@@ -48,7 +48,7 @@ def two_is_one(op: Any, outcome: Any) -> Any:
 def test_hypothesis_finds_and_shrinks(seed: int) -> None:
     failure = search(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
     assert failure is not None
-    assert len(failure.case.steps) == 3
+    assert len(failure.case.steps) <= 3
     assert failure.difference.got.entries == 1
 
 
@@ -56,7 +56,7 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
     failure = bulk(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
     assert failure is not None
-    assert len(failure.case.steps) == 3
+    assert len(failure.case.steps) <= 3
 
 
 def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:

@@ -1,0 +1,53 @@
+"""A case is only replayed on a subject that offers what it needs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.case import from_json
+from entrycache_conformance.declaration import Limits
+from entrycache_conformance.replay import fit
+from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.subjects.reference import reference
+from entrycache_reference.errors import UsageError
+
+INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
+UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
+
+
+def partial(**changes: Any) -> InProcess:
+    subject = reference()
+    subject._declaration = dataclasses.replace(subject.declaration, **changes)
+    return subject
+
+
+def case(config: dict[str, Any], *steps: dict[str, Any]) -> Any:
+    return from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)})
+
+
+BELOW = frozenset({"insert", "get", "evict"})
+
+
+def test_a_case_that_crosses_the_trigger_needs_an_operation_of_the_level_manager() -> None:
+    crossing = case({"max_size_bytes": 10}, INSERT)
+    with pytest.raises(UsageError, match="above the trigger of 9: it is one of level manager"):
+        fit(crossing, partial(ops=BELOW))
+    fit(crossing, partial(ops=BELOW | {"cycle"}))
+    fit(crossing, reference())
+    fit(case({"max_size_bytes": 11}, INSERT), partial(ops=BELOW))
+    fit(case({"max_size_bytes": 0}, INSERT), partial(ops=BELOW))
+
+
+def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
+    untracked = case({}, INSERT, UNTRACKED)
+    fit(untracked, reference())
+    with pytest.raises(UsageError, match="takes no null positions, and step 1 of the case has one"):
+        fit(untracked, partial(limits=Limits(null_positions=False)))
+
+
+def test_an_operation_that_is_not_offered_is_named() -> None:
+    with pytest.raises(UsageError, match="does not offer cursor_add, which the case needs"):
+        fit(case({}, UNTRACKED), partial(ops=BELOW))
