@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from java_file import compiled, run
 from jvm_driver import VERSION
 
-from entrycache_conformance.report.java_test import CLASS_NAME, java_test
+from entrycache_conformance.report.java_test import java_test
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
 from entrycache_reference.errors import UsageError
-
-PACKAGE = "org.apache.bookkeeper.mledger.impl.cache"
 
 TIMED: dict[str, Any] = {
     "system": "pulsar-pip430",
@@ -99,45 +97,24 @@ def tools(released: list[str]) -> JavaTestClasspath:
     return java_test_classpath(VERSION)
 
 
-def _compiled(case: dict[str, Any], tools: JavaTestClasspath, folder: Path) -> Path:
-    source = folder / f"{CLASS_NAME}.java"
-    source.write_text(java_test(case, mismatch_step=2), "utf-8")
-    subprocess.run(
-        [tools.javac, "-encoding", "UTF-8", "-cp", tools.classpath, "-d", folder / "out", source],
-        check=True,
-        capture_output=True,
-    )
-    return folder / "out"
-
-
-def _run(compiled: Path, tools: JavaTestClasspath, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [tools.java, *options, "-cp", f"{compiled}:{tools.classpath}", f"{PACKAGE}.{CLASS_NAME}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
 def timed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _compiled(TIMED, tools, tmp_path_factory.mktemp("timed"))
+    return compiled(TIMED, tools, tmp_path_factory.mktemp("timed"))
 
 
 @pytest.fixture(scope="module")
 def untimed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _compiled(UNTIMED, tools, tmp_path_factory.mktemp("untimed"))
+    return compiled(UNTIMED, tools, tmp_path_factory.mktemp("untimed"))
 
 
 def test_the_released_jar_passes_with_every_op(timed: Path, tools: JavaTestClasspath) -> None:
-    done = _run(timed, tools, f"-javaagent:{tools.agent}")
+    done = run(timed, tools, f"-javaagent:{tools.agent}")
     assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr
 
 
 def test_a_changed_jar_fails_where_it_differs(timed: Path, released: list[str], changed_jars: dict[str, Path]) -> None:
     tools = java_test_classpath(VERSION, str(changed_jars["time-cutoff-included"]))
-    done = _run(timed, tools, f"-javaagent:{tools.agent}")
+    done = run(timed, tools, f"-javaagent:{tools.agent}")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "step 10: {op: expire, older_than_nanos: 5}",
@@ -147,7 +124,7 @@ def test_a_changed_jar_fails_where_it_differs(timed: Path, released: list[str], 
 
 
 def test_a_case_with_time_asks_for_the_agent(timed: Path, tools: JavaTestClasspath) -> None:
-    done = _run(timed, tools)
+    done = run(timed, tools)
     assert (done.returncode, done.stderr) == (2, "start this test with -javaagent:entrycache-agent.jar\n")
 
 
@@ -155,9 +132,9 @@ def test_a_case_without_time_needs_no_agent(
     untimed: Path, tools: JavaTestClasspath, changed_jars: dict[str, Path]
 ) -> None:
     assert "javaagent" not in java_test(UNTIMED, None)
-    assert _run(untimed, tools).stdout == "conforms\n"
+    assert run(untimed, tools).stdout == "conforms\n"
     changed = java_test_classpath(VERSION, str(changed_jars["size-one-entry-too-many"]))
-    assert _run(untimed, changed).returncode == 1
+    assert run(untimed, changed).returncode == 1
 
 
 def test_what_has_no_java_test_is_refused() -> None:
@@ -165,5 +142,5 @@ def test_what_has_no_java_test_is_refused() -> None:
         java_test({**UNTIMED, "system": "kafka-streams"}, None)
     with pytest.raises(UsageError, match="0 outcomes for 3 steps"):
         java_test({**UNTIMED, "outcomes": []}, None)
-    with pytest.raises(UsageError, match="no Java test for the op cycle"):
-        java_test({**UNTIMED, "steps": [{"op": "cycle"}], "outcomes": [{}]}, None)
+    with pytest.raises(UsageError, match="no Java test for the op append"):
+        java_test({**UNTIMED, "steps": [{"op": "append"}], "outcomes": [{}]}, None)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jinja2
 
+from entrycache_conformance.report.java_imports import imports
 from entrycache_reference.errors import UsageError
+from entrycache_reference.pulsar_pip430 import ops
 
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
@@ -19,24 +22,21 @@ RELEASE: Final = "4.2.4"
 STEPS_A_METHOD: Final = 20
 """A Java method holds 64 KiB of code."""
 
-_CLOCK_OPS: Final = frozenset({"advance", "expire", "observe"})
+_OPS: Final = {op.name: op for op in ops.OPS}
+"""Their arguments are those of the Java calls, in their order."""
 
-_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "insert": ("cache", "pos", "size", "expected_reads"),
-    "get": ("cache", "pos"),
-    "get_range": ("cache", "first", "last"),
-    "exists": ("cache", "pos"),
-    "remove_range": ("cache", "first", "last", "last_inclusive"),
-    "clear": ("cache",),
-    "usage": ("cache",),
-    "advance": ("nanos",),
-    "expire": ("older_than_nanos",),
-    "evict": ("bytes",),
-    "mark_read": ("cache", "pos"),
-    "expect_read": ("cache", "pos"),
-    "observe": (),
-}
-"""The ops there is a Java call for, and their arguments in the order of the call."""
+_CLOCK_OPS: Final = frozenset({"advance", "expire", "observe", "cycle", "should_cache"})
+_CURSOR_OPS: Final = frozenset(op.name for op in ops.OPS if op.level == "cursors")
+_PAYLOAD_OPS: Final = frozenset({"insert", "get", "get_range", "read", "read_one"})
+_STORAGE_OPS: Final = frozenset({"read", "read_one"})
+
+_OVERLOADED: Final = frozenset({"usage", "expire"})
+"""Ops with a Java method for each number of arguments; elsewhere what is absent is null."""
+
+_ZERO: Final = {"insert": ("expected_reads", "token")}
+"""Arguments that are 0 where they are absent."""
+
+_INTS: Final = frozenset({"size", "expected_reads", "max_requeues"})
 
 _SETTERS: Final = {
     "max_size_bytes": "config.setMaxCacheSize({});",
@@ -51,6 +51,9 @@ _DEFAULTS: Final = {
     "ttl_nanos": 1_000_000_000,
     "max_requeues": 5,
     "extend_recently_accessed": True,
+    "evict_by_expected_reads": True,
+    "eviction": "inline",
+    "storage_entry_size": 100,
 }
 
 
@@ -76,55 +79,83 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
         }
         for index, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))
     ]
-    ops = frozenset(step["op"] for step in steps)
     config = {**_DEFAULTS, **case.get("config", {})}
+    used = frozenset(step["op"] for step in steps)
+    parts = _parts(used, config)
     return _template().render(
         name=CLASS_NAME,
         version=RELEASE,
         rules=_comment(", ".join(case.get("rules", ()))),
         note=_comment(case.get("note", "")),
-        ops=ops,
-        needs_clock=bool(ops & _CLOCK_OPS),
-        parts=[lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
+        ops=used,
+        parts=parts,
+        imports=imports(parts),
+        steps=[lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
         settings=[text.format(_number(config[name])) for name, text in _SETTERS.items()],
         ttl_nanos=config["ttl_nanos"],
+        caching=config["max_size_bytes"] > 0,
+        manual=_number(config["eviction"] == "manual"),
+        ranks=config["evict_by_expected_reads"],
+        grace_millis=config.get("grace_millis", 2 * config["ttl_nanos"] // 1_000_000),
+        storage_entry_size=config["storage_entry_size"],
     )
+
+
+def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
+    """What the text needs: the names of its optional parts."""
+    needed = {
+        "clock": used & _CLOCK_OPS,
+        "manager": used - _CURSOR_OPS - {"advance"},
+        "insert": used & {"insert"},
+        "observe": used & {"observe"},
+        "payload": used & _PAYLOAD_OPS,
+        "storage": used & _STORAGE_OPS,
+        "reads": used & (_STORAGE_OPS | {"release"}),
+        "cursors": used & _CURSOR_OPS,
+    }
+    parts = {part for part, because in needed.items() if because}
+    if "cursors" in parts:
+        parts.add("active" if config["evict_by_expected_reads"] else "heap")
+    return frozenset(parts)
 
 
 def _template() -> jinja2.Template:
     """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("entrycache_conformance", "report"),
+        loader=jinja2.PackageLoader("entrycache_conformance", "report/java"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
     )
-    return environment.get_template("java_test.java.j2")
+    return environment.get_template("test.java.j2")
 
 
 def _call(step: Mapping[str, Any]) -> str:
     """The call of the template's method for the op."""
-    op = step["op"]
-    if op not in _ARGUMENTS:
-        raise UsageError(f"there is no Java test for the op {op}; there is one for {', '.join(_ARGUMENTS)}")
-    given = {name: step.get(name) for name in _ARGUMENTS[op]}
-    if op == "insert":
-        given["expected_reads"] = given["expected_reads"] or 0
-    arguments = [_argument(name, value) for name, value in given.items() if value is not None]
-    if op in ("mark_read", "expect_read"):
-        return f"count({', '.join(arguments)}, {_literal(op == 'mark_read')})"
-    words = op.split("_")
+    name = step["op"]
+    if name not in _OPS:
+        raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
+    given = {field.name: step.get(field.name) for field in dataclasses.fields(_OPS[name])}
+    given |= {argument: given[argument] or 0 for argument in _ZERO.get(name, ())}
+    if name in _OVERLOADED:
+        given = {argument: value for argument, value in given.items() if value is not None}
+    arguments = [_argument(argument, value) for argument, value in given.items()]
+    if name in ("mark_read", "expect_read"):
+        return f"count({', '.join(arguments)}, {_literal(name == 'mark_read')})"
+    words = name.split("_")
     return f"{words[0]}{''.join(word.title() for word in words[1:])}({', '.join(arguments)})"
 
 
 def _argument(name: str, value: Any) -> str:
+    if value is None:
+        return "null"
     if name in ("pos", "first", "last"):
         return f"at({value[0]}L, {value[1]}L)"
-    if name in ("size", "expected_reads"):
+    if name in _INTS:
         return str(value)
-    return _literal(value)
+    return repr(float(value)) if name == "watermark" else _literal(value)
 
 
 def _literal(value: Any) -> str:

@@ -1,0 +1,99 @@
+"""Java files of cases of the later levels: they pass on the release and fail on a changed one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from cases_cursors import CASES as CURSORS
+from cases_manager import CASES as MANAGER
+from cases_reads import CASES as READS
+from java_file import compiled, run
+from jvm_driver import VERSION
+from steps import DONE, Case, ask, cursor
+
+from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
+from entrycache_reference.errors import MissingPrerequisite
+
+STALE_RANK: Final[Case] = (
+    {},
+    [
+        *((cursor("add", name, entry), DONE) for name, entry in (("w", 0), ("x", 1), ("y", 4), ("z", 3))),
+        (ask("slowest"), {"pos": [1, 0]}),
+        (cursor("move", "y", 3), DONE),
+        (cursor("rank", "z"), {"rank": 4}),
+    ],
+)
+"""What 4.2.4 answers otherwise: the last cursor moves back to where another one stands."""
+
+
+def _case(case: Case) -> dict[str, Any]:
+    config, steps = case
+    return {
+        "system": "pulsar-pip430",
+        "config": config,
+        "steps": [step for step, _ in steps],
+        "outcomes": [outcome for _, outcome in steps],
+    }
+
+
+@pytest.mark.parametrize(
+    ("case", "change", "told"),
+    [
+        (
+            MANAGER["a scheduled pass waits until it is run, by the sizes of that moment"],
+            "target-without-watermark",
+            ["step 6: {op: run_scheduled}", "expected: {entries=2, bytes=120}", "got:      {entries=1, bytes=60}"],
+        ),
+        (
+            READS["fills that nobody else reads are not cached"],
+            "fills-without-reads-cached",
+            [
+                "step 1: {op: read, cache: a, first: [1, 0], last: [1, 1], expected_reads: -1}",
+                "expected: {hits=[], fills=[[1, 0], [1, 1]]}",
+                "got:      {hits=[[1, 0], [1, 1]], fills=[]}",
+            ],
+        ),
+        (
+            READS["a range is served from the cache where it can be, and the gaps are filled"],
+            "insert-keeps-a-reference",
+            ["leaked: 3 references to buffers of entries"],
+        ),
+        (
+            CURSORS["grace starts anew whenever a member leaves"],
+            "grace-one-milli-longer",
+            ["step 8: {op: should_cache, cache: a}", "expected: {should_cache=false}", "got:      {should_cache=true}"],
+        ),
+    ],
+    ids=["manager", "reads", "leaks", "cursors"],
+)
+def test_it_passes_on_the_release_and_fails_on_a_changed_one(
+    case: Case, change: str, told: list[str], released: list[str], changed_jars: dict[str, Path], tmp_path: Path
+) -> None:
+    tools = java_test_classpath(VERSION)
+    classes = compiled(_case(case), tools, tmp_path)
+    assert _told(classes, tools) == ["conforms"]
+    assert _told(classes, java_test_classpath(VERSION, str(changed_jars[change]))) == told
+
+
+@pytest.mark.parametrize("version", [VERSION, "5.0.1"])
+def test_a_case_of_cursors_needs_no_cache(version: str, released: list[str], tmp_path: Path) -> None:
+    """So it is the same file for every release that has the container."""
+    try:
+        tools = java_test_classpath(version)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    classes = compiled(_case(STALE_RANK), tools, tmp_path)
+    assert "ManagedLedgerFactoryImpl" not in (tmp_path / "EntryCacheCaseTest.java").read_text("utf-8")
+    assert _told(classes, tools) == (
+        ["step 6: {op: cursor_rank, cache: a, cursor: z}", "expected: {rank=4}", "got:      {rank=3}"]
+        if version == VERSION
+        else ["conforms"]
+    )
+
+
+def _told(classes: Path, tools: JavaTestClasspath) -> list[str]:
+    done = run(classes, tools, f"-javaagent:{tools.agent}")
+    assert done.returncode == (0 if done.stdout == "conforms\n" else 1), done.stderr
+    return done.stdout.splitlines()
