@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from entrycache_reference.pulsar_pip430 import change, count, insert, look, ops, outcomes, passes, read, remove, trigger
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, DuplicateCount
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import Absent, CacheName, Position
@@ -54,15 +54,8 @@ def advance_expiring(state: State, event: ops.Advance, config: Config) -> Step:
     if done.state is state:
         return done
     cutoff = done.state.now_nanos - state.settings.ttl_nanos
-    return done._replace(state=passes.run_pass(done.state, passes.PassKind.TIME, cutoff, config).state)
-
-
-def insert_opening_when_refused(state: State, event: ops.Insert, config: Config) -> Step:
-    """R-STATE-5."""
-    done = trigger.offer(state, event, config)
-    if event.size >= 0 or event.cache in state.caches:
-        return done
-    return done._replace(state=state._replace(caches={**state.caches, event.cache: change.EMPTY}))
+    expired = passes.run_pass(done.state, passes.PassKind.TIME, cutoff, config).state
+    return done._replace(state=expired._replace(counts=state.counts))
 
 
 def advance_ignoring_negative(state: State, event: ops.Advance, config: Config) -> Step:
@@ -82,9 +75,13 @@ def removal_told_twice(state: State, name: CacheName, positions: tuple[Position,
     return done._replace(rows=done.rows * 2)
 
 
-def opened_by_inserts_only(state: State, name: CacheName) -> State:
+def exists_leaving_no_cache(state: State, event: ops.Exists, config: Config) -> Step:
     """R-STATE-9."""
-    return state
+    done = read.exists(state, event, config)
+    if state.caches[event.cache] != change.EMPTY._replace(grace_start_nanos=state.now_nanos):
+        return done
+    others = {name: cache for name, cache in state.caches.items() if name != event.cache}
+    return done._replace(state=state._replace(caches=others))
 
 
 def new_entry_marked(state: State, event: ops.Insert, config: Config) -> Entry:
@@ -99,6 +96,8 @@ def insert_renewing_the_count(state: State, event: ops.Insert, config: Config) -
     expected_reads = _initial_count(event.expected_reads, config)
     if entry is None or event.size < 0 or config.max_size_bytes == 0 or expected_reads is None:
         return done
+    if config.variants.duplicate_count is DuplicateCount.REPLACED:
+        return done
     renewed = entry._replace(expected_reads=expected_reads)
     return done._replace(state=change.with_entry(state, event.cache, event.pos, renewed))
 
@@ -108,9 +107,10 @@ def insert_unlimited(state: State, event: ops.Insert, config: Config) -> Step:
     return trigger.offer(state, event, replace(config, max_size_bytes=config.max_size_bytes or 1))
 
 
-def initial_count_zero(expected_reads: int | Absent | None, config: Config) -> int | None:
+def new_entry_counted(state: State, event: ops.Insert, config: Config) -> Entry:
     """R-INSERT-4."""
-    return _initial_count(expected_reads, config) or 0
+    entry = _new_entry(state, event, config)
+    return entry._replace(expected_reads=entry.expected_reads or 0)
 
 
 def insert_not_refusing(state: State, event: ops.Insert, config: Config) -> Step:
@@ -120,10 +120,10 @@ def insert_not_refusing(state: State, event: ops.Insert, config: Config) -> Step
     return trigger.offer(state, event, config)
 
 
-def initial_count_flag(expected_reads: int | Absent | None, config: Config) -> int | None:
+def new_entry_with_a_flag(state: State, event: ops.Insert, config: Config) -> Entry:
     """R-INSERT-6."""
-    given = _initial_count(expected_reads, config)
-    return None if given is None else 1
+    entry = _new_entry(state, event, config)
+    return entry._replace(expected_reads=None if entry.expected_reads is None else min(1, entry.expected_reads))
 
 
 def get_missing_empty(state: State, event: ops.Get, config: Config) -> Step:

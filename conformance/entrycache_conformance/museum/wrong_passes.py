@@ -8,7 +8,7 @@ from typing import Final
 from entrycache_reference.pulsar_pip430 import decision, ops, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.decision import Action, Facts, Line
-from entrycache_reference.pulsar_pip430.passes import PassKind
+from entrycache_reference.pulsar_pip430.passes import Origin, PassKind
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -63,9 +63,11 @@ STOP_AT_DEAD: Final[dict[Facts, Line]] = {
 """R-EVICT-1."""
 
 
-def pass_unmarking_the_head(state: State, kind: PassKind, bound: int, config: Config) -> Step:
+def pass_unmarking_the_head(
+    state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
+) -> Step:
     """R-EVICT-2."""
-    done = _run_pass(state, kind, bound, config)
+    done = _run_pass(state, kind, bound, config, origin)
     after = done.state
     slot = after.queue[0] if after.queue else None
     if slot is None:
@@ -91,6 +93,14 @@ def halts_one_late(kind: PassKind, bound: int, entry: Entry | None) -> bool:
     return _halts(kind, bound + 1 if kind is PassKind.SIZE else bound, entry)
 
 
+def evict_dropping_when_refused(state: State, event: ops.Evict, config: Config) -> Step:
+    """R-STATE-5."""
+    done = passes.evict(state, event, config)
+    if event.bytes > 0 or not state.queue or state.queue[0] is not None:
+        return done
+    return done._replace(state=state._replace(queue=state.queue[1:]))
+
+
 def evict_not_refusing(state: State, event: ops.Evict, config: Config) -> Step:
     """R-EVICT-6."""
     if event.bytes <= 0:
@@ -98,17 +108,21 @@ def evict_not_refusing(state: State, event: ops.Evict, config: Config) -> Step:
     return passes.evict(state, event, config)
 
 
-def pass_counting_dead_slots(state: State, kind: PassKind, bound: int, config: Config) -> Step:
+def pass_counting_dead_slots(
+    state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
+) -> Step:
     """R-EVICT-7."""
-    done = _run_pass(state, kind, bound, config)
+    done = _run_pass(state, kind, bound, config, origin)
     assert isinstance(done.outcome, outcomes.Removed)
     dead = sum(row.op == "TOMBSTONE" for row in done.rows)
     return done._replace(outcome=outcomes.Removed(done.outcome.entries + dead, done.outcome.bytes))
 
 
-def pass_stacking_requeues(state: State, kind: PassKind, bound: int, config: Config) -> Step:
+def pass_stacking_requeues(
+    state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
+) -> Step:
     """R-EVICT-8."""
-    done = _run_pass(state, kind, bound, config)
+    done = _run_pass(state, kind, bound, config, origin)
     again = {
         Slot(row.cache, pos)
         for row in done.rows
@@ -195,8 +209,8 @@ def expected_at_zero(entry: Entry) -> bool:
 
 def requeued_mark_stays_once(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """R-LIVENESS-1."""
-    stays = entry.accessed and entry.requeues % 2 == 0
-    return _requeued(entry, now_nanos, action, config)._replace(accessed=stays)
+    after = _requeued(entry, now_nanos, action, config)
+    return after._replace(accessed=entry.accessed and entry.requeues % 2 == 0 and after.requeues > entry.requeues)
 
 
 def requeued_at_most_64_times(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount
+from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import REFUSED, Law, cached, refusable
 from entrycache_reference.pulsar_pip430.laws.reads import asked_for
 from entrycache_reference.pulsar_pip430.ops import Insert, Op, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import Refused, Released
-from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import Slot, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT
+from entrycache_reference.vocabulary import ABSENT, Position
 
 
-def after_delivery(config: Config, count: int | None) -> int | None:
-    """A count after one delivery; None stays None, and so does, where there is a floor, what is not above it."""
-    if count is None or (count <= 0 and config.variants.count_floor is CountFloor.ZERO):
-        return count
-    return count - 1
+def is_at_the_floor(config: Config, count: int | None) -> bool:
+    """Whether this count cannot fall: R-COUNT-8 says what becomes of it."""
+    return count is not None and count <= 0 and config.variants.count_floor is CountFloor.ZERO
+
+
+def started_at(config: Config, event: Read | ReadOne, pos: Position, step: Step) -> int | None:
+    """The count that a fill of this read began with: as its insert left it, where the step names that."""
+    for part in step.parts:
+        if type(part.event) is Insert and part.event.pos == pos:
+            added = cached(part.step.state, event.cache, pos)
+            return None if added is None else added.expected_reads
+    if isinstance(event, ReadOne) or event.expected_reads < 0:
+        return None
+    if event.expected_reads == 0 and config.variants.zero_reads is ZeroReads.UNCOUNTED:
+        return None
+    return event.expected_reads
 
 
 def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
@@ -31,25 +42,28 @@ def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: 
 def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
     """R-COUNT-5: by the states before and after; a pass in between changes no count."""
     if isinstance(event, Release):
-        return all(
-            cached(step.state, held.slot.cache, held.slot.pos) == _delivered(config, pre, held.slot)
-            for held in pre.holds[event.hold]
-            if held.is_cached
-        )
+        return all(_one_fewer(config, pre, step, held.slot) for held in pre.holds[event.hold] if held.is_cached)
     for pos in asked_for(event):
         after = cached(step.state, event.cache, pos)
         if after is not None:
             before = cached(pre, event.cache, pos)
-            started = before.expected_reads if before is not None else getattr(event, "expected_reads", None)
-            wanted = after_delivery(config, started) if event.hold is ABSENT else started
-            if after.expected_reads != wanted:
+            count = started_at(config, event, pos, step) if before is None else before.expected_reads
+            if count is not None and event.hold is ABSENT:
+                if is_at_the_floor(config, count):
+                    continue
+                count -= 1
+            if after.expected_reads != count:
                 return False
     return True
 
 
-def _delivered(config: Config, pre: State, slot: Slot) -> Entry | None:
-    entry = cached(pre, slot.cache, slot.pos)
-    return None if entry is None else entry._replace(expected_reads=after_delivery(config, entry.expected_reads))
+def _one_fewer(config: Config, pre: State, step: Step, slot: Slot) -> bool:
+    before, after = cached(pre, slot.cache, slot.pos), cached(step.state, slot.cache, slot.pos)
+    if before is None or before.expected_reads is None:
+        return after == before
+    if is_at_the_floor(config, before.expected_reads):
+        return True
+    return after == before._replace(expected_reads=before.expected_reads - 1)
 
 
 def holds_something(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -60,7 +74,8 @@ def holds_something(config: Config, pre: State, event: Op, step: Step) -> bool:
 def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> bool:
     """R-COUNT-6: a claim is on the entry that was read; it ends when that leaves, and then takes nothing.
 
-    It ends as well where a duplicate has brought another count (R-INSERT-8). No entry can leave and come back in one step: what `read` caches was not cached when it began.
+    It ends as well where a duplicate has brought another count (R-INSERT-8). No entry can leave and come back in
+    one step: what `read` caches was not cached when it began.
     """
     caches = step.state.caches
     recounted = None

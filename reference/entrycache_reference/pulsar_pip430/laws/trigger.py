@@ -15,7 +15,6 @@ from entrycache_reference.pulsar_pip430.laws.thresholds import (
     trigger_of,
     was_taken,
 )
-from entrycache_reference.pulsar_pip430.laws.walk import left
 from entrycache_reference.pulsar_pip430.ops import Configure, Cycle, Evict, Insert, Op, Read, RunScheduled
 from entrycache_reference.pulsar_pip430.outcomes import Inserted, Removed
 from entrycache_reference.pulsar_pip430.state import State, Step
@@ -118,10 +117,10 @@ def time_then_size(config: Config, pre: State, event: Cycle, step: Step) -> bool
     return step.parts[0].step.rows[0].origin == "CYCLE" and due_and_right(asked[0], "CYCLE")
 
 
-def answers_what_left(config: Config, pre: State, event: Cycle | RunScheduled, step: Step) -> bool:
-    """R-TRIGGER-7."""
-    gone = left(pre, step)
-    return step.outcome == Removed(len(gone), sum(gone.values()))
+def answers_the_sum(config: Config, pre: State, event: Cycle | RunScheduled, step: Step) -> bool:
+    """R-TRIGGER-7; that each pass answers what it removed is a matter of R-EVICT-7."""
+    answers = [part.step.outcome for part in step.parts if type(part.step.outcome) is Removed]
+    return step.outcome == Removed(sum([one.entries for one in answers]), sum([one.bytes for one in answers]))
 
 
 def nothing_to_free(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -166,7 +165,7 @@ LAWS: Final = (
     Law(Rule.TRIGGER_4, (), flag_in_question, flag_set_and_kept, True),
     Law(Rule.TRIGGER_5, (RunScheduled,), always, clears_the_flag_and_relieves, True),
     Law(Rule.TRIGGER_6, (Cycle,), always, time_then_size, True),
-    Law(Rule.TRIGGER_7, (Cycle, RunScheduled), always, answers_what_left, True),
+    Law(Rule.TRIGGER_7, (Cycle, RunScheduled), always, answers_the_sum, True),
     Law(Rule.TRIGGER_8, (*ADDING, Cycle, RunScheduled), nothing_to_free, no_pass_for_nothing, True),
     Law(Rule.TRIGGER_9, (Insert,), new_and_more, answers_for_the_insert, True),
 )
