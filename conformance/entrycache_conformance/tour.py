@@ -68,7 +68,8 @@ class Tour:
             return False
         if "levels" in value or "evidence" in value or "violations" in value:
             self.results.append({**value, **marks})
-        if "violations" in value and set(value["rules"].values()) != {"conforms"}:
+        # One trace cannot show every rule: it has one configuration, and calls of one kind.
+        if "violations" in value and set(value["rules"].values()) - {"nothing-checked"} != {"conforms"}:
             self.worst = max(self.worst, 1)
         return True
 

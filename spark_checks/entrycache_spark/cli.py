@@ -110,7 +110,8 @@ def audit(
         result = run_audit(directory, engine, master, ids, out, max_live_slots=live_slots, progress=say)
     if as_json_:
         verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}
-        click.echo(json.dumps({"schema": 1, "rules": verdicts, "violations": len(result.violations)}))
+        answer = {"schema": 1, "rules": verdicts, "violations": len(result.violations)}
+        click.echo(json.dumps({**answer, "differences": list(result.differences)}))
     else:
         table = Table("rule", "verdict", "violations")
         for rule, verdict in result.rules.items():

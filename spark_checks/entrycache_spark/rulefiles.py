@@ -1,8 +1,13 @@
 """The rule files: one SQL text a rule, written for Spark, in sections.
 
 `checked` says which rows the rule speaks about. `witness` is a number a row; a broker conforms where its sum
-equals `balance` (default 0). `window` is a query over `events` and `brokers` that returns the violations; it
-decides wherever the witnesses do not prove the rule. `token(a, b)` is a 32-bit hash.
+equals `balance` (default 0); `same witness` names another rule whose witness proves this one too. `window` is a
+query over `events` and `brokers` that returns the violations; it decides wherever the witnesses do not prove
+the rule. `token(a, b)` is a 32-bit hash, `counter(value, 'name')` a number in a JSON text.
+
+`over VIEW` is a condition on the rows of a view that several rules share (`rules/shared/VIEW.sql`; `rows` stands
+for `events` itself): a row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and
+`sure`. All rules over one view are decided in one scan of it. A condition over `rows` is its own witness.
 """
 
 from __future__ import annotations
@@ -15,7 +20,25 @@ from typing import Final
 
 from entrycache_reference.errors import UsageError
 
-_HEADING: Final = re.compile(r"^-- (checked|witness|balance|window)\b[^\n]*\n", re.MULTILINE)
+_HEADING: Final = re.compile(
+    r"^-- (checked|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",
+    re.MULTILINE,
+)
+ROWS: Final = "rows"
+"""The view that is `events` itself."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What makes a row of a shared view a violation, and how it is described."""
+
+    view: str
+    fails: str
+    expected: str
+    observed: str
+    life: str
+    seqs: str
+    sure: str
 
 
 @dataclass(frozen=True)
@@ -26,7 +49,8 @@ class RuleFile:
     checked: str
     witness: str | None
     balance: str
-    window: str
+    window: str | None
+    conditions: tuple[Condition, ...]
 
     @property
     def column(self) -> str:
@@ -34,16 +58,38 @@ class RuleFile:
         return self.id.lower().replace("-", "_")
 
 
-def parse_rule(rule_id: str, text: str) -> RuleFile:
-    """The sections of a rule file."""
+def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None) -> RuleFile:
+    """The sections of a rule file; `same` holds the rules whose witness it may name."""
     pieces = _HEADING.split(text)
-    sections = {name: body.strip() for name, body in zip(pieces[1::2], pieces[2::2], strict=True)}
-    return RuleFile(
-        rule_id,
-        sections["checked"],
-        sections.get("witness"),
-        sections.get("balance", "0"),
-        sections["window"],
+    sections: dict[str, str] = {}
+    found: list[tuple[str, dict[str, str]]] = []
+    for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        if name.startswith("over "):
+            found.append((name.removeprefix("over "), {"fails": body.strip()}))
+        else:
+            (found[-1][1] if found and name in _DESCRIBING else sections)[name] = body.strip()
+    conditions = tuple(_condition(view, own) for view, own in found)
+    witness, balance = sections.get("witness"), sections.get("balance", "0")
+    if "same witness" in sections:
+        other = (same or {})[sections["same witness"]]
+        witness, balance = other.witness, other.balance
+    elif witness is None and conditions and all(condition.view == ROWS for condition in conditions):
+        witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
+    return RuleFile(rule_id, sections["checked"], witness, balance, sections.get("window"), conditions)
+
+
+_DESCRIBING: Final = ("expected", "observed", "life", "seqs", "sure")
+
+
+def _condition(view: str, own: dict[str, str]) -> Condition:
+    return Condition(
+        view,
+        own["fails"],
+        own["expected"],
+        own["observed"],
+        own.get("life", "life"),
+        own.get("seqs", "array(seq)"),
+        own.get("sure", "true"),
     )
 
 
@@ -51,12 +97,21 @@ def parse_rule(rule_id: str, text: str) -> RuleFile:
 def all_rules() -> tuple[RuleFile, ...]:
     """Every rule that traces are checked for, by id."""
     folder = files("entrycache_spark") / "rules"
-    found = [item for item in folder.iterdir() if item.name.endswith(".sql")]
-    rules = [
-        parse_rule(item.name.removesuffix(".sql").upper().replace("_", "-"), item.read_text(encoding="utf-8"))
-        for item in found
-    ]
-    return tuple(sorted(rules, key=lambda rule: rule.id))
+    texts = {
+        item.name.removesuffix(".sql").upper().replace("_", "-"): item.read_text(encoding="utf-8")
+        for item in folder.iterdir()
+        if item.name.endswith(".sql")
+    }
+    rules: dict[str, RuleFile] = {}
+    for rule_id in sorted(texts, key=lambda rule_id: ("-- same witness" in texts[rule_id], rule_id)):
+        rules[rule_id] = parse_rule(rule_id, texts[rule_id], rules)
+    return tuple(rules[rule_id] for rule_id in sorted(rules))
+
+
+@cache
+def shared_view(name: str) -> str:
+    """The query of a view that rules share."""
+    return (files("entrycache_spark") / "rules" / "shared" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def select_rules(ids: tuple[str, ...]) -> tuple[RuleFile, ...]:

@@ -49,9 +49,10 @@ ROW_COLUMNS: Final = tuple(ROW_SCHEMA.names)
 COLUMNS: Final = ("broker", *ROW_COLUMNS)
 
 AUDIT_COLUMNS: Final = (
-    *("broker", "seq", "ts_ns", "op", "cause", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
-    *("expected_reads", "requeues", "accessed", "stamp_ns", "new_stamp_ns", "pass_id", "bound"),
-    *("max_requeues", "extend_accessed", "bytes_after", "tail_no", "head_no", "ticket"),
+    *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
+    *("expected_reads", "requeues", "accessed", "stamp_ns", "new_stamp_ns", "pass_id", "call_id", "bound"),
+    *("max_requeues", "extend_accessed", "trigger_bytes", "target_bytes", "bytes_after", "manager_bytes"),
+    *("tail_no", "head_no", "ticket", "cursor", "value"),
 )
 """The columns that an audit reads; a file that lacks one of them is rejected."""
 

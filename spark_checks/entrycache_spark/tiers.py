@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 from entrycache_reference.errors import UsageError
 from entrycache_spark.engines.base import SqlEngine
 from entrycache_spark.files import Metadata, duplicate_message
-from entrycache_spark.rulefiles import RuleFile, all_rules
+from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
+from entrycache_spark.settings import SETTING_COLUMNS, constants, settings_of
 from entrycache_spark.verdict import RuleFinding, Violation
 
 Progress = Callable[[str], None]
@@ -30,6 +31,8 @@ _FACTS: Final = {
         or (op in ('EVICT', 'REQUEUE', 'TOMBSTONE') and (ticket is null or head_no is null)))""",
     "unlinked": "count_if(op = 'REMOVE' and ticket is not null)",
     "dead_at_end": "count_if(op = 'SNAPSHOT' and cause = 'END' and life is null)",
+    "opening": "count_if(op = 'SNAPSHOT' and cause = 'OPEN')",
+    "unread": "count_if(op = 'CONFIG' and trigger_now is null)",
 }
 
 _BROKER_COLUMNS: Final = {
@@ -40,7 +43,11 @@ _BROKER_COLUMNS: Final = {
     "numbered": "boolean",
     "unlinked": "boolean",
     "open_bytes": "bigint",
+    "first_seq": "bigint",
+    "fresh": "boolean",
+    "complete": "boolean",
 }
+"""`fresh`: the trace begins with an empty cache; `complete`: it begins, ends, and misses nothing."""
 
 
 class Broker(NamedTuple):
@@ -56,13 +63,18 @@ class Broker(NamedTuple):
     numbered: bool
     unlinked: bool
     open_bytes: int
+    opened: bool
+    unread: bool
     checked: dict[str, int]
     proved: dict[str, bool]
 
     def row(self, any_gap: bool) -> tuple[Any, ...]:
         """The row of the table `brokers`."""
         first_island = self.first_seq - 1 if any_gap else 0
-        return (self.name, self.starts, self.gapped, first_island, self.numbered, self.unlinked, self.open_bytes)
+        fresh = self.starts and not self.opened
+        complete = self.starts and self.ended and not self.gapped
+        slots = (self.numbered, self.unlinked, self.open_bytes)
+        return (self.name, self.starts, self.gapped, first_island, *slots, self.first_seq, fresh, complete)
 
     def undecided(self) -> str | None:
         """Why a clean answer would claim too much, if it would."""
@@ -70,38 +82,50 @@ class Broker(NamedTuple):
             return f"broker {self.name!r}: events are missing between seq {self.first_seq} and {self.last_seq}"
         if not self.starts:
             return f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing"
+        if self.unread:
+            return f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"
         return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
 
 
-def constants(metadata: Metadata) -> str:
-    """The columns that hold for the whole trace."""
-    split = str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
-    return f"{_boolean(metadata.many_threads)} as many, {_boolean(split)} as split_budget"
-
-
-def _boolean(value: bool) -> str:
-    return "true" if value else "false"
+def mark(engine: SqlEngine, metadata: Metadata) -> None:
+    """Define `marked`: each event with what holds for the trace, and the settings in force."""
+    configs: dict[str, list[tuple[int, str | None]]] = {}
+    for broker, seq, value in engine.rows("select broker, seq, value from trace where op = 'CONFIG'"):
+        configs.setdefault(broker, []).append((seq, value))
+    rows = [tuple(row) for broker, own in sorted(configs.items()) for row in settings_of(broker, own)]
+    engine.table("settings", SETTING_COLUMNS, rows)
+    fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants(metadata).items())
+    shown = ", ".join(f"s.{name}" for name in SETTING_COLUMNS if name != "broker")
+    engine.define(
+        "marked",
+        f"select /*+ BROADCAST(s) */ t.*, {fixed}, {shown} from trace t left join settings s "
+        "on t.broker = s.broker and t.seq >= s.config_seq and t.seq < s.config_until",
+    )
 
 
 def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
     """Tier one: a single aggregate over the trace."""
     chain = next(rule for rule in all_rules() if rule.id == _CHAIN_RULE)
-    summed = [rule for rule in {rule.id: rule for rule in (*rules, chain)}.values() if rule.witness is not None]
+    proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
+    summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
+    chained = next(rule for rule in summed if rule.witness == chain.witness)
     inner = [f"{expression} as {name}" for name, expression in _FACTS.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
     outer = ["broker", *_FACTS, *(f"c_{rule.column}" for rule in rules), *balances]
-    engine.define("marked", f"select *, {constants(metadata)} from trace")
+    mark(engine, metadata)
     found = engine.rows(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
     rows = [dict(zip(["broker", *_FACTS, *_names(rules, summed)], row, strict=True)) for row in found]
     dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
-    suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chain.column}"] != 0]
+    suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
-    return tuple(sorted(_broker(row, dead, rules, summed) for row in rows))
+    return tuple(
+        sorted((_broker(row, dead, rules, summed, metadata.sampled) for row in rows), key=lambda broker: broker.name)
+    )
 
 
 def _span(row: dict[str, Any]) -> int:
@@ -135,9 +159,11 @@ def _broker(
     dead: dict[str, int],
     rules: Sequence[RuleFile],
     summed: Sequence[RuleFile],
+    sampled: bool,
 ) -> Broker:
     name = row["broker"]
-    proved = {rule.id: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
+    sums = {rule.witness: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
+    proved = {rule.id: sums[rule.witness] for rule in rules if rule.witness is not None}
     return Broker(
         name,
         row["row_count"],
@@ -145,10 +171,12 @@ def _broker(
         row["last_seq"],
         row["config_seq"] == row["first_seq"],
         row["end_seq"] == row["last_seq"],
-        row["row_count"] != _span(row),
+        sampled or row["row_count"] != _span(row),
         row["unnumbered"] == 0,
         row["unlinked"] > 0,
         int(row["open_bytes"]),
+        row["opening"] > 0,
+        row["unread"] > 0,
         {rule.id: row[f"c_{rule.column}"] for rule in rules},
         proved,
     )
@@ -179,32 +207,83 @@ def evaluate(
     """Both tiers. Without `witnesses` the windows decide everything."""
     progress("witnesses")
     brokers = survey(engine, metadata, rules)
-    any_gap = any(broker.gapped for broker in brokers)
-    island = "seq - row_number() over (partition by broker order by seq)" if any_gap else "cast(0 as bigint)"
     missing = [note for note in (broker.undecided() for broker in brokers) if note is not None]
     if metadata.sampled:
         missing.append("the trace is sampled")
-    found: dict[str, RuleFinding] = {}
-    for rule in rules:
-        open_ones = [broker for broker in brokers if not (witnesses and broker.proved.get(rule.id, False))]
-        violations: list[Violation] = []
-        undecided = list(missing)
-        if open_ones and any(broker.checked[rule.id] or _rows_alone_decide(rule) for broker in open_ones):
-            progress(f"{rule.id}: windows over {len(open_ones)} of {len(brokers)} brokers")
-            engine.table("brokers", _BROKER_COLUMNS, [broker.row(any_gap) for broker in open_ones])
-            engine.define(
-                "events",
-                f"select *, {island} as island from marked where broker in (select broker from brokers)",
-            )
-            for broker, seq, life, expected, observed, seqs, sure in engine.rows(rule.window):
-                if sure:
-                    violations.append(Violation(rule.id, broker, seq, life, expected, observed, tuple(seqs)))
-                else:
-                    undecided.append(f"{rule.id}: broker {broker!r}, seq {seq}: {observed}")
-        checked = sum(broker.checked[rule.id] for broker in brokers)
-        found[rule.id] = RuleFinding(checked, tuple(violations), tuple(undecided))
-    return found
+    unproved = {
+        rule.id: [broker for broker in brokers if not (witnesses and broker.proved.get(rule.id, False))]
+        for rule in rules
+    }
+    left = [
+        rule for rule in rules if any(broker.checked[rule.id] or rule.id == _CHAIN_RULE for broker in unproved[rule.id])
+    ]
+    windows = Windows(engine, brokers, metadata.sampled)
+    shown: list[tuple[str, tuple[Any, ...]]] = []
+    for rule in left:
+        if rule.window is not None:
+            progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
+            windows.open(unproved[rule.id])
+            shown += [(rule.id, row) for row in engine.rows(rule.window)]
+    for view in sorted({condition.view for rule in left for condition in rule.conditions}):
+        over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
+        names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
+        progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
+        windows.open([broker for broker in brokers if broker.name in names])
+        shown += windows.over(view, over)
+    open_names = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
+    violations: dict[str, list[Violation]] = {rule.id: [] for rule in rules}
+    undecided: dict[str, list[str]] = {rule.id: list(missing) for rule in rules}
+    for rule_id, (broker, seq, life, expected, observed, seqs, sure) in shown:
+        if broker not in open_names[rule_id]:
+            continue
+        if sure:
+            violations[rule_id].append(Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs)))
+        else:
+            undecided[rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
+    checked = {rule.id: sum(broker.checked[rule.id] for broker in brokers) for rule in rules}
+    return {
+        rule.id: RuleFinding(checked[rule.id], tuple(violations[rule.id]), tuple(undecided[rule.id])) for rule in rules
+    }
 
 
-def _rows_alone_decide(rule: RuleFile) -> bool:
-    return rule.id == _CHAIN_RULE
+class Windows:
+    """The second tier over some brokers at a time: their rows are the view `events`."""
+
+    def __init__(self, engine: SqlEngine, brokers: Sequence[Broker], sampled: bool) -> None:
+        self._engine = engine
+        self._gap = sampled or any(broker.gapped for broker in brokers)
+        island = "seq - row_number() over (partition by broker order by seq)" if self._gap else "cast(0 as bigint)"
+        # Of a sampled trace no two rows are known to follow one another.
+        self._island = "seq - 1" if sampled else island
+        self._opened: tuple[str, ...] | None = None
+
+    def open(self, brokers: Sequence[Broker]) -> None:
+        """Let `brokers` and `events` stand for these."""
+        names = tuple(broker.name for broker in brokers)
+        if names == self._opened:
+            return
+        self._opened = names
+        self._engine.table("brokers", _BROKER_COLUMNS, [broker.row(self._gap) for broker in brokers])
+        self._engine.define(
+            "events",
+            f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
+        )
+
+    def over(self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]) -> list[tuple[str, tuple[Any, ...]]]:
+        """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan."""
+        joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
+        text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
+        self._engine.define(f"over_{view}", text if view == ROWS else shared_view(view))
+        columns = ["broker", "seq"]
+        for number, (_, own) in enumerate(conditions):
+            columns.append(f"coalesce({own.fails}, false) as fails_{number}")
+            for name in ("life", "expected", "observed", "seqs", "sure"):
+                columns.append(f"case when {own.fails} then {getattr(own, name)} end as {name}_{number}")
+        where = " or ".join(f"({own.fails})" for _, own in conditions)
+        found = []
+        for broker, seq, *parts in self._engine.rows(f"select {', '.join(columns)} from over_{view} where {where}"):
+            for number, (rule, _) in enumerate(conditions):
+                fails, *described = parts[6 * number : 6 * number + 6]
+                if fails:
+                    found.append((rule.id, (broker, seq, *described)))
+        return found

@@ -15,6 +15,8 @@ from typing import Any
 from entrycache_spark.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_spark.generate import generate
 
+SHOWN = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")
+
 Row = dict[str, Any]
 Expected = tuple[str, int]
 Plant = Callable[[list[Row], random.Random], Expected]
@@ -179,7 +181,14 @@ def stale_head(rows: list[Row], chance: random.Random) -> Expected:
 def untouched_requeue(rows: list[Row], chance: random.Random) -> Expected:
     """An entry that nobody accessed is put back for access."""
     row = pick(rows, chance, lambda row: row["op"] == "REQUEUE" and row["cause"] == "ACCESSED")
-    row[chance.choice(("accessed", "extend_accessed"))] = False
+    row["accessed"] = False
+    return "R-REQUEUE-1", row["seq"]
+
+
+def requeue_without_the_setting(rows: list[Row], chance: random.Random) -> Expected:
+    """An accessed entry is put back for access though the setting is off."""
+    row = pick(rows, chance, lambda row: row["op"] == "REQUEUE" and row["cause"] == "ACCESSED")
+    row["extend_accessed"] = False
     return "R-REQUEUE-1", row["seq"]
 
 
@@ -205,7 +214,7 @@ def wrong_cause(rows: list[Row], chance: random.Random) -> Expected:
 def budget_exceeded(rows: list[Row], chance: random.Random) -> Expected:
     """A requeue for expected reads beyond the limit, by its own count."""
     row = pick(rows, chance, lambda row: row["op"] == "REQUEUE" and row["cause"] == "EXPECTED_READS")
-    row["max_requeues"] = row["requeues"] - 1
+    row["requeues"] = row["max_requeues"] + 1
     return "R-REQUEUE-6", row["seq"]
 
 
@@ -221,12 +230,16 @@ def budget_exceeded_hidden(rows: list[Row], chance: random.Random) -> Expected:
 
 
 def wanted_entry_removed(rows: list[Row], chance: random.Random) -> Expected:
-    """A pass removes an entry that was accessed, or that expects a read and has budget left."""
+    """A pass removes an entry that was accessed."""
+    row = pick(rows, chance, lambda row: row["op"] == "EVICT")
+    row["accessed"] = True
+    return "R-REQUEUE-3", row["seq"]
+
+
+def expected_entry_removed(rows: list[Row], chance: random.Random) -> Expected:
+    """A pass removes an entry that expects a read and has budget left, for once."""
     row = pick(rows, chance, lambda row: row["op"] == "EVICT" and row["requeues"] < row["max_requeues"])
-    if chance.random() < 0.5:
-        row["accessed"] = True
-    else:
-        row["expected_reads"] = 1
+    row["expected_reads"] = 1
     return "R-REQUEUE-3", row["seq"]
 
 
@@ -258,7 +271,7 @@ def double_removal(rows: list[Row], chance: random.Random) -> Expected:
     """An entry is removed again by a call."""
     gone = pick(rows[: len(rows) // 2], chance, lambda row: row["op"] in ("EVICT", "REMOVE"))
     row = pick(rows, chance, lambda row: row["op"] == "MISS" and row["seq"] > gone["seq"])
-    for name in ("life", "size_bytes", "cache", "ledger_id", "entry_id", "requeues", "accessed", "stamp_ns"):
+    for name in (*SHOWN, "cache", "ledger_id", "entry_id"):
         row[name] = gone[name]
     row["op"], row["cause"] = "REMOVE", "RANGE"
     for later in rows[rows.index(row) :]:
@@ -288,8 +301,23 @@ PLANTS: tuple[Plant, ...] = (
     *(wrong_order, wrong_order_hidden, wrong_tickets, wrong_ticket, jumped_slot, early_stop, overshoot),
     *(early_expiry, stale_head, untouched_requeue, unexpected_requeue, wrong_cause, budget_exceeded),
     *(budget_exceeded_hidden, wanted_entry_removed, wrong_sum, drifting_sum, wrong_size, double_removal),
-    *(hit_after_removal, unborn_life),
+    *(hit_after_removal, unborn_life, requeue_without_the_setting, expected_entry_removed),
 )
+
+ALSO = {
+    budget_exceeded_hidden: "R-CONFIG-1",
+    requeue_without_the_setting: "R-CONFIG-1",
+    expected_entry_removed: "R-COUNT-3",
+    hit_after_removal: "R-READ-1",
+    unborn_life: "R-READ-1",
+}
+"""The second rule that a plant breaks by the same event."""
+
+
+def planted(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
+    """Plant a violation; all that is to be found."""
+    rule, seq = make(rows, random.Random(seed))
+    return [(rule, seq), *([(ALSO[make], seq)] if make in ALSO else [])]
 
 
 def opened_midway(rows: list[Row], at: int) -> list[Row]:
@@ -300,12 +328,14 @@ def opened_midway(rows: list[Row], at: int) -> list[Row]:
     held = {row["tail_no"]: row for row in before if row["op"] in ("INSERT", "REQUEUE") and row["tail_no"] >= taken}
     gone = {row["life"] for row in before if row["op"] in ("EVICT", "REMOVE")}
     shift = 1 + len(held) - cut
+    counts = {row["life"]: row["expected_reads"] for row in before if row["op"] in ("INSERT", "READ_DONE", "EXPECT")}
     lives: dict[int, int] = {}
     opened = [{**rows[0], "bytes_after": before[-1]["bytes_after"]}]
     for number, row in sorted(held.items()):
         life = None if row["life"] in gone else taken - number - 1
         if life is not None:
             lives[row["life"]] = life
+        row = {**row, "expected_reads": counts[row["life"]]}
         kept = ("broker", "cache", "ledger_id", "entry_id", "size_bytes", "requeues", "expected_reads")
         opened.append(
             {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+import pyarrow as pa
 
 from entrycache_reference.errors import MissingPrerequisite, UsageError
 from entrycache_spark.files import Part
@@ -15,6 +17,8 @@ try:
 except ImportError as error:  # pragma: no cover
     raise MissingPrerequisite(f"engine local needs {error.name}: pip install 'entrycache[trace]'") from None
 
+_KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
+
 
 class LocalEngine:
     """One in-memory DuckDB connection over the parts of a trace."""
@@ -24,6 +28,10 @@ class LocalEngine:
         if threads is not None:
             self._connection.execute(f"set threads = {threads}")
         self._connection.execute("create macro token(a, b) as (hash(a::bigint, b::bigint) & 4294967295)::bigint")
+        self._connection.execute(
+            "create macro counter(v, k) as case when json_valid(v) then try_cast(json_extract_string(v, '$.' || k) "
+            "as bigint) end"
+        )
         self._connection.execute("set preserve_insertion_order = false")
         self._connection.execute(f"create view trace as {_scan(parts)}")
 
@@ -33,11 +41,10 @@ class LocalEngine:
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
         """Give a few rows a name; columns map to SQL types."""
-        typed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-        self._run(f"create or replace temp table {name} ({typed})")
-        if rows:
-            marks = ", ".join("?" for _ in columns)
-            self._connection.executemany(f"insert into {name} values ({marks})", rows)
+        arrays = [pa.array([row[number] for row in rows], _KINDS[kind]) for number, kind in enumerate(columns.values())]
+        self._connection.register("given", pa.table(arrays, list(columns)))
+        self._run(f"create or replace temp table {name} as select * from given")
+        self._connection.unregister("given")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""

@@ -13,20 +13,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from entrycache_reference.pulsar_pip430.decision import Action, decide, expected, spare
 from entrycache_reference.pulsar_pip430.passes import PassKind, halts
+from entrycache_spark.engines.counters import Counters
 from entrycache_spark.engines.entries import NO_ENTRY, Difference, ReferenceEntries
+from entrycache_spark.engines.frames import Clock, Frames
+from entrycache_spark.engines.leavers import Leavers
+from entrycache_spark.engines.lookups import Lookups
+from entrycache_spark.engines.moments import Moment, facts_of, settings_by_row
+from entrycache_spark.engines.readers import Cursors, asks
 from entrycache_spark.engines.removal_queue import RemovalQueue
+from entrycache_spark.engines.spoken import DEQUEUES, count
+from entrycache_spark.engines.tallies import Tallies
+from entrycache_spark.engines.thresholds import Thresholds
 from entrycache_spark.files import Metadata, Part, read_broker
 from entrycache_spark.schema import AUDIT_COLUMNS
 from entrycache_spark.verdict import RuleFinding, Violation
 
 Row = dict[str, Any]
 Report = Callable[..., None]
-
-DEQUEUES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
 
 
 class TooManySlots(Exception):
@@ -104,10 +111,15 @@ class BrokerReplay:
         self.many = metadata.many_threads
         split = str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
         self.max_live_slots = max_live_slots
-        self.first_seq = rows[0]["seq"]
-        self.starts = rows[0]["op"] == "CONFIG"
+        self.sampled = metadata.sampled
+        self.facts = facts_of(name, rows, metadata)
+        self.starts = self.facts.starts
         self.ends = rows[-1]["op"] == "END"
-        self.gapped = rows[-1]["seq"] - self.first_seq + 1 != len(rows)
+        self.gapped = self.facts.gapped
+        self.settings = settings_by_row(rows)
+        self.unread = any(
+            row["op"] == "CONFIG" and found is None for row, found in zip(rows, self.settings, strict=True)
+        )
         self.numbered = not any(_unnumbered(row) for row in rows)
         self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
@@ -125,36 +137,31 @@ class BrokerReplay:
             return [f"broker {self.name!r}: events are missing"]
         if not self.starts:
             return [f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing"]
+        if self.unread:
+            return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
         return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
 
     def checked(self) -> Counter[str]:
         """How many rows each rule speaks about."""
-        count: Counter[str] = Counter()
-        for row in self.rows:
-            op, cause = row["op"], row["cause"]
-            count["R-STATE-1"] += op in ("INSERT", "EVICT", "REMOVE")
-            count["R-STATE-8"] += row["life"] is not None
-            count["R-EVICT-8"] += op in DEQUEUES
-            count["R-REQUEUE-3"] += op == "EVICT"
-            count["R-REQUEUE-1"] += op == "REQUEUE" and cause == "ACCESSED"
-            for rule in ("R-REQUEUE-6", "R-REQUEUE-8"):
-                count[rule] += op == "REQUEUE" and cause == "EXPECTED_READS"
-            for rule in ("R-EXPIRE-1", "R-EXPIRE-2"):
-                count[rule] += op == "PASS_END" and cause == "TIME"
-            for rule in ("R-EVICT-4", "R-EVICT-5"):
-                count[rule] += op == "PASS_END" and cause == "SIZE"
-        return count
+        return count(zip(self.rows, self.settings, strict=True), self.facts)
 
     def run(self) -> None:
         """Go through the rows in order."""
         self.queue = RemovalQueue(self.numbered, self.many)
         self.sum_bytes = self.opening_bytes
         self.opened_bytes = 0
+        levels = self._levels()
         before: Row | None = None
-        for row in self.rows:
-            if before is not None and row["seq"] != before["seq"] + 1:
+        for number, row in enumerate(self.rows):
+            if before is not None and not self._follows(before, row):
                 self.island += 1
                 before = None
+            after = self.rows[number + 1] if number + 1 < len(self.rows) else None
+            next_one = after if after is not None and self._follows(row, after) else None
+            whole = self.starts and self.island == 0
+            moment = Moment(row, before, next_one, self.island, whole, self.settings[number])
+            for level in levels:
+                level.follow(moment)
             self._bytes(row, before)
             self._life(row)
             if row["pass_id"] is not None:
@@ -165,12 +172,45 @@ class BrokerReplay:
             if len(self.queue) > self.max_live_slots:
                 raise TooManySlots
             before = row
+        for level in levels:
+            if isinstance(level, Tallies | Leavers):
+                level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
             if place == 1 and self.many and not self.numbered:
                 self.undecided["R-EVICT-8"].append(f"seq {seq}: {text}")
             else:
                 self._violation("R-EVICT-8", seq, life, "the oldest slot", text, [seq])
+
+    def _follows(self, before: Row, row: Row) -> bool:
+        """Whether two rows stand next to one another for certain."""
+        return not self.sampled and bool(row["seq"] == before["seq"] + 1)
+
+    def _levels(self) -> tuple[Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers, ...]:
+        """The followers of the levels manager, reads and cursors."""
+        reliefs = [
+            row["seq"]
+            for row in self.rows
+            if row["op"] == "PASS_END" and row["cause"] == "SIZE" and row["origin"] in ("TRIGGER", "CYCLE")
+        ]
+        pairs = zip((None, *self.rows), self.rows, strict=False)
+        asking = frozenset(row["cache"] for before, row in pairs if asks(row, before))
+        facts = self.facts
+        return (
+            *(Clock(facts, self._tell), Frames(facts, self._tell)),
+            Thresholds(facts, self._tell, max(reliefs, default=None)),
+            *(Counters(facts, self._tell), Lookups(facts, self._tell), Tallies(facts, self._tell)),
+            Cursors(facts, self._tell, asking),
+            Leavers(facts, self._tell, self.rows),
+        )
+
+    def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
+        """Take in a violation, or what would be one if it were sure."""
+        if sure:
+            shown = [seq for seq in seqs if seq is not None] or [row["seq"]]
+            self._violation(rule, row["seq"], row["life"], wanted, found, shown)
+        else:
+            self.undecided[rule].append(f"{rule}: broker {self.name!r}, seq {row['seq']}: {found}")
 
     def _violation(
         self, rule: str, seq: int, life: int | None, wanted: object, found: object, seqs: Iterable[int]

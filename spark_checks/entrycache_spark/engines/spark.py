@@ -76,6 +76,10 @@ class SparkEngine:
             "create or replace temporary function token(a bigint, b bigint) returns bigint "
             "return xxhash64(a, b) & 4294967295"
         )
+        self._spark.sql(
+            "create or replace temporary function counter(v string, k string) returns bigint "
+            "return try_cast(get_json_object(v, concat('$.', k)) as bigint)"
+        )
 
     def define(self, name: str, query: str) -> None:
         """Give a query a name."""

@@ -1,0 +1,29 @@
+-- R-COUNT-3: a count changes by deliveries and expectations alone, and an entry without one never gets one: what leaves
+-- or is still there shows the count that it had last.
+
+-- checked
+life is not null and op in ('READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')
+
+-- same witness
+R-COUNT-1
+
+-- over counted
+case
+  when op in ('READ_DONE', 'EXPECT') then expected_reads is null or (seq_before is not null and count_before is null)
+  when op in ('EVICT', 'REMOVE', 'SNAPSHOT') then
+    not many and seq_before is not null and not coalesce(expected_reads = count_before, expected_reads is null and count_before is null)
+    and not (begun and coalesce(expected_reads = count_by_sum, expected_reads is null and count_by_sum is null))
+  else false
+end
+
+-- expected
+case
+  when op in ('READ_DONE', 'EXPECT') then 'an entry with a count'
+  else concat('expected_reads ', coalesce(cast(count_before as string), 'null'))
+end
+
+-- observed
+concat('expected_reads ', coalesce(cast(expected_reads as string), 'null'))
+
+-- seqs
+case when seq_before is null then array(seq) else array(seq_before, seq) end

@@ -1,0 +1,31 @@
+-- R-CURSOR-11: in the active container an added entry is cached exactly while its cache has a member, or while the grace
+-- period goes on, in whole milliseconds.
+-- Which traces can show it: an op `insert` does not ask, only a managed ledger does. So what was cached is held to the
+-- rule where the clock is a real one (a broker recorded it) or the cache has a SKIP NOT_WANTED of an add somewhere;
+-- what was not cached (a SKIP NOT_WANTED that is the first event of its call) always is. Needs the trace from its
+-- very beginning. A call on a real clock is left open within a millisecond of the end.
+
+-- checked
+ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
+
+-- over wanted
+ranks
+and case
+  when is_add then asked and members = 0 and passed_millis >= grace_millis and since_restart >= grace_millis
+  else members > 0 or (passed_millis < grace_millis and since_opened < grace_millis)
+end
+
+-- expected
+case when is_add then 'SKIP: no member, and the grace period is over' else 'INSERT: a member, or the grace period goes on' end
+
+-- observed
+concat(
+  op, ' with ', cast(members as string), ' members, ', cast(passed_millis as string), ' of ',
+  cast(grace_millis as string), ' ms after the start of the grace period'
+)
+
+-- seqs
+case when grace_seq is null then array(seq) else array(grace_seq, seq) end
+
+-- sure
+known and not many and (virtual or members > 0 or abs(passed_millis - grace_millis) > 1)

@@ -1,0 +1,17 @@
+-- R-CURSOR-12: in the heap container an added entry is cached exactly while its cache has a member. Shown by the traces
+-- that show R-CURSOR-11.
+
+-- checked
+not ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
+
+-- over wanted
+not ranks and case when is_add then asked and members = 0 else members > 0 end
+
+-- expected
+case when is_add then 'SKIP: no member' else 'INSERT: a member' end
+
+-- observed
+concat(op, ' with ', cast(members as string), ' members')
+
+-- sure
+known and not many

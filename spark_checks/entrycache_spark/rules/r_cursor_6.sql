@@ -1,0 +1,27 @@
+-- R-CURSOR-6: the grace period starts when the cache begins to exist and whenever a member is removed, by nothing else:
+-- an entry cached after its end would be within it counted from a reopening or from `cursor_add`, or one not cached
+-- within it would be out of it counted from the beginning. Shown by the traces that show R-CURSOR-11.
+
+-- checked
+ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
+
+-- over wanted
+ranks and members = 0
+and case
+  when is_add then asked and passed_millis >= grace_millis and since_restart < grace_millis
+  else passed_millis < grace_millis and since_opened >= grace_millis
+end
+
+-- expected
+case when is_add then 'SKIP: the grace period is over' else 'INSERT: the grace period goes on' end
+
+-- observed
+concat(
+  op, ' ', cast(passed_millis as string), ' of ', cast(grace_millis as string), ' ms after the start of the grace period'
+)
+
+-- seqs
+array(grace_seq, seq)
+
+-- sure
+known and not many and (virtual or abs(passed_millis - grace_millis) > 1)

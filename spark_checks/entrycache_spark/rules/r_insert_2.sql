@@ -1,0 +1,19 @@
+-- R-INSERT-2: what is offered at a position that the cache holds is rejected and changes nothing.
+
+-- checked
+op = 'INSERT'
+
+-- over placed
+op = 'INSERT' and held_before = 1
+
+-- expected
+concat('REJECT: life ', cast(life_before as string), ' is cached')
+
+-- observed
+'INSERT'
+
+-- seqs
+array(changed_seq, seq)
+
+-- sure
+not many

@@ -1,0 +1,16 @@
+-- R-METRICS-7: METRICS tells the present bytes of all caches.
+
+-- checked
+op = 'METRICS'
+
+-- over rows
+op = 'METRICS' and coalesce(counter(value, 'bytes') <> coalesce(manager_bytes, bytes_after), true)
+
+-- expected
+concat('bytes ', cast(coalesce(manager_bytes, bytes_after) as string))
+
+-- observed
+concat('bytes ', coalesce(cast(counter(value, 'bytes') as string), 'unknown'))
+
+-- sure
+not many and counter(value, 'bytes') is not null

@@ -1,0 +1,34 @@
+-- R-READ-7: a read serves from the cache exactly what is cached when it begins: nothing that has left, all that is
+-- there; and it looks up all of its range before it caches a fill.
+
+-- checked
+op in ('HIT', 'MISS') and cause = 'READ'
+
+-- over placed
+cause = 'READ' and ((op = 'MISS' and held_before = 1) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
+
+-- expected
+case when op = 'MISS' then concat('HIT of life ', cast(life_before as string)) else
+  case when held_before = 1 then concat('life ', cast(life_before as string)) else 'MISS' end
+end
+
+-- observed
+concat(op, ' of life ', coalesce(cast(life as string), 'none'))
+
+-- seqs
+case when changed_seq is null then array(seq) else array(changed_seq, seq) end
+
+-- sure: with several threads a lookup may be recorded after the event that it overtook
+not many
+
+-- over calls: only of reads that name no cursor; a reader's call may be several reads, one after the other
+op in ('HIT', 'MISS') and filled_seq is not null
+
+-- expected
+'all lookups of a read before its fills'
+
+-- observed
+concat(op, ' after a fill of the same call')
+
+-- seqs
+array(filled_seq, seq)

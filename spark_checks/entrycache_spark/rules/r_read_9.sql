@@ -1,0 +1,42 @@
+-- R-READ-9: a fill carries a count of at least 1, is of a position that its own call has missed, and the fills of one
+-- read ascend and carry one count. (Where a cursor is named the count is that of R-CURSOR-7.)
+
+-- checked
+op = 'INSERT' and cause = 'FILL'
+
+-- over placed
+op = 'INSERT' and cause = 'FILL'
+and (
+  coalesce(expected_reads < 1, true)
+  or (call_id >= first_seq and not gapped and coalesce(missed_call <> call_id, true))
+)
+
+-- expected
+'a count of at least 1, and a MISS in the same call'
+
+-- observed
+concat(
+  'expected_reads ', coalesce(cast(expected_reads as string), 'null'), ', last MISS in call ',
+  coalesce(cast(missed_call as string), 'none')
+)
+
+-- seqs
+case when missed_seq is null then array(seq) else array(missed_seq, seq) end
+
+-- sure: with several threads another call may have missed it in between
+not many or coalesce(expected_reads < 1, true)
+
+-- over calls
+op = 'INSERT'
+and (
+  expected_reads <> filled_count or ledger_id <> filled_ledger or (ledger_id = filled_ledger and entry_id <= filled_entry)
+)
+
+-- expected
+concat('after ', cast(filled_entry as string), ', expected_reads ', coalesce(cast(filled_count as string), 'null'))
+
+-- observed
+concat('entry ', cast(entry_id as string), ', expected_reads ', coalesce(cast(expected_reads as string), 'null'))
+
+-- seqs
+array(filled_seq, seq)

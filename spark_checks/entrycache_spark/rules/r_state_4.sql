@@ -1,0 +1,40 @@
+-- R-STATE-4: nothing leaves by itself. What a pass does stands between its PASS_BEGIN and its PASS_END, one pass at a
+-- time; with one thread nothing else stands there.
+
+-- checked
+op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
+
+-- witness: each pass begins and ends, and its rows fill the seqs between: they are as many, and their sum is the
+-- least that so many different seqs behind the begin can have
+case
+  when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 0
+  when many or pass_id is null then 4294967311
+  when op = 'PASS_BEGIN' then case when pass_id = seq then token(pass_id, 3) else 4294967311 end
+  when seq <= pass_id then 4294967311
+  when op = 'PASS_END' then
+    (seq - pass_id - 1) * token(pass_id, 1) - token(pass_id, 3)
+      + cast(((seq - pass_id - 1) * (seq - pass_id)) div 2 as bigint)
+  else - token(pass_id, 1) - (seq - pass_id)
+end
+
+-- over ordered
+case
+  when op = 'PASS_BEGIN' then open_pass is not null or coalesce(pass_id <> seq, true)
+  when op in ('PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
+    then pass_id is null or coalesce(open_pass <> pass_id, pass_before is not null or whole)
+  else not many and op <> 'SNAPSHOT' and open_pass is not null
+    and op_before in ('PASS_BEGIN', 'EVICT', 'REQUEUE', 'TOMBSTONE')
+end
+
+-- expected
+case
+  when op = 'PASS_BEGIN' then 'no pass under way'
+  when op in ('PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 'a row of the pass that is under way'
+  else concat('the end of pass ', cast(open_pass as string))
+end
+
+-- observed
+concat(op, ' of pass ', coalesce(cast(pass_id as string), 'none'))
+
+-- seqs
+case when open_pass is null then array(seq) else array(open_pass, seq) end

@@ -1,0 +1,78 @@
+-- R-TRIGGER-2: with `eviction` inline, an INSERT that leaves the bytes above the trigger (and above the target) is
+-- followed at once by a size pass of origin TRIGGER, which is to free what is above the target; no other runs.
+-- With several threads the pass may run elsewhere: a size pass has to end after the INSERT, and at its end no more may
+-- be left above the target than came in during it.
+
+-- checked
+(op = 'INSERT' or (op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER')) and not coalesce(manual, false)
+
+-- witness: each INSERT above the trigger names its next seq, each pass the one before its own
+case
+  when manual then 0
+  when op = 'INSERT' and coalesce(manager_bytes, bytes_after) > greatest(trigger_now, target_now)
+    then case when many then 4294967311 else token(seq, 11) end
+  when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then
+    case
+      when many or coalesce(manager_bytes, bytes_after) <= coalesce(trigger_bytes, trigger_now)
+        or bound <> coalesce(manager_bytes, bytes_after) - coalesce(target_bytes, target_now) then 4294967311
+      else - token(seq - 1, 11)
+    end
+  else 0
+end
+
+-- over ordered: a pass without need, of another amount, or that no INSERT asked for
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not coalesce(manual, false)
+and (
+  held <= coalesce(trigger_bytes, trigger_now)
+  or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
+  or (not many and op_before is not null and op_before not in ('INSERT', 'REJECT', 'SKIP'))
+)
+
+-- expected
+concat(
+  'after an INSERT above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'), ', to free ',
+  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+)
+
+-- observed
+concat('after ', coalesce(op_before, 'the begin'), ' at ', cast(held as string), ', to free ', coalesce(cast(bound as string), 'unknown'))
+
+-- sure
+not gapped or trigger_bytes is not null
+
+-- over ordered: an INSERT above the trigger without its pass
+op = 'INSERT' and not coalesce(manual, false) and held > greatest(trigger_now, target_now)
+and (
+  (not many and op_after is not null
+    and not coalesce(op_after = 'PASS_BEGIN' and cause_after = 'SIZE' and origin_after = 'TRIGGER', false))
+  or (many and coalesce(last_relief_seq < seq, true))
+)
+
+-- expected
+concat('a size pass of origin TRIGGER: above ', cast(trigger_now as string))
+
+-- observed
+concat('none at ', cast(held as string), ' bytes')
+
+-- seqs
+case when seq_after is null then array(seq) else array(seq, seq_after) end
+
+-- sure
+not many and not gapped
+
+-- over ordered: with several threads, what is left at the end
+many and op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not coalesce(manual, false)
+and open_pass = pass_id and coalesce(tail_no > head_no, stamp_ns is not null)
+and bytes_after > coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin
+
+-- expected
+concat('at most ', cast(coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin as string), ' bytes left')
+
+-- observed
+concat(cast(bytes_after as string), ' bytes left')
+
+-- seqs
+array(pass_id, seq)
+
+-- sure
+not gapped or target_bytes is not null

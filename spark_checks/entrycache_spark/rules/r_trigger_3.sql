@@ -1,0 +1,20 @@
+-- R-TRIGGER-3: what was not inserted triggers nothing.
+
+-- checked
+op in ('REJECT', 'SKIP') and not coalesce(manual, false) and not many
+
+-- same witness
+R-TRIGGER-2
+
+-- over ordered
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not coalesce(manual, false) and not many
+and op_before in ('REJECT', 'SKIP')
+
+-- expected
+'no pass'
+
+-- observed
+concat('a size pass of origin TRIGGER after ', op_before)
+
+-- seqs
+array(seq_before, seq)

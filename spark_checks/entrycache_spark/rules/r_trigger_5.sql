@@ -1,0 +1,31 @@
+-- R-TRIGGER-5: with `eviction` manual a pass of origin TRIGGER runs only where, since the last one, an INSERT has left
+-- the bytes above the trigger, and they are above it now; it is to free what is above the target of now.
+
+-- checked
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
+
+-- witness: what was asked for stands anywhere before
+case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual then 4294967311 else 0 end
+
+-- over ordered
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
+and (
+  held <= coalesce(trigger_bytes, trigger_now)
+  or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
+  or (not many and whole and fresh and coalesce(asked_seq < relieved_seq, asked_seq is null))
+)
+
+-- expected
+concat(
+  'asked for by an INSERT, above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'),
+  ', to free ', coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+)
+
+-- observed
+concat(
+  'asked for at ', coalesce(cast(asked_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
+  coalesce(cast(bound as string), 'unknown')
+)
+
+-- sure
+not gapped or trigger_bytes is not null

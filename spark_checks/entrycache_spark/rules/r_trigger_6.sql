@@ -1,0 +1,92 @@
+-- R-TRIGGER-6: the periodic task runs a time pass with the present time to live, and then, where the bytes are still
+-- above the trigger (and above the target), a size pass that is to free what is above the target; else none.
+
+-- checked
+op = 'PASS_BEGIN' and origin = 'CYCLE'
+
+-- witness: each time pass that ends above the trigger names its next seq, each size pass the one before its own
+case
+  when coalesce(origin, '') <> 'CYCLE' then 0
+  when many then 4294967311
+  when op = 'PASS_BEGIN' and cause = 'TIME'
+    then case when virtual and coalesce(bound = ts_ns - ttl_now, ttl_now is null) then 0 else 4294967311 end
+  when op = 'PASS_END' and cause = 'TIME'
+    then case when coalesce(manager_bytes, bytes_after) > greatest(trigger_now, target_now) then token(seq, 12) else 0 end
+  when op = 'PASS_BEGIN' and cause = 'SIZE' then
+    case
+      when coalesce(manager_bytes, bytes_after) <= coalesce(trigger_bytes, trigger_now)
+        or bound <> coalesce(manager_bytes, bytes_after) - coalesce(target_bytes, target_now) then 4294967311
+      when call_id = seq then 0
+      else - token(seq - 1, 12)
+    end
+  else 0
+end
+
+-- over ordered: a size pass without need, or of another amount
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'CYCLE'
+and (
+  held <= coalesce(trigger_bytes, trigger_now)
+  or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
+)
+
+-- expected
+concat(
+  'above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'), ', to free ',
+  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+)
+
+-- observed
+concat('at ', cast(held as string), ', to free ', coalesce(cast(bound as string), 'unknown'))
+
+-- sure
+not gapped or trigger_bytes is not null
+
+-- over ordered: a time pass with another time to live; a real clock is read before the row is written
+op = 'PASS_BEGIN' and cause = 'TIME' and origin = 'CYCLE'
+and ((virtual and bound <> ts_ns - ttl_now) or bound > ts_ns - ttl_now)
+
+-- expected
+concat('cutoff ', cast(ts_ns - ttl_now as string))
+
+-- observed
+concat('cutoff ', cast(bound as string))
+
+-- seqs
+array(config_seq, seq)
+
+-- sure
+not gapped and (only_config or not many)
+
+-- over ordered: a time pass that ends above the trigger, and no size pass after it
+not many and op = 'PASS_END' and cause = 'TIME' and origin = 'CYCLE' and held > greatest(trigger_now, target_now)
+and op_after is not null
+and not coalesce(op_after = 'PASS_BEGIN' and cause_after = 'SIZE' and origin_after = 'CYCLE', false)
+
+-- expected
+concat('a size pass of origin CYCLE: above ', cast(trigger_now as string))
+
+-- observed
+concat('none at ', cast(held as string), ' bytes')
+
+-- seqs
+array(seq, seq_after)
+
+-- sure
+not gapped
+
+-- over ordered: with several threads, what is left at the end
+many and op = 'PASS_END' and cause = 'SIZE' and origin = 'CYCLE'
+and open_pass = pass_id and coalesce(tail_no > head_no, stamp_ns is not null)
+and bytes_after > coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin
+
+-- expected
+concat('at most ', cast(coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin as string), ' bytes left')
+
+-- observed
+concat(cast(bytes_after as string), ' bytes left')
+
+-- seqs
+array(pass_id, seq)
+
+-- sure
+not gapped or target_bytes is not null

@@ -1,0 +1,18 @@
+-- R-TRIGGER-8: above the trigger but not above the target no size pass runs, neither for an insert nor in the cycle.
+
+-- checked
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin in ('TRIGGER', 'CYCLE')
+
+-- over rows
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin in ('TRIGGER', 'CYCLE')
+and coalesce(manager_bytes, bytes_after) > coalesce(trigger_bytes, trigger_now)
+and coalesce(manager_bytes, bytes_after) <= coalesce(target_bytes, target_now)
+
+-- expected
+concat('no size pass at or under the target ', cast(coalesce(target_bytes, target_now) as string))
+
+-- observed
+concat('a size pass at ', cast(coalesce(manager_bytes, bytes_after) as string), ' bytes')
+
+-- sure
+not gapped or (trigger_bytes is not null and target_bytes is not null)

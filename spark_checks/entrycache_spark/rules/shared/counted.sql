@@ -1,0 +1,32 @@
+-- The events that change or show the count of expected reads, beside the one before in the same life and island.
+with steps as (
+  select
+    e.broker, seq, e.life, op, cause, expected_reads, many, island, b.complete,
+    case when op = 'READ_DONE' then -1 when op = 'EXPECT' then 1 else 0 end as step
+  from events e join brokers b on e.broker = b.broker
+  where e.life is not null and op in ('INSERT', 'READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')
+),
+chained as (
+  select
+    *,
+    lag(seq) over (partition by broker, life, island order by seq) as seq_before,
+    lag(expected_reads) over (partition by broker, life, island order by seq) as count_before,
+    sum(step) over (partition by broker, life, island order by seq rows between unbounded preceding and current row)
+      as steps,
+    first_value(op = 'INSERT' or (op = 'SNAPSHOT' and cause = 'OPEN')) over (
+      partition by broker, life, island order by seq rows between unbounded preceding and current row
+    ) as begun,
+    first_value(expected_reads) over (
+      partition by broker, life, island order by seq rows between unbounded preceding and current row
+    ) as first_count,
+    sum(step) over (partition by broker, life, island) as all_steps,
+    sum(case when step <> 0 then token(expected_reads, 0) - token(expected_reads - step, 0) else 0 end)
+      over (partition by broker, life, island) as all_moves,
+    max(case when step <> 0 then seq end) over (partition by broker, life, island) as last_step_seq
+  from steps
+)
+select
+  *,
+  first_count + steps as count_by_sum,
+  coalesce(all_moves <> token(first_count + all_steps, 0) - token(first_count, 0), false) as unbalanced
+from chained

@@ -1,0 +1,44 @@
+-- Each event about a position beside what the position held before it: `held_before` 1 an entry (of `life_before`),
+-- 0 none, null unknown; and the last miss there. Where events are missing nothing is known of what was before.
+with touched as (
+  select
+    e.broker, seq, op, cause, cache, ledger_id, entry_id, e.life, expected_reads, call_id, island, many, cursor,
+    b.gapped, b.first_seq, e.island = b.first_island and b.starts as whole,
+    case
+      when op = 'INSERT' or (op = 'SNAPSHOT' and e.life is not null) then 1
+      when op in ('EVICT', 'REMOVE') then 0
+    end as leaves_it
+  from events e join brokers b on e.broker = b.broker
+  where entry_id is not null
+    and (op in ('INSERT', 'EVICT', 'REMOVE', 'HIT', 'MISS', 'REJECT') or (op = 'SNAPSHOT' and cause = 'OPEN'))
+)
+select
+  *,
+  coalesce(
+    last_value(leaves_it, true) over (
+      partition by broker, island, cache, ledger_id, entry_id order by seq
+      rows between unbounded preceding and 1 preceding
+    ),
+    case when whole then 0 end
+  ) as held_before,
+  last_value(case when leaves_it is not null then coalesce(life, -9223372036854775807) end, true) over (
+    partition by broker, island, cache, ledger_id, entry_id order by seq
+    rows between unbounded preceding and 1 preceding
+  ) as life_before,
+  max(case when leaves_it is not null then seq end) over (
+    partition by broker, island, cache, ledger_id, entry_id order by seq
+    rows between unbounded preceding and 1 preceding
+  ) as changed_seq,
+  last_value(case when op = 'MISS' then call_id end, true) over (
+    partition by broker, island, cache, ledger_id, entry_id order by seq
+    rows between unbounded preceding and 1 preceding
+  ) as missed_call,
+  last_value(case when op = 'MISS' then cause end, true) over (
+    partition by broker, island, cache, ledger_id, entry_id order by seq
+    rows between unbounded preceding and 1 preceding
+  ) as missed_cause,
+  max(case when op = 'MISS' then seq end) over (
+    partition by broker, island, cache, ledger_id, entry_id order by seq
+    rows between unbounded preceding and 1 preceding
+  ) as missed_seq
+from touched

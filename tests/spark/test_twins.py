@@ -1,0 +1,64 @@
+"""Violations of the levels manager, reads and cursors are found as that rule at that event; their twins are clean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import plant
+import pytest
+from script import Script
+from twins import STORIES
+
+from entrycache_spark.audit import audit
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.verdict import AuditResult, Verdict
+
+Found = set[tuple[str, str, int]]
+
+
+def told(threads: str, planted: bool) -> tuple[list[plant.Row], Found]:
+    """The rows of all stories of one kind of threads, a broker each, and what is to be found."""
+    rows: list[plant.Row] = []
+    wanted: Found = set()
+    for tell, config, own_threads in STORIES:
+        if own_threads == threads:
+            script = Script(tell.__name__, **config)
+            expected = tell(script, planted)
+            assert bool(expected) is planted, tell.__name__
+            rows += script.finish()
+            wanted |= {(script.broker, rule, row["seq"]) for rule, row in expected}
+    return rows, wanted
+
+
+def found_in(result: AuditResult) -> Found:
+    return {(row.broker, row.rule, row.seq) for row in result.violations}
+
+
+@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("planted", [True, False], ids=["planted", "twin"])
+def test_stories_are_judged_right_by_every_engine(
+    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], threads: str, planted: bool
+) -> None:
+    rows, wanted = told(threads, planted)
+    trace = plant.write(tmp_path / "trace", rows, threads=threads)
+    for name, evaluate in evaluators.items():
+        result = evaluate(trace)
+        found = found_in(result)
+        assert not sorted(found ^ wanted), (name, sorted(found - wanted), sorted(wanted - found))
+        assert not result.notes, name
+
+
+def test_every_rule_of_these_levels_has_a_story() -> None:
+    planted = {rule for threads in ("one", "many") for _, rule, _ in told(threads, True)[1]}
+    levels = ("R-TRIGGER", "R-CONFIG", "R-METRICS", "R-READ", "R-COUNT", "R-CURSOR", "R-INVALIDATE", "R-INSERT")
+    assert {rule.id for rule in all_rules() if rule.id.startswith(levels)} | {"R-STATE-4", "R-STATE-6"} <= planted
+
+
+def test_what_no_event_shows_is_nothing_checked(tmp_path: Path) -> None:
+    script = Script("b")
+    script.offer(("a", 1, 0))
+    result = audit(plant.write(tmp_path / "trace", script.finish()), "local")
+    assert result.rules["R-CURSOR-7"] is Verdict.NOTHING_CHECKED
+    assert result.rules["R-METRICS-3"] is Verdict.NOTHING_CHECKED
+    assert result.rules["R-INSERT-2"] is Verdict.CONFORMS
