@@ -1,7 +1,8 @@
 import pytest
 
-from entrycache_conformance.rulebook.scenario import REFUSED, A, B, at, play
-from entrycache_reference.pulsar_pip430.ops import Advance, Evict, Expire, Get, Insert
+from entrycache_conformance.rulebook.scenario import REFUSED, A, B, H, at, play
+from entrycache_reference.pulsar_pip430.config import DuplicateCount, Variants, ZeroReads
+from entrycache_reference.pulsar_pip430.ops import Advance, Evict, Expire, Get, Insert, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import Inserted, Removed
 from entrycache_reference.vocabulary import ABSENT
 
@@ -73,3 +74,20 @@ def test_r_insert_5__size_0_is_not_refused():
 @pytest.mark.parametrize("expected_reads", [1, 2, 2**31 - 1])
 def test_r_insert_6__positive_expected_reads_are_the_count(expected_reads):
     assert play(Insert(A, at(0), 1, expected_reads)).entry(0).expected_reads == expected_reads
+
+
+@pytest.mark.rule("R-INSERT-7")
+def test_r_insert_7__where_0_is_a_count_it_is_carried():
+    variants = Variants(zero_reads=ZeroReads.COUNTED)
+    run = play(Insert(A, at(0), 1, 0), Insert(A, at(1), 1, -1), Insert(A, at(2), 1), variants=variants)
+    assert [run.entry(entry).expected_reads for entry in (0, 1, 2)] == [0, None, None]
+
+
+@pytest.mark.rule("R-INSERT-8")
+@pytest.mark.parametrize(("offered", "carried"), [(7, 7), (0, None), (None, None)])
+def test_r_insert_8__a_duplicate_brings_its_count(offered, carried):
+    events = [Insert(A, at(0), 1, 3), Get(A, at(0)), ReadOne(A, at(0), H), Insert(A, at(0), 9, offered), Release(H)]
+    run = play(*events, variants=Variants(duplicate_count=DuplicateCount.REPLACED))
+    assert run.outcomes[3] == Inserted(False)
+    assert run.entry(0).expected_reads == carried
+    assert (run.entry(0).size_bytes, run.entry(0).accessed) == (1, True)

@@ -1,8 +1,21 @@
 import pytest
 
-from entrycache_conformance.rulebook.scenario import A, B, at, play
-from entrycache_reference.pulsar_pip430.ops import Clear, Evict, Insert, RemoveRange
-from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_conformance.rulebook.scenario import A, B, C, H, at, play
+from entrycache_reference.pulsar_pip430.ops import (
+    Advance,
+    Clear,
+    CursorAdd,
+    Cursors,
+    Evict,
+    Insert,
+    InvalidateBefore,
+    InvalidateLedger,
+    ReadOne,
+    Release,
+    RemoveCache,
+    RemoveRange,
+)
+from entrycache_reference.pulsar_pip430.outcomes import Done, Members, Released, Removed
 
 FIVE = tuple(Insert(A, at(n), 10 + n) for n in range(5))
 
@@ -62,3 +75,36 @@ def test_r_invalidate_6__the_slot_stays_dead_in_its_place():
     run = play(*FIVE, RemoveRange(A, at(1), at(2), True))
     assert run.queue() == [0, None, None, 3, 4]
     assert play(*FIVE, RemoveRange(A, at(1), at(2), True), Evict(11)).queue() == [4]
+
+
+@pytest.mark.rule("R-INVALIDATE-7", "R-INVALIDATE-5")
+def test_r_invalidate_7__everything_below_the_position_leaves():
+    fill = [Insert(A, at(entry, ledger), 2) for ledger in (1, 2) for entry in (0, 1)]
+    run = play(*fill, Insert(B, at(0), 1), InvalidateBefore(A, at(1, 2)))
+    assert run.last == Removed(3, 6)
+    assert list(run.after.caches[A].entries) == [at(1, 2)]
+    assert list(run.after.caches[B].entries) == [at(0)]
+
+
+@pytest.mark.rule("R-INVALIDATE-8", "R-INVALIDATE-5")
+def test_r_invalidate_8__one_ledger_leaves():
+    fill = [Insert(A, at(entry, ledger), 2) for ledger in (1, 2, 3) for entry in (0, 1)]
+    run = play(*fill, Insert(B, at(0, 2), 1), InvalidateLedger(A, 2))
+    assert run.last == Removed(2, 4)
+    assert {pos.ledger for pos in run.after.caches[A].entries} == {1, 3}
+    assert list(run.after.caches[B].entries) == [at(0, 2)]
+
+
+@pytest.mark.rule("R-INVALIDATE-9")
+def test_r_invalidate_9__a_cache_that_is_taken_out_keeps_cursors_grace_and_holds():
+    fill = [Insert(A, at(0), 2, 3), Insert(B, at(0), 1), CursorAdd(A, C, at(0)), ReadOne(A, at(0), H), Advance(5)]
+    run = play(*fill, RemoveCache(A), Cursors(A), Release(H))
+    assert run.outcomes[5:] == (Done(), Members(1), Released(1))
+    assert not run.after.caches[A].entries
+    assert run.after.caches[A].grace_start_nanos == 0
+    assert list(run.after.caches[B].entries) == [at(0)]
+
+
+@pytest.mark.rule("R-INVALIDATE-9")
+def test_r_invalidate_9__an_unknown_cache_is_no_error():
+    assert play(RemoveCache(A)).last == Done()

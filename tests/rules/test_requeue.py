@@ -1,7 +1,7 @@
 import pytest
 
 from entrycache_conformance.rulebook.scenario import A, at, play
-from entrycache_reference.pulsar_pip430.config import RequeueBudget, Variants
+from entrycache_reference.pulsar_pip430.config import RequeueBudget, SizePassRounds, Variants
 from entrycache_reference.pulsar_pip430.ops import Advance, Evict, Expire, Get, Insert, MarkRead
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 
@@ -88,3 +88,11 @@ def test_r_requeue_7__without_the_setting_access_keeps_nothing():
 def test_r_requeue_8__a_count_of_0_or_below_expects_nobody(deliveries, stays):
     run = play(Insert(A, at(0), 1, 2), *[MarkRead(A, at(0))] * deliveries, *PASS)
     assert (run.find(0) is not None) == stays
+
+
+@pytest.mark.rule("R-REQUEUE-9")
+def test_r_requeue_9__a_size_pass_of_one_round_spares_each_slot_once():
+    fill = [Insert(A, at(entry), 1, 9) for entry in range(3)]
+    run = play(*fill, Evict(2), variants=Variants(size_pass_rounds=SizePassRounds.ONE), max_requeues=5)
+    assert [row.op for row in run.rows[1:-1]] == ["REQUEUE"] * 3 + ["EVICT"] * 2
+    assert run.queue() == [2]

@@ -65,6 +65,15 @@ def test_r_state_3__stamps_never_fall_from_head_to_tail():
     assert run.queue() == [None, 5]
 
 
+@pytest.mark.rule("R-STATE-3")
+def test_r_state_3__a_removal_leaves_the_order_of_the_others():
+    fill = [(A, 0), (B, 0), (A, 1), (A, 2)]
+    events = [event for cache, entry in fill for event in (Insert(cache, at(entry), 1), Advance(1))]
+    run = play(*events, RemoveRange(A, at(2), at(2), True))
+    assert run.queue() == [0, 0, 1, None]
+    assert [slot.cache for slot in run.after.queue if slot is not None] == [A, B, A]
+
+
 @pytest.mark.rule("R-STATE-4")
 @pytest.mark.parametrize("nanos", [0, 1, 10**15])
 def test_r_state_4__only_the_clock_moves(nanos):
@@ -129,3 +138,10 @@ def test_r_state_9__the_first_step_that_names_a_cache_opens_it(names):
 @pytest.mark.rule("R-STATE-9")
 def test_r_state_9__a_step_that_names_no_cache_opens_none():
     assert play(Usage(), Observe(), Expire(), Evict(1)).after.caches == {}
+
+
+@pytest.mark.rule("R-STATE-5")
+def test_r_state_5__a_refused_pass_leaves_dead_slots_too():
+    run = play(Insert(A, at(0), 1), Insert(A, at(1), 1), RemoveRange(A, at(0), at(0), True), Evict(0))
+    assert run.last == REFUSED
+    assert run.queue() == [None, 1]

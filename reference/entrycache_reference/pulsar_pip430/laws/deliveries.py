@@ -19,12 +19,15 @@ def is_at_the_floor(config: Config, count: int | None) -> bool:
     return count is not None and count <= 0 and config.variants.count_floor is CountFloor.ZERO
 
 
-def started_at(config: Config, event: Read | ReadOne, pos: Position, step: Step) -> int | None:
-    """The count that a fill of this read began with: as its insert left it, where the step names that."""
+def started_at(config: Config, pre: State, event: Read | ReadOne, pos: Position, step: Step) -> int | None:
+    """The count with which a position was handed over: as its insert left it, where the step names one."""
     for part in step.parts:
         if type(part.event) is Insert and part.event.pos == pos:
             added = cached(part.step.state, event.cache, pos)
             return None if added is None else added.expected_reads
+    before = cached(pre, event.cache, pos)
+    if before is not None:
+        return before.expected_reads
     if isinstance(event, ReadOne) or event.expected_reads < 0:
         return None
     if event.expected_reads == 0 and config.variants.zero_reads is ZeroReads.UNCOUNTED:
@@ -46,8 +49,7 @@ def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, 
     for pos in asked_for(event):
         after = cached(step.state, event.cache, pos)
         if after is not None:
-            before = cached(pre, event.cache, pos)
-            count = started_at(config, event, pos, step) if before is None else before.expected_reads
+            count = started_at(config, pre, event, pos, step)
             if count is not None and event.hold is ABSENT:
                 if is_at_the_floor(config, count):
                     continue
