@@ -69,8 +69,8 @@ final class Pip430Run {
 
     /** The cache of the step. With it comes its container of cursors, whose grace period starts there. */
     Named named(Args step) {
-        container(step);
         return caches.computeIfAbsent(step.text("cache"), name -> {
+            container(name);
             EntryCache cache = manager.getEntryCache(Neighbours.ledger(name, factory));
             RangeCache range = cache instanceof RangeEntryCacheImpl
                     ? (RangeCache) Released.get(ENTRIES_OF_CACHE, cache)
@@ -82,8 +82,12 @@ final class Pip430Run {
 
     /** The container of the cache of the step; a cache that is removed leaves it. */
     ActiveManagedCursorContainer container(Args step) {
+        return container(step.text("cache"));
+    }
+
+    private ActiveManagedCursorContainer container(String cache) {
         return containers.computeIfAbsent(
-                step.text("cache"),
+                cache,
                 name -> ranks ? new ActiveManagedCursorContainerImpl(graceMillis) : new ManagedCursorContainerImpl());
     }
 
