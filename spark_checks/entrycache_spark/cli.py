@@ -39,7 +39,7 @@ def trace() -> None:
 @click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
 def generate_command(preset: str, events: int, seed: int, brokers: int, out: Path) -> None:
-    """Write an honest trace of a made-up workload (preset: tail-fanout)."""
+    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout)."""
     from entrycache_spark.generate import generate
 
     with _spinner(f"generating {events} events") as say:

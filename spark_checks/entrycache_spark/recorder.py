@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from entrycache_spark.files import Metadata, PartWriter, write_metadata
 from entrycache_spark.schema import ROW_COLUMNS
@@ -73,6 +73,13 @@ class ReportedRow(Protocol):
     def value(self) -> str | None: ...
 
 
+ENTRY_ROWS: Final = ("HIT", "READ_DONE", "EXPECT", "REMOVE", "EVICT", "REQUEUE")
+"""What is told of an entry that is cached; a cursor may stand at its position without being about it."""
+
+READERS_ROWS: Final = ("HIT", "MISS", "INSERT")
+"""The rows of a read that name the cursor that reads."""
+
+
 class Place(NamedTuple):
     """What names a cached entry from outside."""
 
@@ -110,13 +117,24 @@ class Recorder:
         self._pass_id: int | None = None
         self._cached: dict[Place, Stay] = {}
         self._queue: OrderedDict[int, Stay] = OrderedDict()
+        self._config = dict(config)
         self._own("CONFIG", value=json.dumps(config, sort_keys=True))
 
-    def call(self, rows: Iterable[ReportedRow]) -> None:
-        """Record the rows of one call, in their order."""
+    def call(self, rows: Iterable[ReportedRow], reader: str | None = None) -> None:
+        """Record the rows of one call, in their order; `reader` is the cursor that reads by this call, if one does.
+
+        A CONFIG row may tell the changed settings only: the trace shows the whole configuration.
+        """
         call_id = self.seq
         for row in rows:
-            self._record(row, call_id)
+            cursor = row.cursor
+            if reader is not None and row.op in READERS_ROWS and row.cause in ("READ", "REPLAY", "FILL"):
+                cursor = reader
+            self._record(row, call_id, cursor, self._whole_config(row) if row.op == "CONFIG" else row.value)
+
+    def _whole_config(self, row: ReportedRow) -> str:
+        self._config |= json.loads(row.value or "{}")
+        return json.dumps(self._config, sort_keys=True)
 
     def close(self) -> None:
         """Write the snapshot of the queue and the last event."""
@@ -148,7 +166,7 @@ class Recorder:
         self._writer.write(tuple(columns.get(name, known.get(name)) for name in ROW_COLUMNS))
         self.seq += 1
 
-    def _record(self, row: ReportedRow, call_id: int) -> None:
+    def _record(self, row: ReportedRow, call_id: int, cursor: str | None, value: str | None) -> None:
         op = row.op
         seq = self.seq
         if op == "PASS_BEGIN":
@@ -163,7 +181,7 @@ class Recorder:
                 *(life, row.size_bytes, row.expected_reads, row.requeues, row.accessed, row.dirty),
                 *(row.stamp_ns, row.new_stamp_ns, self._pass_id if in_pass else None, call_id, row.bound),
                 *(row.max_requeues, row.extend_accessed, row.trigger_bytes, row.target_bytes),
-                *(row.bytes_after, row.manager_bytes, tail_no, head_no, ticket, row.cursor, row.value),
+                *(row.bytes_after, row.manager_bytes, tail_no, head_no, ticket, cursor, value),
             )
         )
         self.seq += 1
@@ -185,7 +203,7 @@ class Recorder:
             self._cached[place] = stay
             return stay.life, self._enqueued(stay), None, None
         found = self._cached.get(place) if row.entry_id is not None else None
-        if found is None or op in ("REJECT", "SKIP", "MISS"):
+        if found is None or op not in ENTRY_ROWS:
             return None, None, None, None
         if op == "HIT":
             found.accessed = True

@@ -27,9 +27,11 @@ ENTRY_COLUMNS = (
 )
 
 
-def honest(directory: Path, events: int, seed: int, brokers: int = 1) -> dict[str, list[Row]]:
+def honest(
+    directory: Path, events: int, seed: int, brokers: int = 1, preset: str = "tail-fanout"
+) -> dict[str, list[Row]]:
     """The rows of a generated trace, by broker."""
-    generate("tail-fanout", events, seed, directory, brokers)
+    generate(preset, events, seed, directory, brokers)
     rows: dict[str, list[Row]] = {}
     for row in iterate_rows(list_parts(directory)):
         rows.setdefault(row["broker"], []).append(row)
