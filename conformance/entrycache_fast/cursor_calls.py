@@ -22,7 +22,8 @@ class CursorCalls(CacheState):
 
         Without `evict_by_expected_reads` a member that is not tracked is ignored too.
         """
-        if self._cursors(self._open(cache)).move(cursor, position):
+        cursors = self._open(cache).cursors
+        if cursors is not None and cursors.move(cursor, position) and self._on_row is not None:
             self._tell_cursor("CURSOR_MOVE", cache, cursor, position)
 
     def cursor_remove(self, cache: str, cursor: str) -> bool:

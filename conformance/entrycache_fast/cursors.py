@@ -34,14 +34,28 @@ class Cursors:
 
     def add(self, cursor: str, position: tuple[int, int] | None) -> None:
         """Make a cursor a member, or give a member that position."""
-        self._put(cursor, self._members.get(cursor), position)
+        old = self._members.get(cursor)
+        if old is not None:
+            self._order.remove(old)
+        new = None
+        if position is not None:
+            new = (position[0] << ENTRY_BITS) + position[1] + BIAS
+            self._order.add(new)
+        self._members[cursor] = new
 
     def move(self, cursor: str, position: tuple[int, int] | None) -> bool:
         """Give a member that position; whether that was done: of no other cursor."""
         old = self._members.get(cursor)
+        if old is not None and position is not None:
+            self._members[cursor] = new = (position[0] << ENTRY_BITS) + position[1] + BIAS
+            if new > old:
+                self._order.move_up(old, new)
+            elif new < old:
+                self._order.move_down(old, new)
+            return True
         if old is None and not (self._moves_untracked and cursor in self._members):
             return False
-        self._put(cursor, old, position)
+        self.add(cursor, position)
         return True
 
     def remove(self, cursor: str) -> bool:
@@ -64,20 +78,6 @@ class Cursors:
         if least is None:
             return None
         return Position(least >> ENTRY_BITS, (least & (2 * BIAS - 1)) - BIAS)
-
-    def _put(self, cursor: str, old: int | None, position: tuple[int, int] | None) -> None:
-        """Let a cursor stand somewhere else than before; None: nowhere."""
-        if position is None:
-            new = None
-            if old is not None:
-                self._order.remove(old)
-        else:
-            new = (position[0] << ENTRY_BITS) + position[1] + BIAS
-            if old is None:
-                self._order.add(new)
-            else:
-                self._order.move(old, new)
-        self._members[cursor] = new
 
     def check(self) -> None:
         """Assert every invariant; for tests."""

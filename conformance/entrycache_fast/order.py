@@ -15,17 +15,18 @@ class Order:
 
     A number that moves past no other one is changed where it stands, which is what a reader at the tail of
     a log does: two binary searches, and nothing is shifted. Any other change shifts within one block or two.
-    A count takes a binary search and one addition a block.
+    A count takes two binary searches and one addition a block, from the nearer end.
     """
 
-    __slots__ = ("_blocks", "_lasts")
+    __slots__ = ("_blocks", "_lasts", "_size")
 
     def __init__(self) -> None:
         self._blocks: list[list[int]] = []
         self._lasts: list[int] = []
+        self._size = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self._blocks))
+        return self._size
 
     def __iter__(self) -> chain[int]:
         return chain.from_iterable(self._blocks)
@@ -39,12 +40,17 @@ class Order:
         blocks = self._blocks
         at = bisect_right(self._lasts, number)
         if at == len(blocks):
-            return len(self)
+            return self._size
         inside = bisect_right(blocks[at], number)
-        return inside if at == 0 else inside + sum(map(len, blocks[:at]))
+        if at == 0:
+            return inside
+        if 2 * at < len(blocks):
+            return sum(map(len, blocks[:at])) + inside
+        return self._size - sum(map(len, blocks[at:])) + inside
 
     def add(self, number: int) -> None:
         """Put a number in."""
+        self._size += 1
         if not self._blocks:
             self._blocks.append([number])
             self._lasts.append(number)
@@ -63,15 +69,8 @@ class Order:
         at = bisect_left(self._lasts, number)
         self._take(at, bisect_left(self._blocks[at], number))
 
-    def move(self, old: int, new: int) -> None:
-        """Put `new` in the place of `old`, which is in."""
-        if new > old:
-            self._move_up(old, new)
-        elif new < old:
-            self._move_down(old, new)
-
-    def _move_up(self, old: int, new: int) -> None:
-        """Move the last one of the numbers that equal `old`."""
+    def move_up(self, old: int, new: int) -> None:
+        """Put the higher `new` in the place of `old`, which is in: of the last one that equals it."""
         blocks, lasts = self._blocks, self._lasts
         at = bisect_right(lasts, old)
         if at == len(blocks) or blocks[at][0] > old:
@@ -93,8 +92,8 @@ class Order:
         self._take(at, inside)
         self.add(new)
 
-    def _move_down(self, old: int, new: int) -> None:
-        """Move the first one of the numbers that equal `old`."""
+    def move_down(self, old: int, new: int) -> None:
+        """Put the lower `new` in the place of `old`, which is in: of the first one that equals it."""
         blocks, lasts = self._blocks, self._lasts
         at = bisect_left(lasts, old)
         block = blocks[at]
@@ -111,6 +110,7 @@ class Order:
         blocks, lasts = self._blocks, self._lasts
         block = blocks[at]
         del block[inside]
+        self._size -= 1
         if len(block) < BLOCK // 2 and len(blocks) > 1:
             self._join(at)
         elif block:
@@ -133,5 +133,6 @@ class Order:
         assert numbers == sorted(numbers), numbers
         assert self._lasts == [block[-1] for block in self._blocks]
         assert all(self._blocks)
+        assert self._size == len(numbers)
         if len(self._blocks) > 1:
             assert all(BLOCK // 2 <= len(block) <= 2 * BLOCK for block in self._blocks), [*map(len, self._blocks)]

@@ -33,7 +33,10 @@ def test_every_change_is_that_of_a_sorted_list(block: int, spread: int, monkeypa
             new = chance.choice((number, number + 1, number + 3, number - 1, chance.randrange(spread)))
             kept.remove(number)
             insort(kept, new)
-            numbers.move(number, new)
+            if new > number:
+                numbers.move_up(number, new)
+            elif new < number:
+                numbers.move_down(number, new)
         asked = chance.randrange(-1, spread + 1)
         assert numbers.count_up_to(asked) == bisect_right(kept, asked)
         assert numbers.least() == (kept[0] if kept else None)
@@ -48,12 +51,12 @@ def test_readers_in_lockstep_move_where_they_stand() -> None:
         numbers.add(7)
     blocks = [id(block) for block in numbers._blocks]
     for _ in range(5_000):
-        numbers.move(7, 8)
+        numbers.move_up(7, 8)
     assert numbers.count_up_to(7) == 0
     assert numbers.count_up_to(8) == 5_000
     assert [id(block) for block in numbers._blocks] == blocks
     for _ in range(5_000):
-        numbers.move(8, 6)
+        numbers.move_down(8, 6)
     assert numbers.count_up_to(6) == 5_000
     assert [id(block) for block in numbers._blocks] == blocks
     numbers.check()

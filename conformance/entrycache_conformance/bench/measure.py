@@ -23,8 +23,8 @@ from entrycache_conformance.bench.mix import (
     play_fast,
     play_mapping,
 )
+from entrycache_conformance.bench.spread import lru_cache, over_many_caches, with_cursors
 from entrycache_fast import BrokerCache
-from entrycache_reference.errors import MissingPrerequisite
 
 LIVE: Final = (1_000, 100_000)
 MANY_LIVE: Final = 1_000_000
@@ -52,10 +52,8 @@ def measure(rounds: int, operations: int) -> list[Measurement]:
 
 def beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:
     """The fast cache beside the LRU and the TTL cache of cachetools, with the same bound on live entries."""
-    try:
-        from cachetools import LRUCache, TTLCache  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingPrerequisite("cachetools is not installed; pip install 'entrycache[bench]'") from None
+    lru = lru_cache()
+    from cachetools import TTLCache  # noqa: PLC0415 - an extra
 
     mix = list(operations(count, live))
     keys = keyed(mix)
@@ -73,7 +71,7 @@ def beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:
         rounds,
         {
             "fast": noted("fast", lambda: play_fast(mix, live)),
-            "LRU": noted("LRU", lambda: play_mapping(keys, LRUCache(live), live)),
+            "LRU": noted("LRU", lambda: play_mapping(keys, lru(live), live)),
             "TTL": noted("TTL", lambda: play_mapping(keys, TTLCache(live, TTL_SECONDS), live)),
         },
     )
@@ -161,5 +159,7 @@ PARTS: Final[tuple[Callable[[int, int], list[Measurement]], ...]] = (
     lambda rounds, count: beside_cachetools(rounds, count, LIVE[1]),
     lambda rounds, count: more_live(rounds, count, LIVE[1], MANY_LIVE),
     lambda rounds, _count: more_caches(rounds, FEW_CACHES, MANY_CACHES, 4 * MANY_CACHES),
+    lambda rounds, count: with_cursors(rounds, count, LIVE[0]),
+    lambda rounds, count: over_many_caches(rounds, count, 2 * MANY_CACHES, MANY_CACHES),
 )
 """The parts of `measure`: each takes rounds and operations; a new measurement is one more line here."""

@@ -8,24 +8,29 @@ from time import perf_counter
 
 from entrycache_conformance.bench.measure import bare_rate
 from entrycache_conformance.bench.measurement import Measurement, interleaved, seconds_of
-from entrycache_conformance.case import Case
 from entrycache_conformance.generator import make_case, op_menu
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.machine import BATCH, bulk, search
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_conformance.subjects.subject import Subject
 
 EXAMPLES = 150
-BATCHES = 10
-PLAYED_CASES = 2_000
+BATCHES = 5
+PLAYED_CASES = 1_000
+LEVELS = ("queue", "cursors")
+"""The levels whose cases are measured; a case of a level uses the operations of those before it too."""
 
 
 def suite(rounds: int) -> list[Measurement]:
     """Judged steps a second inside Hypothesis and without it, and played steps a second through the protocol."""
+    return [item for level in LEVELS for item in suite_at(level, rounds)]
+
+
+def suite_at(level: str, rounds: int) -> list[Measurement]:
+    """The same for cases of one level."""
     fast = in_process("fast")
     assert fast is not None
-    menu = op_menu(list(fast.declaration.system.ops))
+    menu = op_menu(list(fast.declaration.system.ops_up_to(level)), level)
     steps: dict[str, int] = {}
 
     def in_hypothesis() -> float:
@@ -41,7 +46,8 @@ def suite(rounds: int) -> list[Measurement]:
         steps["bulk"] = coverage.steps
         return seconds
 
-    cases = _cases(fast)
+    source = random.Random(0)
+    cases = [make_case(source.randint, fast.declaration, menu, Coverage()).case for _ in range(PLAYED_CASES)]
     steps["protocol"] = sum(len(case.steps) for case in cases)
     child = Child([sys.executable, "-m", "entrycache_conformance", "serve", "fast"])
 
@@ -55,15 +61,10 @@ def suite(rounds: int) -> list[Measurement]:
     finally:
         child.close()
     return [
-        bare_rate("judged steps inside Hypothesis (goal 5,000)", seconds, "hypothesis", steps["hypothesis"]),
-        bare_rate(f"judged steps in bulk, {BATCH} cases a batch (goal 50,000)", seconds, "bulk", steps["bulk"]),
-        bare_rate(
-            "steps played through a child process, wall time (goal 200,000)", seconds, "protocol", steps["protocol"]
-        ),
+        bare_rate(what, seconds, name, steps[name])
+        for what, name in (
+            (f"level {level}, judged steps inside Hypothesis (goal 5,000)", "hypothesis"),
+            (f"level {level}, judged steps in bulk, {BATCH} cases a batch (goal 50,000)", "bulk"),
+            (f"level {level}, steps played through a child process, wall time (goal 200,000)", "protocol"),
+        )
     ]
-
-
-def _cases(subject: Subject) -> list[Case]:
-    source = random.Random(0)
-    menu = op_menu(list(subject.declaration.system.ops))
-    return [make_case(source.randint, subject.declaration, menu, Coverage()).case for _ in range(PLAYED_CASES)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+from pathlib import Path
 
 import click
 from rich.table import Table
@@ -18,27 +18,45 @@ from entrycache_conformance.report.terminal import console
 @click.option(
     "--operations", type=click.IntRange(min=1_000), default=1_000_000, show_default=True, help="Operations of a round."
 )
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Measure nothing; take what --json has printed into FILE.",
+)
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a page in Markdown, with its picture beside it.",
+)
 @json_option
 @ends_with_code
-def command(rounds: int, operations: int, as_json: bool) -> int:
-    """Measure the fast cache, the checked steps and the protocol; ratios are of one run.
+def command(rounds: int, operations: int, source: Path | None, page: Path | None, as_json: bool) -> int:
+    """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
 
-    Exit 1 where a ratio misses its target.
+    Exit 1 where a ratio misses its target; 4 where cachetools, or for a page matplotlib, is missing.
     """
-    from entrycache_conformance.bench import measure  # noqa: PLC0415 - slow to import
-    from entrycache_conformance.bench.suite import suite  # noqa: PLC0415
+    from entrycache_conformance.bench import result as results  # noqa: PLC0415 - slow to import
+    from entrycache_conformance.bench.page import page as page_of  # noqa: PLC0415
+    from entrycache_conformance.bench.picture import draw, require_matplotlib  # noqa: PLC0415
 
-    measurements = [*measure(rounds, operations), *suite(rounds)]
-    missed = [item for item in measurements if item.missed]
+    if page is not None:
+        require_matplotlib()
+    result = results.run(rounds, operations) if source is None else results.read_result(source)
+    if page is not None:
+        picture = page.with_suffix(".svg")
+        page.write_text(page_of(result, picture.name), encoding="utf-8")
+        draw(result, picture)
     if as_json:
-        shown = [{**dataclasses.asdict(item), "missed": item.missed} for item in measurements]
-        click.echo(json.dumps({"schema": 1, "verdict": "violates" if missed else "conforms", "measurements": shown}))
-        return 1 if missed else 0
-    table = Table(title=f"median of {rounds} interleaved rounds", title_justify="left")
-    for column in ("what", "value", "target", "note"):
-        table.add_column(column, overflow="fold")
-    for item in measurements:
-        style = "red" if item.missed else ""
-        table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
-    console().print(table)
-    return 1 if missed else 0
+        click.echo(json.dumps(result.to_json()))
+    else:
+        table = Table(title=f"median of {result.rounds} interleaved rounds", title_justify="left")
+        for column in ("what", "value", "target", "note"):
+            table.add_column(column, overflow="fold")
+        for item in result.measurements:
+            style = "red" if item.missed else ""
+            table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
+        console().print(table)
+    return 1 if result.missed else 0

@@ -1,0 +1,71 @@
+"""The page of the numbers, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from entrycache_conformance.bench.cursors import CursorCost
+from entrycache_conformance.bench.measurement import Measurement
+from entrycache_conformance.bench.result import Result
+
+HEAD = """# Numbers
+
+Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
+`entrycache bench --json > docs/numbers.json`.
+
+One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors. Every ratio
+compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
+same everywhere. Only ratios with a target are judged.
+
+![Cost of cursors beside a linked list, and the fast cache beside cachetools]({picture})
+
+## Caches and suite
+
+| what | value | target | note |
+|---|---:|---|---|
+"""
+
+CURSORS = """
+## Cursors of one cache
+
+Nanoseconds of one turn, the fast cache's blocked order first, a sorted linked list that is brought up to date when
+somebody asks (`bench/linear.py`, our own code after that approach) second. *Tailing*: readers at the head of a log take
+1 to 3 entries a turn. *Lockstep*: one after another moves from one entry to the next. *Uniform*: anyone goes anywhere.
+
+The linked list only notes a move, so with few cursors a bare move is cheaper there; it pays when somebody asks. At rest
+it knows each rank by heart, where the blocked order searches.
+"""
+
+
+def page(result: Result, picture: str) -> str:
+    """The page in Markdown; `picture` is the name of the picture beside it."""
+    head = HEAD.format(
+        rounds=result.rounds,
+        operations=result.operations,
+        python=result.python,
+        processors=result.processors,
+        picture=picture,
+    )
+    return (
+        head
+        + "\n".join([*map(_row, result.measurements), CURSORS.rstrip("\n"), *_cursor_tables(result.cursors)])
+        + "\n"
+    )
+
+
+def _row(item: Measurement) -> str:
+    value = f"**{item.shown}** (missed)" if item.missed else item.shown
+    return f"| {item.what} | {value} | {item.target} | {item.note} |"
+
+
+def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
+    """One table a mix: a row a number of cursors, a column a pattern."""
+    for mix, of_mix in groupby(costs, key=lambda item: item.mix):
+        rows = list(of_mix)
+        patterns = list(dict.fromkeys(item.pattern for item in rows))
+        cells = {(item.cursors, item.pattern): f"{item.fast_nanos:,.0f} / {item.linear_nanos:,.0f}" for item in rows}
+        yield f"\n| {mix} cursors | {' | '.join(patterns)} |"
+        yield f"|---:|{'---:|' * len(patterns)}"
+        for cursors in dict.fromkeys(item.cursors for item in rows):
+            yield f"| {cursors:,} | {' | '.join(cells[cursors, pattern] for pattern in patterns)} |"

@@ -1,0 +1,85 @@
+"""One run of `entrycache bench` as a JSON object, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from entrycache_conformance.bench.cursors import CursorCost, cursor_costs, judged
+from entrycache_conformance.bench.measure import measure
+from entrycache_conformance.bench.measurement import Measurement
+from entrycache_conformance.bench.suite import suite
+from entrycache_reference.errors import UsageError
+
+CURSOR_ROUNDS_MAX = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured, and where."""
+
+    rounds: int
+    operations: int
+    python: str
+    processors: int
+    measurements: list[Measurement]
+    cursors: list[CursorCost]
+
+    @property
+    def missed(self) -> list[Measurement]:
+        """The measurements that miss their target."""
+        return [item for item in self.measurements if item.missed]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        measurements = [{**dataclasses.asdict(item), "missed": item.missed} for item in self.measurements]
+        return {
+            "schema": 1,
+            "verdict": "violates" if self.missed else "conforms",
+            "rounds": self.rounds,
+            "operations": self.operations,
+            "python": self.python,
+            "processors": self.processors,
+            "measurements": measurements,
+            "cursors": [item._asdict() for item in self.cursors],
+        }
+
+
+def run(rounds: int, operations: int) -> Result:
+    """Measure everything.
+
+    Raises:
+        MissingPrerequisite: cachetools is not installed.
+    """
+    found = [*measure(rounds, operations), *suite(rounds)]
+    costs = cursor_costs(min(rounds, CURSOR_ROUNDS_MAX))
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs)
+
+
+def read_result(path: Path) -> Result:
+    """The result that `--json` has printed into a file.
+
+    Raises:
+        UsageError: there is no such file, or it holds something else.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{path} is not JSON; expected what entrycache bench --json prints") from None
+    try:
+        measurements = [
+            Measurement(**{key: part for key, part in item.items() if key != "missed"})
+            for item in value["measurements"]
+        ]
+        cursors = [CursorCost(**item) for item in value["cursors"]]
+        numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
+    except (KeyError, TypeError, AttributeError):
+        raise UsageError(f"{path} is no result of entrycache bench --json of this version") from None
+    return Result(*numbers, measurements, cursors)
