@@ -25,7 +25,7 @@ QUEUE: Final[Menu] = {
 TRIGGER: Final[Menu] = {
     "max_size_bytes": (100, 50, 10, 20, 11, 33, 101, 51),
     "watermark": (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 0.97),
-    "eviction": (Eviction.INLINE, Eviction.INLINE, Eviction.MANUAL),
+    "eviction": (Eviction.INLINE, Eviction.MANUAL),
 }
 """Small limits, so that a few entries cross them, and targets below, at and above the trigger."""
 
@@ -68,6 +68,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         kept = {"max_size_bytes"} if not crosses else set()
         options |= {key: values for key, values in EXTREME.items() if key not in kept}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
+    if "max_requeues" in changes and declaration.limits.max_requeues is not None:
+        changes["max_requeues"] = min(declaration.limits.max_requeues, changes["max_requeues"])
     if "storage_entry_size" in changes:
         changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, changes["storage_entry_size"]))
     return dataclasses.replace(base, **changes)

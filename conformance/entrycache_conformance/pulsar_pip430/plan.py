@@ -9,6 +9,7 @@ from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.draw import Draw, choose
 from entrycache_conformance.plan import Plan
 from entrycache_conformance.pulsar_pip430.aim import MAKERS, Aim
+from entrycache_conformance.pulsar_pip430.aim.limits import within_limits
 from entrycache_conformance.pulsar_pip430.configs import make_config
 from entrycache_conformance.pulsar_pip430.themes import TRAITS, Theme
 from entrycache_conformance.pulsar_pip430.weights import LEVEL_OF, own_menu
@@ -45,4 +46,6 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
 
 def made(aim: Aim, name: str, state: State) -> Any:
     """An operation of that name for that state."""
-    return MAKERS[name](aim, state)
+    if aim.to_come:
+        return aim.to_come.pop()
+    return within_limits(aim, state, MAKERS[name](aim, state))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.draw import Draw
 from entrycache_conformance.pulsar_pip430.themes import HOLDS, Traits
@@ -17,6 +19,8 @@ class Aim:
     """The draws of one case.
 
     `room_bytes`: what can still be inserted without crossing the trigger, None where it may be crossed.
+    `looked_at`: the cursors of a cache as they stood at the last look. `to_come`: operations that are made
+    already, the next one last.
     """
 
     def __init__(
@@ -31,7 +35,10 @@ class Aim:
         self.cursor_caches = traits.caches[: traits.cursor_caches]
         self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
         self.holds = HOLDS
+        self.limits = declaration.limits
         self.null_positions = declaration.limits.null_positions
+        self.looked_at: dict[CacheName, dict[CursorName, Position | None]] = {}
+        self.to_come: list[Any] = []
         self.max_size = declaration.limits.max_size
         self.room_bytes = None if crosses or config.max_size_bytes == 0 else int(config.max_size_bytes * 0.98)
         self.token = FIRST_TOKEN

@@ -1,5 +1,6 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
+import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Adapter;
@@ -28,6 +29,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
             "grace_millis",
             "storage_entry_size",
             "eviction");
+    private static final Gson GSON = new Gson();
     private static final List<String> INTROSPECTION =
             List.of("now", "bytes", "caches", "queue", "tombstones", "requeues");
 
@@ -53,6 +55,9 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
     public JsonObject declares() {
         JsonObject limits = new JsonObject();
         limits.addProperty("max_size", Integer.MAX_VALUE);
+        Era.LIMITS.forEach((name, limit) -> limits.add(name, GSON.toJsonTree(limit)));
+        JsonObject findings = new JsonObject();
+        Era.FINDINGS.forEach(findings::addProperty);
         JsonObject system = new JsonObject();
         JsonObject variants = new JsonObject();
         Era.VARIANTS.forEach(variants::addProperty);
@@ -62,6 +67,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
         system.addProperty("payload", true);
         system.addProperty("leaks", true);
         system.add("limits", limits);
+        system.add("findings", findings);
         return system;
     }
 

@@ -3,6 +3,7 @@ package org.apache.bookkeeper.mledger.impl.cache;
 import java.lang.reflect.Field;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.function.IntSupplier;
 import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
@@ -18,6 +19,18 @@ final class Era {
 
     /** The readings of the rules that the release has, where they are not the norm. */
     static final Map<String, String> VARIANTS = Map.of();
+
+    /** What the release cannot take; each stands for the findings that {@link #FINDINGS} names. */
+    static final Map<String, Object> LIMITS = new TreeMap<>(
+            Map.of("null_positions", false, "readd_members", false, "heap_members", 5, "tail_ties", false));
+
+    /** The findings that a limit or a variant stands for. */
+    static final Map<String, String> FINDINGS = new TreeMap<>(Map.of(
+            "limits.null_positions",
+            "cursor-untracked-keeps-rank, cursor-unlinked-twice, cursor-tracked-again-is-lost, heap-null-position",
+            "limits.readd_members", "heap-readded-leaves-ghost",
+            "limits.heap_members", "heap-removal-breaks-order",
+            "limits.tail_ties", "cursor-rank-tail-tie"));
 
     private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
 

@@ -27,6 +27,20 @@ final class Era {
             "size_pass_rounds", "one",
             "zero_reads", "counted"));
 
+    /** What the release cannot take; each stands for the findings that {@link #FINDINGS} names. */
+    static final Map<String, Object> LIMITS =
+            new TreeMap<>(Map.of("null_positions", false, "readd_members", false, "heap_members", 5));
+
+    /** The findings that a limit or a variant stands for. */
+    static final Map<String, String> FINDINGS = new TreeMap<>(Map.of(
+            "limits.null_positions", "heap-null-position",
+            "limits.readd_members", "heap-readded-leaves-ghost",
+            "limits.heap_members", "heap-removal-breaks-order",
+            "variants.count_floor", "count-stops-at-zero",
+            "variants.duplicate_count", "duplicate-erases-expected-reads",
+            "variants.size_pass_rounds", "size-pass-ignores-maximum",
+            "variants.zero_reads", "zero-expected-reads-cached"));
+
     private static final long NO_MAX_BYTES = -1;
     private static final Field PAGES = Released.field(RangeCache.class, "pages");
 
