@@ -20,16 +20,28 @@ SHOWN_SYSTEMS = 10
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the runner keeps out of, because the subject cannot take it."""
+    """What the runner keeps out of, because the subject cannot take it.
+
+    `readd_members` False: in the heap container a member is not added again. `heap_members`: the most members of
+    a heap container. `tail_ties` False: when the foremost cursor of an active container has left a tie or come
+    to one, every tracked cursor of it moves, if only to where it stands, before the next look.
+    """
 
     max_steps: int | None = None
     max_size: int = MAX_SIZE_BYTES
     null_positions: bool = True
+    readd_members: bool = True
+    heap_members: int | None = None
+    tail_ties: bool = True
+    max_requeues: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One system as a subject offers it. `config` None: every key may be varied."""
+    """One system as a subject offers it. `config` None: every key may be varied.
+
+    `findings` names, for a limit or a variant, the finding that it stands for: {"limits.tail_ties": "..."}.
+    """
 
     system: System
     ops: frozenset[str]
@@ -40,6 +52,7 @@ class Declaration:
     payload: bool = False
     leaks: bool = False
     limits: Limits = field(default_factory=Limits)
+    findings: dict[str, str] = field(default_factory=dict)
     implementation: dict[str, Any] = field(default_factory=dict)
 
     def varies(self, key: str) -> bool:
@@ -148,13 +161,6 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
         raise UsageError("order_slack is not judged yet")
     if slack < 0:
         raise _broken(f"order_slack is {slack}, expected 0 or more")
-    limits = _typed(offer.get("limits", {}), dict, "limits")
-    max_steps = limits.get("max_steps")
-    if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
-        raise _broken(f"limits.max_steps is {max_steps!r}, expected an integer above 0")
-    max_size = _typed(limits.get("max_size", MAX_SIZE_BYTES), int, "limits.max_size")
-    if max_size < 0:
-        raise _broken(f"limits.max_size is {max_size}, expected 0 or more")
     declaration = Declaration(
         system,
         ops & system.ops.keys(),
@@ -164,11 +170,42 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
         introspection,
         _typed(offer.get("payload", False), bool, "payload"),
         _typed(offer.get("leaks", False), bool, "leaks"),
-        Limits(max_steps, max_size, _typed(limits.get("null_positions", True), bool, "null_positions")),
+        _limits(_typed(offer.get("limits", {}), dict, "limits")),
+        _findings(_typed(offer.get("findings", {}), dict, "findings")),
         answer.get("implementation") if type(answer.get("implementation")) is dict else {},
     )
     declaration.base_config()
     return declaration
+
+
+def _limits(given: dict[str, Any]) -> Limits:
+    """The limits that the suite knows; others are passed over, as a later suite may know them."""
+
+    def least(name: str, bound: int, default: int | None) -> int | None:
+        value = given.get(name, default)
+        if value is not default and (type(value) is not int or value < bound):
+            raise _broken(f"limits.{name} is {value!r}, expected an integer of {bound} or more")
+        return value
+
+    max_size = least("max_size", 0, MAX_SIZE_BYTES)
+    return Limits(
+        least("max_steps", 1, None),
+        MAX_SIZE_BYTES if max_size is None else max_size,
+        _typed(given.get("null_positions", True), bool, "limits.null_positions"),
+        _typed(given.get("readd_members", True), bool, "limits.readd_members"),
+        least("heap_members", 1, None),
+        _typed(given.get("tail_ties", True), bool, "limits.tail_ties"),
+        least("max_requeues", 0, None),
+    )
+
+
+def _findings(given: dict[str, Any]) -> dict[str, str]:
+    for name, finding in given.items():
+        if type(finding) is not str or not name.startswith(("limits.", "variants.", "fixed.")):
+            raise _broken(
+                f"findings names {name!r}; expected limits.X, variants.X or fixed.X, each with a finding's id"
+            )
+    return given
 
 
 OTHER_LEVELS = (
