@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from entrycache_conformance.case import read_case
+from entrycache_conformance.commands import simulate
 from entrycache_conformance.commands.options import choice_of, ends_with_code, json_option, subject_options
 from entrycache_conformance.report.terminal import console, failure_table
 from entrycache_conformance.subjects.resolve import resolve
@@ -27,6 +28,7 @@ def commands() -> list[click.Command]:
     from entrycache_spark import cli  # noqa: PLC0415
 
     cli.trace.add_command(record_command)
+    cli.trace.add_command(simulate.command)
     return [cli.trace, cli.audit]
 
 

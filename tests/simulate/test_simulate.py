@@ -1,0 +1,266 @@
+"""What-if: the own settings give the trace again, and other settings give what those settings really would."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from entrycache_conformance.cli import main
+from entrycache_fast import BrokerCache, Row
+from entrycache_reference.errors import UsageError
+from entrycache_spark.simulate.configs import whole_config
+from entrycache_spark.simulate.curve import curve_of, kinds_of
+from entrycache_spark.simulate.run import simulate
+
+from .workload import Recorded, anything, plain
+
+SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
+PLAIN: dict[str, Any] = {"max_size_bytes": 1_000, "watermark": 0.9, "ttl_nanos": 40_000_000, "max_requeues": 5}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"eviction": "manual"},
+        {"max_size_bytes": 0},
+        {"evict_by_expected_reads": False},
+        {"extend_recently_accessed": False, "watermark": 1.0},
+    ],
+    ids=str,
+)
+def test_the_own_settings_give_the_trace_again(tmp_path: Path, changes: dict[str, Any]) -> None:
+    for seed in range(8):
+        out = tmp_path / str(seed)
+        run = anything(seed, out, {**SMALL, **changes})
+        found = simulate(out, [])
+        assert found.unlike == ()
+        assert (found.measured[0].hits, found.measured[0].lookups) == (run.hits, run.hits + run.misses)
+        assert found.measured[0].lookups > 100
+
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"ttl_nanos": 5_000_000},
+    {"ttl_nanos": 400_000_000},
+    {"max_size_bytes": 200},
+    {"max_size_bytes": 100_000, "extend_recently_accessed": False},
+    {"max_requeues": 0, "watermark": 0.5},
+)
+
+
+def test_other_settings_give_what_they_would_have_given(tmp_path: Path) -> None:
+    """The same calls made directly under each configuration, not from a trace, have the same hits."""
+    for seed, recorded in itertools.product((1, 2), (PLAIN, {**PLAIN, "max_size_bytes": 150})):
+        out = tmp_path / f"{seed} {recorded['max_size_bytes']}"
+        plain(seed, out, recorded)
+        found = simulate(out, [(str(changes), changes) for changes in CHANGES])
+        assert found.unlike == ()
+        ratios = set()
+        for measured, changes in zip(found.measured[1:], CHANGES, strict=True):
+            direct = plain(seed, None, {**recorded, **changes})
+            assert (measured.hits, measured.lookups) == (direct.hits, direct.hits + direct.misses)
+            ratios.add(measured.hits)
+        assert len(ratios) > 2
+
+
+def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
+    run = Recorded(tmp_path / "t", {"max_size_bytes": 100, "watermark": 0.5, "extend_recently_accessed": False})
+    for number, size in enumerate((40, 40, 30)):  # the third crosses 98: down to 50 frees 60 or more, 80 are freed
+        run.cache.insert("a", 1, number, size)
+        run.flush()
+        run.now_nanos += 10
+    run.cache.get("a", 1, 0)
+    run.flush()
+    run.cache.get("a", 1, 2)
+    run.flush()
+    run.close()
+    own, roomy = simulate(tmp_path / "t", [("roomy", {"max_size_bytes": 1_000})]).measured
+    assert (own.lookups, own.hits, own.hit_ratio, own.entries) == (2, 1, 0.5, 3)
+    assert own.storage_reads_an_entry == 1 / 3
+    assert (own.peak_bytes, own.over_limit_bytes, own.overshoot_bytes) == (110, 10, 20)
+    assert (own.evicted_by_size, own.evicted_by_time, own.size_passes) == (2, 0, 1)
+    assert own.mean_bytes == (40 * 10 + 80 * 10 + 30 * 10) / 30
+    assert (roomy.hits, roomy.peak_bytes, roomy.evicted_by_size) == (2, 110, 0)
+    assert roomy.mean_bytes == (40 * 10 + 80 * 10 + 110 * 10) / 30
+
+
+def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_path: Path) -> None:
+    run = Recorded(tmp_path / "t", {"max_size_bytes": 1_000})
+    run.cache.cursor_add("a", "x", (1, 0))
+    run.flush()
+    run.cache.insert("a", 1, 0, 10)
+    run.flush()
+    for _ in range(2):
+        run.now_nanos += 1_000
+        run.cache.read("a", (1, 0), (1, 0), 1)
+        run.flush()
+    run.close()
+    own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).measured
+    assert (own.hits, tiny.hits, tiny.storage_reads) == (2, 0, 2)
+    run = Recorded(None, {"max_size_bytes": 5})
+
+
+def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_path: Path) -> None:
+    run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
+    run.cache.insert("a", 1, 0, 10, expected_reads=3)
+    run.flush()
+    run.cache.read("a", (1, 1), (1, 1), 2)
+    run.flush()
+    run.now_nanos = 10
+    run.cache.cycle()
+    run.flush()
+    for number in range(2):
+        run.cache.get("a", 1, number)
+        run.flush()
+    run.close()
+    own, without = simulate(tmp_path / "t", [("off", {"evict_by_expected_reads": False})]).measured
+    assert (own.hits, without.hits) == (2, 0)
+
+
+def falsify(out: Path, op: str, column: str, value: Any) -> None:
+    """Change the last row of an op."""
+    (part,) = out.glob("broker=*/*.parquet")
+    table = pq.read_table(part)
+    rows = table.drop_columns(["broker"]).to_pylist() if "broker" in table.column_names else table.to_pylist()
+    [row for row in rows if row["op"] == op][-1][column] = value
+    schema = pa.schema([field for field in table.schema if field.name != "broker"])
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), part)
+
+
+@pytest.mark.parametrize(
+    ("op", "column", "value"),
+    [("HIT", "op", "MISS"), ("HIT", "entry_id", 77), ("EVICT", "bytes_after", 3), ("INSERT", "size_bytes", 999)],
+)
+def test_a_trace_that_its_settings_do_not_give_is_told(tmp_path: Path, op: str, column: str, value: Any) -> None:
+    plain(3, tmp_path / "t", PLAIN, 200)
+    assert simulate(tmp_path / "t", []).unlike == ()
+    falsify(tmp_path / "t", op, column, value)
+    (line,) = simulate(tmp_path / "t", []).unlike
+    assert "recorded" in line
+    done = command("t", "--no-retained", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "the trace's own settings do not give it again: broker 'one', seq" in done.stderr
+
+
+def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path: Path) -> None:
+    plain(4, tmp_path / "t", PLAIN, 300)
+    found = simulate(tmp_path / "t", [])
+    for burst in (0, 1_000_000, 50_000_000):
+        curve = curve_of(found.brokers, found.metadata, kinds_of([]), burst, [100, 400, 2_000])
+        for point in curve.points:
+            assert point.retained_peak[0] == point.accounted_peak
+            assert point.retained_mean[0] == pytest.approx(point.accounted_mean)
+            assert min(point.retained_peak[1:]) > point.accounted_peak
+        assert [point.limit_bytes for point in curve.points] == [100, 400, 2_000]
+
+
+def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "entrycache_conformance", "trace", "simulate", *argv]
+    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_command(tmp_path: Path) -> None:
+    plain(5, tmp_path / "t", PLAIN, 200)
+    (tmp_path / "a.json").write_text('{"ttl_nanos": 1000000}')
+    (tmp_path / "broker.conf").write_text(
+        "managedLedgerCacheSizeMB=64\nbrokerAdaptiveRecvByteBufAllocatorMaximumSize=65536\n"
+    )
+    configs = ["--config", "a.json", "--config", "broker.conf@5.0", "--config", "max_size_bytes=300,watermark=0.5"]
+    first = command("t", *configs, "--out", "one", "--json", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    shown = json.loads(first.stdout)
+    assert shown["reproduced"] is True
+    labels = [config["label"] for config in shown["configs"]]
+    assert labels == ["as recorded", "a.json", "broker.conf@5.0", "max_size_bytes=300,watermark=0.5"]
+    assert shown["configs"][2]["config"]["max_size_bytes"] == 64 << 20
+    assert shown["configs"][2]["config"]["extend_recently_accessed"] is False
+    assert shown["configs"][3]["config"]["ttl_nanos"] == PLAIN["ttl_nanos"]
+    assert shown["retained"]["kinds"] == ["copied", "buffers 1024/16384/1048576", "buffers 1024/16384/65536"]
+    second = command("t", *configs, "--out", "two", cwd=tmp_path)
+    assert "as recorded" in second.stdout
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == ["bytes.svg", "retained.svg", "simulation.json", "simulation.md"]
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    for name in ("bytes.svg", "retained.svg"):
+        drawn = ET.parse(tmp_path / "one" / name).getroot()
+        assert len(drawn.findall("{*}polyline")) == len(shown["configs"] if name == "bytes.svg" else "123")
+
+
+MISTAKES = {
+    ("nowhere",): "no such folder",
+    ("empty",): "no events",
+    ("t", "--config", "ttl=5"): "unknown setting 'ttl'",
+    ("t", "--config", "ttl_nanos=soon"): "ttl_nanos is 'soon'; expected an integer",
+    ("t", "--config", "ttl_nanos=-1"): "ttl_nanos is -1",
+    ("t", "--config", "watermark=2"): "expected a number from 0 to 1",
+    ("t", "--config", "extend_recently_accessed=1"): "expected true or false",
+    ("t", "--config", "eviction=never"): '"inline" or "manual"',
+    ("t", "--config", "ttl_nanos=1,ttl_nanos=2"): "given twice",
+    ("t", "--config", "ttl_nanos=1,5"): "'5' is no key=value",
+    ("t", "--config", "none.json"): "expected key=value, a JSON file, or broker.conf@ERA",
+    ("t", "--config", "list.json"): "no JSON object",
+    ("t", "--config", "broker.conf"): "a broker.conf is given as broker.conf@ERA",
+    ("t", "--config", "broker.conf@7"): "unknown era '7'",
+    ("t", "--config", "broker.conf@4.0"): "pulsar-legacy",
+    ("t", "--receive-buffers", "1,2"): "expected three sizes",
+    ("t", "--receive-buffers", "9,2,3"): "minimum <= initial <= maximum",
+    ("t", "--out", "broker.conf"): "cannot write into broker.conf",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("mistakes")
+    (made / "empty").mkdir()
+    (made / "list.json").write_text("[]")
+    (made / "broker.conf").write_text("a=b\n")
+    plain(1, made / "t", PLAIN, 20)
+    return made
+
+
+@pytest.mark.parametrize("argv", MISTAKES, ids=" ".join)
+def test_a_mistake_is_told_in_one_line(
+    folder: Path, argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as ended:
+        main(args=["trace", "simulate", *argv])
+    told = capsys.readouterr().err
+    assert (ended.value.code, len(told.splitlines())) == (2, 1), told
+    assert MISTAKES[argv] in told
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"system": "kafka-streams"}, "only pulsar-pip430"),
+        ({"sampling": "1 in 8"}, "sampled"),
+    ],
+)
+def test_traces_that_cannot_be_simulated(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    Recorded(tmp_path / "t", PLAIN, **change).close()
+    with pytest.raises(UsageError, match=said):
+        simulate(tmp_path / "t", [])
+
+
+def test_a_trace_that_begins_with_entries_cannot_be_simulated(tmp_path: Path) -> None:
+    run = Recorded(tmp_path / "t", PLAIN)
+    assert run.recorder is not None
+    run.recorder.call([Row("SNAPSHOT", "OPEN", 0, 0)])
+    run.close()
+    with pytest.raises(UsageError, match="entries were cached when the trace began"):
+        simulate(tmp_path / "t", [])
+
+
+def test_each_key_of_a_configuration_is_a_setting_of_the_fast_cache() -> None:
+    BrokerCache(**whole_config({}, "here"))
