@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -38,7 +39,9 @@ def trace() -> None:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
-def generate_command(preset: str, events: int, seed: int, brokers: int, out: Path) -> None:
+def generate_command(
+    preset: str, events: int, seed: int, brokers: int, out: Path, settings: Mapping[str, Any] | None = None
+) -> None:
     """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout)."""
     from entrycache_spark.generate import generate
 
@@ -50,7 +53,7 @@ def generate_command(preset: str, events: int, seed: int, brokers: int, out: Pat
             done += more
             say(f"generated {done} of {events} events")
 
-        total = generate(preset, events, seed, out, brokers, count)
+        total = generate(preset, events, seed, out, brokers, count, settings)
     click.echo(f"{total} events of {brokers} broker(s) in {out}")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from entrycache_reference.errors import UsageError
 from entrycache_spark.catch_up import CatchUp
@@ -19,8 +21,12 @@ def generate(
     directory: Path,
     brokers: int = 1,
     progress: Callable[[int], None] = lambda count: None,
+    settings: Mapping[str, Any] | None = None,
 ) -> int:
-    """Write a trace of at least `events` events over `brokers` brokers; the number of events."""
+    """Write a trace of at least `events` events over `brokers` brokers; the number of events.
+
+    `settings` hold in every broker instead of the preset's own.
+    """
     if preset not in PRESETS:
         raise UsageError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
     if events < 1 or brokers < 1:
@@ -28,10 +34,11 @@ def generate(
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory}: not empty; a trace is written into a new folder")
     writer = TraceWriter(directory, Metadata(source=f"generate {preset} --events {events} --seed {seed}"))
+    work = replace(PRESETS[preset], forced=settings or {})
     count = 0
     for number in range(brokers):
         kind = CatchUp if preset == "catch-up-fanout" else Broker
         share = (events * (number + 1)) // brokers - (events * number) // brokers
-        broker = kind(writer, PRESETS[preset], f"broker-{number}", f"{preset} {seed} {number}", number)
+        broker = kind(writer, work, f"broker-{number}", f"{preset} {seed} {number}", number)
         count += broker.run(share, progress)
     return count

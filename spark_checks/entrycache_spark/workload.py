@@ -31,6 +31,8 @@ class Preset:
     ledger_entries: int = 500
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Further settings of the cache."""
+    forced: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that hold in every broker, whatever else the preset says."""
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -74,16 +76,10 @@ class Broker:
             more["eviction"] = "manual"
         if preset.settings and number % 4 == 3:
             more["evict_by_expected_reads"] = False
-        self._cache = BrokerCache(
-            **more,
-            max_size_bytes=preset.max_size_bytes,
-            ttl_nanos=preset.ttl_nanos,
-            max_requeues=preset.max_requeues,
-            clock=lambda: self._now_ns,
-            on_row=self._rows.append,
-        )
-        config = {key: asdict(preset)[key] for key in ("max_size_bytes", "ttl_nanos", "max_requeues")}
-        self._recorder: Recorder = writer.recorder(name, config | more, START_NS)
+        own = {key: asdict(preset)[key] for key in ("max_size_bytes", "ttl_nanos", "max_requeues")}
+        config = {**own, **more, **preset.forced}
+        self._cache = BrokerCache(**config, clock=lambda: self._now_ns, on_row=self._rows.append)
+        self._recorder: Recorder = writer.recorder(name, config, START_NS)
         self._logs = [
             Log(f"topic-{i}", [Reader(self._random.choice((0, 2, 20, 150))) for _ in range(preset.readers)])
             for i in range(preset.caches)

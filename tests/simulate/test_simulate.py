@@ -17,6 +17,7 @@ import pytest
 from entrycache_conformance.cli import main
 from entrycache_fast import BrokerCache, Row
 from entrycache_reference.errors import UsageError
+from entrycache_spark.generate import generate
 from entrycache_spark.simulate.configs import whole_config
 from entrycache_spark.simulate.curve import curve_of, kinds_of
 from entrycache_spark.simulate.run import simulate
@@ -107,6 +108,47 @@ def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_pat
     own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).measured
     assert (own.hits, tiny.hits, tiny.storage_reads) == (2, 0, 2)
     run = Recorded(None, {"max_size_bytes": 5})
+
+
+def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> None:
+    run = Recorded(tmp_path / "t", {"grace_millis": 1})
+    for number, now_millis in enumerate((0, 1)):
+        run.now_nanos = now_millis * 1_000_000
+        if run.cache.should_cache("a"):
+            run.cache.insert("a", 1, number, 10)
+        else:
+            place: Any = {"cache": "a", "ledger_id": 1, "entry_id": number, "size_bytes": 10}
+            run.rows.append(Row("SKIP", "NOT_WANTED", run.now_nanos, run.cache.size_bytes, **place))
+        run.flush()
+    for number in range(2):
+        run.cache.get("a", 1, number)
+        run.flush()
+    run.close()
+    found = simulate(tmp_path / "t", [("none", {"grace_millis": 0}), ("longer", {"grace_millis": 2})])
+    assert found.unlike == ()
+    assert [measured.hits for measured in found.measured] == [1, 0, 2]
+
+
+def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path) -> None:
+    run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
+    run.cache.insert("a", 1, 0, 10)
+    run.flush()
+    run.cache.configure(ttl_nanos=50)
+    run.flush()
+    run.now_nanos = 10
+    run.cache.cycle()
+    run.flush()
+    run.cache.get("a", 1, 0)
+    run.flush()
+    run.close()
+    found = simulate(tmp_path / "t", [("same limit", {"max_size_bytes": 100}), ("short", {"ttl_nanos": 4})])
+    assert [measured.hits for measured in found.measured] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("preset", ["tail-fanout", "catch-up-fanout"])
+def test_generated_traces_are_given_again(tmp_path: Path, preset: str) -> None:
+    generate(preset, 6_000, 3, tmp_path / "t", brokers=4)
+    assert simulate(tmp_path / "t", []).unlike == ()
 
 
 def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import click
 from entrycache_conformance.case import read_case
 from entrycache_conformance.commands import simulate
 from entrycache_conformance.commands.options import choice_of, ends_with_code, json_option, subject_options
+from entrycache_conformance.commands.settings import broker_conf_options, effective_of
 from entrycache_conformance.report.terminal import console, failure_table
+from entrycache_conformance.settings.effective import Effective
 from entrycache_conformance.subjects.resolve import resolve
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_reference.errors import MissingPrerequisite, UsageError
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot")
 """What the extra `trace` brings."""
@@ -29,7 +32,40 @@ def commands() -> list[click.Command]:
 
     cli.trace.add_command(record_command)
     cli.trace.add_command(simulate.command)
+    _with_settings(cli.trace.commands["generate"], _generate)
+    _with_settings(cli.audit, _audit)
     return [cli.trace, cli.audit]
+
+
+def _with_settings(command: click.Command, use: Callable[[Effective, dict[str, Any]], None]) -> None:
+    """Give a command of the audit package --broker-conf; `use` says what it changes in the command's arguments."""
+    run = command.callback
+    assert run is not None
+
+    def callback(**kwargs: Any) -> Any:
+        effective = effective_of(kwargs)
+        if effective is not None:
+            use(effective, kwargs)
+        return run(**kwargs)
+
+    command.callback = callback
+    command.params += click.command()(broker_conf_options(lambda: None)).params
+
+
+def _generate(effective: Effective, kwargs: dict[str, Any]) -> None:
+    """A trace recorded with a broker's settings."""
+    system = effective.era.release.system
+    if system != "pulsar-pip430":
+        raise UsageError(f"era {effective.era.value} is system {system}; traces are generated of pulsar-pip430")
+    kwargs["settings"] = effective.config
+
+
+def _audit(effective: Effective, kwargs: dict[str, Any]) -> None:
+    """A trace that must have been recorded with a broker's settings."""
+    from entrycache_spark.agreement import hold_to  # noqa: PLC0415
+
+    era = effective.era
+    hold_to(kwargs["directory"], effective.config, era.release.system, f"{effective.path} in era {era.value}")
 
 
 def _missing(name: str, module: str) -> click.Command:

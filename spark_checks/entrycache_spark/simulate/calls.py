@@ -29,6 +29,13 @@ class Insert(NamedTuple):
     refused: bool
 
 
+class Unwanted(NamedTuple):
+    """An entry was added to its ledger while nobody wanted it cached."""
+
+    place: Place
+    size_bytes: int
+
+
 class Lookup(NamedTuple):
     """A position was looked up without asking storage; `counted`: it was cached, and carried a count."""
 
@@ -119,8 +126,8 @@ class Configure(NamedTuple):
 
 
 Event = (
-    Insert | Lookup | Read | Released | Delivered | Expected | Expire | Evict | Cycle | RunScheduled | Remove | Close
-    | Cursor | Configure
+    Insert | Unwanted | Lookup | Read | Released | Delivered | Expected | Expire | Evict | Cycle | RunScheduled
+    | Remove | Close | Cursor | Configure
 )  # fmt: skip
 
 
@@ -187,7 +194,9 @@ def _calls(group: list[Row], holds: Holds) -> Iterator[Call]:
 def _events(rows: list[Row], holds: Holds) -> Iterator[Event]:
     """The events of the rows of one call; a call has one kind, except that passes may follow it."""
     op, cause = rows[0]["op"], rows[0]["cause"]
-    if op in OFFERED:
+    if cause == "NOT_WANTED":
+        yield Unwanted(_place(rows[0]), rows[0]["size_bytes"] or 0)
+    elif op in OFFERED:
         row = rows[0]
         yield Insert(_place(row), row["size_bytes"] or 0, row["expected_reads"], op != "INSERT")
     elif op in {"HIT", "MISS"}:

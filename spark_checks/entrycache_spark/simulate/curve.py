@@ -89,7 +89,9 @@ def _point(
             for kind in kinds
         ]
         config = whole_config({**broker.config, "max_size_bytes": limit}, "the curve")
-        drive(broker, config, metadata.variants, [meter.row, *(each.row for each in followed)], own=False)
+        drive(
+            broker, config, metadata.variants, [meter.row, *(each.row for each in followed)], asked={"max_size_bytes"}
+        )
         meter.close()
         span = max(1, broker.last_ns - broker.first_ns)
         hits, lookups = hits + meter.hits, lookups + meter.hits + meter.misses

@@ -6,7 +6,7 @@ assumptions is ever asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_fast import BrokerCache, Row, Stored
@@ -20,7 +20,11 @@ DYNAMIC: Final = ("max_size_bytes", "watermark", "ttl_nanos", "max_requeues", "e
 class Habits:
     """What a trace shows of its readers: asked for where a simulated cache misses what the recorded one had."""
 
-    def __init__(self) -> None:
+    def __init__(self, all_calls: Sequence[Call]) -> None:
+        self.deliveries_follow = _deliveries_follow(all_calls)
+        """Whether each lookup that hit a counted entry was followed at once by its delivery."""
+        self.asks = any(isinstance(call.event, calls.Unwanted) for call in all_calls)
+        """Whether entries are offered only when a cursor, or the grace period, wants them."""
         self._counts: dict[str, int] = {}
         self._tracked: dict[str, dict[str, tuple[int, int]]] = {}
 
@@ -49,6 +53,17 @@ class Habits:
         return self._counts.get(cache, 1)
 
 
+def _deliveries_follow(all_calls: Sequence[Call]) -> bool:
+    seen = False
+    for call, after in zip(all_calls, (*all_calls[1:], None), strict=True):
+        event = call.event
+        if isinstance(event, calls.Lookup) and event.hit and event.counted:
+            seen = True
+            if after is None or not isinstance(after.event, calls.Delivered) or after.event.places != (event.place,):
+                return False
+    return seen
+
+
 class Driver:
     """A fast cache that is given the calls of one broker."""
 
@@ -58,13 +73,13 @@ class Driver:
         requeue_budget: str,
         on_row: Callable[[Row], None],
         recorded: Mapping[str, Any],
-        follows: bool,
-        deliveries_follow: bool,
+        asked: Collection[str] | None,
+        habits: Habits,
     ) -> None:
         """Open an empty cache.
 
-        `recorded` is the configuration of the trace, `follows` whether its changes of settings are followed, and
-        `deliveries_follow` whether each of its lookups of a counted entry was followed by a delivery.
+        `recorded` is the configuration of the trace. `asked` names the settings that were asked for, which stay as they
+        are when the trace changes them; None: none was, and what the trace offered is offered.
         """
         self._now_nanos = 0
         self._config = dict(config)
@@ -78,13 +93,14 @@ class Driver:
         self._sizes: Mapping[int, int] = {}
         self._counts_reads = self._config["evict_by_expected_reads"] or not recorded["evict_by_expected_reads"]
         self._own_ttl_nanos: int = recorded["ttl_nanos"]
-        self._follows = follows
-        self._deliveries_follow = deliveries_follow
-        self._habits = Habits()
+        self._own = asked is None
+        self._asked = asked or ()
+        self._habits = habits
         self._inserted: dict[Place, int | None] = {}
         self._holds: dict[int, list[str]] = {}
         self._functions: dict[type[Any], Callable[[Any], object]] = {
             calls.Insert: self._insert,
+            calls.Unwanted: self._unwanted,
             calls.Lookup: self._look_up,
             calls.Read: self._read,
             calls.Released: self._released,
@@ -112,10 +128,19 @@ class Driver:
         """An offer that was refused does not say its count: that of the first offer is taken."""
         first = self._inserted.setdefault(event.place, event.expected_reads)
         count = first if event.refused and event.expected_reads is None else event.expected_reads
+        if self._habits.asks and not self._own and not self.cache.should_cache(event.place.cache):
+            return
         self.cache.insert(*event.place, event.size_bytes, None, count if self._counts_reads else None)
 
+    def _unwanted(self, event: calls.Unwanted) -> None:
+        """Under other settings the grace period may be longer: then it is cached like others, one read a cursor."""
+        name = event.place.cache
+        if not self._own and self.cache.should_cache(name):
+            count = self.cache.cursors(name) if self._counts_reads else None
+            self.cache.insert(*event.place, event.size_bytes, None, count)
+
     def _look_up(self, event: calls.Lookup) -> None:
-        if event.hit or not self._deliveries_follow:
+        if event.hit or not self._habits.deliveries_follow:
             self.cache.get(*event.place)
             return
         found = self.cache.exists(*event.place)
@@ -168,10 +193,8 @@ class Driver:
             self.cache.cursor_remove(event.cache, event.cursor)
 
     def _configure(self, event: calls.Configure) -> None:
-        if self._follows:
-            changed = {key: event.config[key] for key in DYNAMIC if key in event.config}
-            if "ttl_nanos" in changed:
-                self._own_ttl_nanos = changed["ttl_nanos"]
-            if self.cache.max_size_bytes == changed.get("max_size_bytes"):
-                del changed["max_size_bytes"]
-            self.cache.configure(**changed)
+        changed = {key: event.config[key] for key in DYNAMIC if key in event.config and key not in self._asked}
+        self._own_ttl_nanos = event.config.get("ttl_nanos", self._own_ttl_nanos)
+        if 0 in {self.cache.max_size_bytes, changed.get("max_size_bytes")}:
+            changed.pop("max_size_bytes", None)
+        self.cache.configure(**changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from entrycache_fast import Row
 from entrycache_reference.errors import UsageError
 from entrycache_spark.files import Metadata, Part, list_parts, read_broker, read_metadata
-from entrycache_spark.simulate.calls import Call, Insert, Lookup, Place, Read, calls_of
+from entrycache_spark.simulate.calls import Call, Insert, Lookup, Place, Read, Unwanted, calls_of
 from entrycache_spark.simulate.configs import recorded_config, whole_config
-from entrycache_spark.simulate.drive import Driver
+from entrycache_spark.simulate.drive import Driver, Habits
 from entrycache_spark.simulate.meter import Meter
 
 COLUMNS: Final = (
@@ -49,7 +49,6 @@ class Broker:
     shown: tuple[tuple[int, Shown], ...]
     first_ns: int
     last_ns: int
-    deliveries_follow: bool
 
 
 @dataclass(frozen=True)
@@ -128,29 +127,24 @@ def _broker(directory: Path, name: str, parts: list[Part]) -> Broker:
     calls = tuple(calls_of(rows))
     shown = tuple((row["seq"], _shown(row)) for row in rows if row["op"] in SHOWN)
     config = recorded_config(rows[0]["value"], where)
-    return Broker(name, config, calls, shown, rows[0]["ts_ns"], rows[-1]["ts_ns"], _deliveries_follow(calls))
+    return Broker(name, config, calls, shown, rows[0]["ts_ns"], rows[-1]["ts_ns"])
 
 
 def _shown(row: Mapping[str, Any]) -> Shown:
     return Shown(row["op"], row["cache"], row["ledger_id"], row["entry_id"], row["bytes_after"])
 
 
-def _deliveries_follow(calls: Sequence[Call]) -> bool:
-    """Whether each lookup that hit a counted entry was followed at once by its delivery."""
-    seen = False
-    for call, after in zip(calls, (*calls[1:], None), strict=True):
-        event = call.event
-        if isinstance(event, Lookup) and event.hit and event.counted:
-            seen = True
-            if after is None or getattr(after.event, "places", None) != (event.place,):
-                return False
-    return seen
-
-
 def drive(
-    broker: Broker, config: Mapping[str, Any], variants: Mapping[str, Any], listeners: Iterable[Listener], own: bool
+    broker: Broker,
+    config: Mapping[str, Any],
+    variants: Mapping[str, Any],
+    listeners: Iterable[Listener],
+    asked: Collection[str] | None,
 ) -> None:
-    """Run one broker's calls under a configuration; each listener gets every row."""
+    """Run one broker's calls under a configuration; each listener gets every row.
+
+    `asked` names the settings that are not the trace's own; None: all of them are.
+    """
     heard = tuple(listeners)
 
     def tell(row: Row) -> None:
@@ -158,7 +152,7 @@ def drive(
             listener(row)
 
     budget = str(variants.get("requeue_budget", "shared"))
-    driver = Driver(config, budget, tell, broker.config, own, broker.deliveries_follow)
+    driver = Driver(config, budget, tell, broker.config, asked, Habits(broker.calls))
     for call in broker.calls:
         driver.make(call)
 
@@ -194,7 +188,6 @@ def measure(
     meters = []
     config: dict[str, Any] = {}
     for broker in brokers:
-        own = changes is None
         given = {**broker.config, **(changes or {})}
         if changes and "ttl_nanos" in changes and "grace_millis" not in changes:
             given["grace_millis"] = None
@@ -204,7 +197,7 @@ def measure(
         listeners: list[Listener] = [meter.row]
         if unlike is not None:
             listeners.append(lambda row, made=made: _keep(row, made))  # type: ignore[misc]
-        drive(broker, config, metadata.variants, listeners, own)
+        drive(broker, config, metadata.variants, listeners, changes)
         meter.close()
         meters.append(meter)
         if unlike is not None:
@@ -264,6 +257,6 @@ def _entries(broker: Broker) -> int:
         if isinstance(event, Read):
             first = event.first
             seen.update(first._replace(entry=number) for number in range(first.entry, event.last_entry + 1))
-        elif isinstance(event, Insert | Lookup):
+        elif isinstance(event, Insert | Unwanted | Lookup):
             seen.add(event.place)
     return len(seen)
