@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from entrycache_fast import row as rows
 from entrycache_fast.entries import Entries
@@ -11,6 +12,20 @@ from entrycache_fast.views import Position, Served, Stored
 
 Kept = list[tuple[Entry | None, object]]
 """What a read handed over, ascending: the entry where it was cached when the read ended, and the value."""
+
+
+class Lookup(NamedTuple):
+    """What a read asks for, and what of it was cached when the read began: entries of one ledger, in order."""
+
+    cache: str
+    ledger: int
+    numbers: Sequence[int]
+    found: list[Entry | None]
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers that storage has to give."""
+        return [number for number, entry in zip(self.numbers, self.found, strict=True) if entry is None]
 
 
 class Reads(Entries):
@@ -32,22 +47,16 @@ class Reads(Entries):
         if ledger != last[0] or first > last:
             raise ValueError(f"a read is of one ledger and in order, got {first} to {last}")
         self._check_free(hold)
-        numbers = range(number, last[1] + 1)
-        found = self._look_up(cache, ledger, numbers)
-        missing = [number for number, entry in zip(numbers, found, strict=True) if entry is None]
-        stored = self._serve(cache, ledger, numbers, found, missing)
-        filled = self._fill(cache, ledger, missing, stored, expected_reads)
-        return self._finish(ledger, numbers, found, filled, hold)
+        asked = self._look_up(cache, ledger, range(number, last[1] + 1))
+        stored = self._serve(asked)
+        return self._finish(asked, self._fill(asked, stored, expected_reads), hold)
 
     def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> Served:
         """Read one position; what storage gives is not inserted."""
         self._check_free(hold)
-        numbers = (entry,)
-        found = self._look_up(cache, ledger, numbers)
-        missing = [entry] if found[0] is None else []
-        stored = self._serve(cache, ledger, numbers, found, missing)
-        filled = self._fill(cache, ledger, missing, stored, None)
-        return self._finish(ledger, numbers, found, filled, hold)
+        asked = self._look_up(cache, ledger, (entry,))
+        stored = self._serve(asked)
+        return self._finish(asked, self._fill(asked, stored, None), hold)
 
     def release(self, hold: str) -> int:
         """Release what a read has held; the number of positions."""
@@ -67,29 +76,21 @@ class Reads(Entries):
         if hold is not None and hold in self._holds:
             raise ValueError(f"hold {hold!r} is open")
 
-    def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> list[Entry | None]:
-        """What is cached of these numbers, in their order."""
+    def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
+        """What is cached of these numbers."""
         home = self._open(cache).ledgers.get(ledger)
-        return [None] * len(numbers) if home is None else [home.get(number) for number in numbers]
+        found = [None] * len(numbers) if home is None else [home.get(number) for number in numbers]
+        return Lookup(cache, ledger, numbers, found)
 
-    def _serve(
-        self, cache: str, ledger: int, numbers: Sequence[int], found: list[Entry | None], missing: list[int]
-    ) -> list[Stored]:
+    def _serve(self, asked: Lookup) -> list[Stored]:
         """Read from storage what is missing; then mark and count what was found, so an error changes nothing."""
-        stored = [self._storage(cache, ledger, number) for number in missing]
-        for number, item in zip(missing, stored, strict=True):
-            if item.size_bytes < 0:
-                raise ValueError(f"storage gave entry {number} {item.size_bytes} bytes, expected 0 or more")
+        stored = [self._storage(asked.cache, asked.ledger, number) for number in asked.missing]
+        if any(item.size_bytes < 0 for item in stored):
+            raise ValueError(f"storage gave an entry of {asked.cache} a size below 0; expected 0 or more bytes")
         if self._on_row is not None:
-            now_nanos = self._clock()
-            for number, entry in zip(numbers, found, strict=True):
-                if entry is None:
-                    row = rows.absent_row("MISS", "READ", now_nanos, self.size_bytes, cache, ledger, number)
-                else:
-                    row = rows.entry_row("HIT", "READ", now_nanos, self.size_bytes, entry)
-                self._on_row(row)
+            self._tell_lookups(asked)
         counts = self._counts
-        for entry in found:
+        for entry in asked.found:
             if entry is not None:
                 entry.accessed = True
                 counts.hit_entries += 1
@@ -98,50 +99,54 @@ class Reads(Entries):
         counts.miss_bytes += sum(item.size_bytes for item in stored)
         return stored
 
-    def _fill(
-        self, cache: str, ledger: int, missing: list[int], stored: list[Stored], expected_reads: int | None
-    ) -> Kept:
-        """Insert what storage gave; `expected_reads` None: a read that never inserts."""
-        wanted = expected_reads is not None and (expected_reads > 0 or self.max_size_bytes == 0)
-        filled: Kept = []
-        for number, (size_bytes, value) in zip(missing, stored, strict=True):
-            entry = None
-            if wanted:
-                entry = self._insert_fill(cache, ledger, number, size_bytes, value, expected_reads)
-            elif self._on_row is not None:
-                now_nanos, all_bytes = self._clock(), self.size_bytes
-                self._on_row(
-                    rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes)
-                )
-            filled.append((entry, value))
-        return filled
+    def _tell_lookups(self, asked: Lookup) -> None:
+        """Write a row for each number."""
+        assert self._on_row is not None
+        now_nanos, all_bytes = self._clock(), self.size_bytes
+        for number, entry in zip(asked.numbers, asked.found, strict=True):
+            if entry is None:
+                self._on_row(rows.absent_row("MISS", "READ", now_nanos, all_bytes, asked.cache, asked.ledger, number))
+            else:
+                self._on_row(rows.entry_row("HIT", "READ", now_nanos, all_bytes, entry))
 
-    def _insert_fill(
-        self, cache: str, ledger: int, number: int, size_bytes: int, value: object, expected_reads: int | None
-    ) -> Entry | None:
-        """Insert one entry that storage gave; it, if the pass that it triggered has left it there."""
+    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+        """Insert what storage gave, unless nobody will read it; `expected_reads` None: a read that never inserts."""
+        if expected_reads is None or (expected_reads <= 0 and self.max_size_bytes > 0):
+            self._tell_skipped(asked, stored)
+            return [(None, item.value) for item in stored]
+        filled: Kept = []
         self._insert_cause = "FILL"
         try:
-            self.insert(cache, ledger, number, size_bytes, value, expected_reads)
+            for number, (size_bytes, value) in zip(asked.missing, stored, strict=True):
+                self.insert(asked.cache, asked.ledger, number, size_bytes, value, expected_reads)
+                filled.append((self._find(asked.cache, asked.ledger, number), value))
         finally:
             self._insert_cause = "ADD"
-        return self._find(cache, ledger, number)
+        return filled
 
-    def _finish(
-        self, ledger: int, numbers: Sequence[int], found: list[Entry | None], filled: Kept, hold: str | None
-    ) -> Served:
+    def _tell_skipped(self, asked: Lookup, stored: list[Stored]) -> None:
+        """Write a row for each entry that storage gave and that is not inserted."""
+        if self._on_row is not None:
+            now_nanos, all_bytes = self._clock(), self.size_bytes
+            cache, ledger = asked.cache, asked.ledger
+            for number, (size_bytes, _) in zip(asked.missing, stored, strict=True):
+                row = rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes)
+                self._on_row(row)
+
+    def _finish(self, asked: Lookup, filled: Kept, hold: str | None) -> Served:
         """Hold what was read, or release it at once."""
         fills = iter(filled)
-        kept: Kept = [next(fills) if entry is None else (entry, entry.value) for entry in found]
+        kept: Kept = [next(fills) if entry is None else (entry, entry.value) for entry in asked.found]
         if hold is None:
             self._deliver(kept)
         else:
             self._holds[hold] = kept
-        positions = [Position(ledger, number) for number in numbers]
-        hits = [at for at, entry in zip(positions, found, strict=True) if entry is not None]
-        missed = [at for at, entry in zip(positions, found, strict=True) if entry is None]
-        values = [entry.value for entry in found if entry is not None] + [value for _, value in filled]
-        return Served(tuple(hits), tuple(missed), values)
+        hits = [entry for entry in asked.found if entry is not None]
+        return Served(
+            tuple(Position(asked.ledger, entry.number) for entry in hits),
+            tuple(Position(asked.ledger, number) for number in asked.missing),
+            [entry.value for entry in hits] + [value for _, value in filled],
+        )
 
     def _deliver(self, kept: Kept) -> None:
         """One expected read fewer for each entry that is still the one cached at its position."""

@@ -44,7 +44,7 @@ def make_op(draw: Draw, number: int, entries: int) -> ops.Op:
         return Position(draw(least, 2), draw(least, entries))
 
     def cursor() -> CursorName:
-        return CursorName("pqrst"[draw(0, 4)])
+        return CursorName(f"cursor-{draw(0, 4 + entries // 4)}")
 
     def hold() -> HoldName:
         return HoldName("xyz"[draw(0, 2)])

@@ -26,7 +26,7 @@ def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
     assert Row._fields == ReferenceRow._fields[1:]
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data(), st.integers(1, 40))
 def test_equal__hypothesis(data: st.DataObject, steps: int) -> None:
     assert_equal(*make_run(lambda least, greatest: data.draw(st.integers(least, greatest)), steps))
@@ -35,7 +35,7 @@ def test_equal__hypothesis(data: st.DataObject, steps: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_equal__thousands_of_short_runs(seed: int) -> None:
     draw = random.Random(seed).randint
-    for _ in range(800):
+    for _ in range(400):
         assert_equal(*make_run(draw, draw(1, 60)))
 
 
@@ -43,11 +43,11 @@ def test_equal__thousands_of_short_runs(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_equal__with_housekeeping_all_the_time(seed: int) -> None:
     draw = random.Random(1_000 + seed).randint
-    for _ in range(800):
+    for _ in range(400):
         assert_equal(*make_run(draw, draw(1, 60)))
 
 
 def test_equal__long_runs_over_many_positions() -> None:
     draw = random.Random(7).randint
-    for _ in range(12):
+    for _ in range(6):
         assert_equal(*make_run(draw, 1_500, entries=200), observed_each=50)
