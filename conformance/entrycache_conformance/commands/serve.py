@@ -9,7 +9,7 @@ import click
 
 from entrycache_conformance.commands.options import ends_with_code
 from entrycache_conformance.serve import serve
-from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import NAMES, in_process
 from entrycache_reference.errors import UsageError
 
@@ -21,8 +21,8 @@ from entrycache_reference.errors import UsageError
 @ends_with_code
 def command(subject: str, classpath: str | None, calls: bool) -> int:
     """Speak the protocol for SUBJECT on stdin and stdout."""
-    if subject.startswith("pulsar:"):
-        argv = pulsar_command(subject.removeprefix("pulsar:"), classpath)
+    if is_released(subject):
+        argv = released_command(subject, classpath)
         sys.stdout.flush()
         os.execv(argv[0], [*argv, *(["--calls"] if calls else [])])
     if calls or classpath is not None:

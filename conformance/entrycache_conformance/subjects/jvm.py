@@ -20,7 +20,13 @@ WITH_STAND_INS: Final = (Release("pulsar", "5.0.1"),)
 JAVA_WARNS_OF_UNSAFE: Final = 24
 """From here on a JVM warns of the memory access that netty and jctools use, unless told not to."""
 
-_MAIN: Final = "org.apache.bookkeeper.mledger.impl.cache.Pip430Driver"
+FAMILIES: Final = {"pulsar": "Pulsar", "kafka-streams": "Kafka Streams"}
+"""What there are drivers for: the name of a subject before its colon, and what people call it."""
+
+_MAIN: Final = {
+    "pulsar": "org.apache.bookkeeper.mledger.impl.cache.Pip430Driver",
+    "kafka-streams": "org.apache.kafka.streams.state.internals.KafkaStreamsDriver",
+}
 _DRIVER_ONLY: Final = ("gson-",)
 
 
@@ -40,29 +46,46 @@ def pulsar_versions() -> tuple[str, ...]:
     return versions("pulsar")
 
 
-def pulsar_command(version: str, classpath: str | None = None) -> list[str]:
-    """The command that serves a released Pulsar cache on stdin and stdout.
+def is_released(subject: str) -> bool:
+    """Whether a name means a released JVM cache: ``pulsar:4.2.4``."""
+    return subject.partition(":")[0] in FAMILIES and ":" in subject
+
+
+def released_command(subject: str, classpath: str | None = None) -> list[str]:
+    """The command that serves a released cache, ``pulsar:4.2.4``, on stdin and stdout.
 
     ``classpath``, jars and folders of classes, goes in front of the pinned dependencies; the clock calls are
     then printed on stderr and not compared with the pinned ones.
+
+    Raises:
+        UsageError: there is no driver for it, or the class path is not right.
+        MissingPrerequisite: what its driver needs is not there.
     """
+    family, _, version = subject.partition(":")
     front = _in_front(classpath)
-    release = _pulsar(version)
+    release = _release(family, version)
     java = find_java(_oldest(release))
     built = driver(release)
-    clock = f"-Dentrycache.clock.sites={built.clock_sites}" if classpath is None else "-Dentrycache.clock.print=true"
     return [
         java.program,
         "-XX:+UseSerialGC",
         "-XX:+DisplayVMOutputToStderr",
         *(["--sun-misc-unsafe-memory-access=allow"] if java.major >= JAVA_WARNS_OF_UNSAFE else []),
-        "-Dio.netty.leakDetection.level=disabled",
-        clock,
-        f"-javaagent:{built.agent}",
+        *(_with_virtual_clock(built, front) if family == "pulsar" else []),
         "-cp",
         _joined([*built.own_jars, *front, *built.jars]),
-        _MAIN,
+        _MAIN[family],
     ]
+
+
+def pulsar_command(version: str, classpath: str | None = None) -> list[str]:
+    """The command that serves a released Pulsar cache, as :func:`released_command`."""
+    return released_command(f"pulsar:{version}", classpath)
+
+
+def _with_virtual_clock(built: Driver, front: list[Path]) -> list[str]:
+    clock = "-Dentrycache.clock.print=true" if front else f"-Dentrycache.clock.sites={built.clock_sites}"
+    return ["-Dio.netty.leakDetection.level=disabled", clock, f"-javaagent:{built.agent}"]
 
 
 def java_test_classpath(version: str, classpath: str | None = None) -> JavaTestClasspath:
@@ -89,11 +112,15 @@ def clock_sites(version: str, paths: list[Path]) -> str:
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
 
-def _pulsar(version: str) -> Release:
-    known = pulsar_versions()
+def _release(family: str, version: str) -> Release:
+    known = versions(family)
     if version not in known:
-        raise UsageError(f"there is no driver for Pulsar {version}; known: {', '.join(known)}")
-    return Release("pulsar", version)
+        raise UsageError(f"there is no driver for {FAMILIES[family]} {version}; known: {', '.join(known)}")
+    return Release(family, version)
+
+
+def _pulsar(version: str) -> Release:
+    return _release("pulsar", version)
 
 
 def _pulsar_driver(version: str) -> Driver:

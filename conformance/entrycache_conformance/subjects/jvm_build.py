@@ -31,7 +31,8 @@ JDK_OLDEST: Final = 17
 PROGRESS_SECONDS: Final = 2.0
 """A build that takes longer says so."""
 
-COMMON_MODULES: Final = ("agent", "protocol")
+COMMON_MODULES: Final = {"pulsar": ("agent", "protocol"), "kafka-streams": ("protocol",)}
+"""What else of the Maven project a family's drivers are made of."""
 
 _NOT_RESOLVED: Final = re.compile(r"(?:Could not (?:find|transfer) artifact|Failure to find) ([\w.:$-]+)")
 
@@ -63,7 +64,7 @@ class Driver(NamedTuple):
     @property
     def own_jars(self) -> tuple[Path, ...]:
         """The driver's own jars, which come first; they hold the classes that stand in for missing ones."""
-        return tuple(self.own_jar(module) for module in (*COMMON_MODULES, self.family))
+        return tuple(self.own_jar(module) for module in (*COMMON_MODULES[self.family], self.family))
 
     @property
     def clock_sites(self) -> Path:
@@ -137,7 +138,11 @@ def _files(folder: Path) -> list[Path]:
 def _depends_on(sources: Path, release: Release) -> list[Path]:
     """All that a driver's build depends on; other releases are not among it."""
     family = sources / release.family
-    folders = (*(sources / module for module in COMMON_MODULES), family / "src", family / release.version)
+    folders = (
+        *(sources / module for module in COMMON_MODULES[release.family]),
+        family / "src",
+        family / release.version,
+    )
     return [sources / "pom.xml", family / "pom.xml", *(path for folder in folders for path in _files(folder))]
 
 
@@ -203,7 +208,7 @@ def _make(sources: Path, release: Release, folder: Path) -> None:
         result = Path(scratch) / "result"
         result.mkdir()
         (own / "target" / "lib").rename(result / "lib")
-        for module, place in (*((name, work / name) for name in COMMON_MODULES), (release.family, own)):
+        for module, place in (*((name, work / name) for name in COMMON_MODULES[release.family]), (release.family, own)):
             name = f"entrycache-{module}.jar"
             (place / "target" / name).rename(result / name)
         for pinned in (*own.glob("*.lock"), *own.glob("*.sites")):

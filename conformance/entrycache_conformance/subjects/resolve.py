@@ -10,7 +10,7 @@ from entrycache_conformance.museum.exhibits import EXHIBITS
 from entrycache_conformance.subjects import fast, reference
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_reference.errors import UsageError
 
@@ -25,7 +25,7 @@ class Choice(NamedTuple):
     timeout_seconds: float = 10.0
 
 
-NAMES = "reference, fast, pulsar:4.2.4, or an exhibit (entrycache museum lists them)"
+NAMES = "reference, fast, pulsar:4.2.4, kafka-streams:4.3.1, or an exhibit (entrycache museum lists them)"
 """The subjects that have a name of their own."""
 
 
@@ -56,8 +56,8 @@ def resolve(choice: Choice) -> Subject:
             raise UsageError("--command and --classpath do not go together")
         argv = _argv(choice.command)
         return Child(argv, choice.system, choice.timeout_seconds, choice.name)
-    if name.startswith("pulsar:"):
-        argv = pulsar_command(name.removeprefix("pulsar:"), choice.classpath)
+    if is_released(name):
+        argv = released_command(name, choice.classpath)
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")

@@ -28,6 +28,26 @@ import java.util.stream.Collectors;
 public final class Server<R> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
 
+    /** A run that is being answered. */
+    private record Current(JsonElement id, JsonArray outcomes, Writer out) {
+        JsonObject answer(String name, JsonElement value) {
+            JsonObject answer = new JsonObject();
+            answer.add("id", id == null ? JsonNull.INSTANCE : id);
+            answer.add(name, value);
+            return answer;
+        }
+
+        JsonObject errored(String message, String traceback) {
+            JsonObject errored = new JsonObject();
+            errored.addProperty("step", outcomes.size());
+            errored.addProperty("message", message);
+            errored.addProperty("traceback", traceback);
+            return answer("errored", errored);
+        }
+    }
+
+    private static volatile Current current;
+
     private final Adapter<R> adapter;
     private final Map<String, Operation<R>> operations;
 
@@ -57,6 +77,23 @@ public final class Server<R> {
         }
     }
 
+    /**
+     * Ends the process for a step that does not end: answers its run as an errored one, and nothing after it.
+     *
+     * <p>For another thread than the one that serves, which is in that step for ever.
+     */
+    public static void giveUp(String why) {
+        Current stuck = current;
+        try {
+            JSON.toJson(stuck.errored(why, why), stuck.out);
+            stuck.out.write('\n');
+            stuck.out.flush();
+        } catch (IOException e) {
+            e.printStackTrace();
+        }
+        Runtime.getRuntime().halt(1);
+    }
+
     private void printCalls(Writer out) throws IOException {
         for (Operation<R> operation : adapter.operations()) {
             out.write(String.format("%-17s %s%n", operation.name(), operation.calls()));
@@ -71,7 +108,7 @@ public final class Server<R> {
             if (command.equals("stop")) {
                 return;
             }
-            JSON.toJson(command.equals("start") ? start() : run(request), out);
+            JSON.toJson(command.equals("start") ? start() : run(request, out), out);
             out.write('\n');
             if (!in.ready()) {
                 out.flush();
@@ -93,23 +130,17 @@ public final class Server<R> {
         return answer;
     }
 
-    private JsonObject run(JsonObject request) {
-        JsonElement id = request.get("id");
-        JsonObject answer = new JsonObject();
-        answer.add("id", id == null ? JsonNull.INSTANCE : id);
-        JsonArray outcomes = new JsonArray();
+    private JsonObject run(JsonObject request, Writer out) {
+        Current run = new Current(request.get("id"), new JsonArray(), out);
+        current = run;
         try {
-            OptionalLong leaked = perform(new Args(request), outcomes);
-            answer.add("outcomes", outcomes);
+            OptionalLong leaked = perform(new Args(request), run.outcomes);
+            JsonObject answer = run.answer("outcomes", run.outcomes);
             leaked.ifPresent(references -> answer.addProperty("leaked", references));
+            return answer;
         } catch (Exception | StackOverflowError | OutOfMemoryError | LinkageError | AssertionError e) {
-            JsonObject errored = new JsonObject();
-            errored.addProperty("step", outcomes.size());
-            errored.addProperty("message", e.toString());
-            errored.addProperty("traceback", traceback(e));
-            answer.add("errored", errored);
+            return run.errored(e.toString(), traceback(e));
         }
-        return answer;
     }
 
     private OptionalLong perform(Args request, JsonArray outcomes) {

@@ -1,0 +1,70 @@
+package org.apache.kafka.streams.state.internals;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.streams.processor.TaskId;
+import org.apache.kafka.streams.processor.internals.InternalProcessorContext;
+import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
+
+/** What a caching store asks of the task it runs in: the thread cache, and the record at hand. */
+final class Context implements InvocationHandler {
+    /** The task of all stores and namespaces. */
+    static final TaskId TASK = new TaskId(0, 0);
+
+    private final KafkaRun run;
+    private ProcessorRecordContext record = new ProcessorRecordContext(0, 0, 0, "", new RecordHeaders());
+
+    private Context(KafkaRun run) {
+        this.run = run;
+    }
+
+    static InternalProcessorContext<?, ?> of(KafkaRun run) {
+        return (InternalProcessorContext<?, ?>) Proxy.newProxyInstance(
+                Context.class.getClassLoader(), new Class<?>[] {InternalProcessorContext.class}, new Context(run));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] given) {
+        switch (method.getName()) {
+            case "taskId":
+                return TASK;
+            case "cache":
+                return run.cache;
+            case "metrics":
+                return run.metrics;
+            case "appConfigs":
+                return Map.of();
+            case "register":
+                return null;
+            case "registerCacheFlushListener":
+                run.cache.addDirtyEntryFlushListener(
+                        (String) given[0], (ThreadCache.DirtyEntryFlushListener) given[1]);
+                return null;
+            case "recordContext":
+                return record;
+            case "setRecordContext":
+                record = (ProcessorRecordContext) given[0];
+                return null;
+            case "recordMetadata":
+                return Optional.ofNullable(record);
+            case "headers":
+                return record.headers();
+            case "offset":
+                return record.offset();
+            case "timestamp":
+                return record.timestamp();
+            case "partition":
+                return record.partition();
+            case "topic":
+                return record.topic();
+            case "toString":
+                return "context of task " + TASK;
+            default:
+                throw new UnsupportedOperationException(method.toString());
+        }
+    }
+}

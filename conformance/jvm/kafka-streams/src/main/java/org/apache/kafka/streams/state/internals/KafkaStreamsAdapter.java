@@ -1,0 +1,69 @@
+package org.apache.kafka.streams.state.internals;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import entrycache.protocol.Adapter;
+import entrycache.protocol.Args;
+import entrycache.protocol.Operation;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.kafka.streams.internals.metrics.ClientMetrics;
+
+/**
+ * The system {@code kafka-streams}: the thread cache of Kafka Streams, and the caching key-value store above it.
+ *
+ * <p>It lives in the package of the released cache, whose classes are not all public.
+ */
+final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
+    @Override
+    public String system() {
+        return "kafka-streams";
+    }
+
+    @Override
+    public JsonObject implementation() {
+        Path jar = Path.of(
+                ThreadCache.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+        JsonObject implementation = new JsonObject();
+        implementation.addProperty("name", "Apache Kafka Streams");
+        implementation.addProperty("version", ClientMetrics.version());
+        implementation.addProperty("language", "Java");
+        implementation.addProperty("source", "org.apache.kafka:kafka-streams (" + jar.getFileName() + ")");
+        return implementation;
+    }
+
+    @Override
+    public JsonObject declares() {
+        JsonObject system = new JsonObject();
+        system.add("config", strings(List.of("max_size_bytes", "reentry_budget")));
+        system.add("introspection", strings(List.of("dirty", "lru", "tracked")));
+        system.addProperty("payload", false);
+        system.addProperty("leaks", false);
+        return system;
+    }
+
+    @Override
+    public List<Operation<KafkaRun>> operations() {
+        return KafkaRun.OPERATIONS.values().stream()
+                .map(each -> new Operation<KafkaRun>(each.name(), each.calls(), KafkaRun::step))
+                .toList();
+    }
+
+    @Override
+    public KafkaRun open(Args config) {
+        return new KafkaRun(config);
+    }
+
+    static List<Operation<KafkaRun>> all() {
+        return Stream.of(CacheOps.operations(), LookOps.operations(), StoreOps.operations(), ShareOps.operations())
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    private static JsonArray strings(List<String> values) {
+        JsonArray array = new JsonArray();
+        values.forEach(array::add);
+        return array;
+    }
+}

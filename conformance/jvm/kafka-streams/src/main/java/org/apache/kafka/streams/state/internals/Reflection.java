@@ -1,0 +1,26 @@
+package org.apache.kafka.streams.state.internals;
+
+import java.lang.reflect.Field;
+
+/** Fields of released classes that no method shows. */
+final class Reflection {
+    private Reflection() {}
+
+    static Field field(Class<?> owner, String name) {
+        try {
+            Field field = owner.getDeclaredField(name);
+            field.setAccessible(true);
+            return field;
+        } catch (NoSuchFieldException e) {
+            throw new IllegalStateException(owner.getName() + " has no field " + name, e);
+        }
+    }
+
+    static Object get(Field field, Object owner) {
+        try {
+            return field.get(owner);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package org.apache.kafka.streams.state.internals;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import entrycache.protocol.Args;
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
+
+/** Keys, values and entries of the protocol as released objects, and back. */
+final class Values {
+    /** What an entry has where its put said nothing of it. */
+    private static final long ABSENT = -1;
+
+    private Values() {}
+
+    static Bytes key(Args step, String name) {
+        return step.has(name) ? Bytes.wrap(bytes(step.text(name))) : null;
+    }
+
+    static byte[] value(Args step) {
+        return step.has("value") ? bytes(step.text("value")) : null;
+    }
+
+    static LRUCacheEntry entry(Args step) {
+        return Era.entry(
+                value(step),
+                headers(step),
+                step.flag("dirty", false),
+                step.number("offset", ABSENT),
+                step.number("timestamp", ABSENT),
+                Math.toIntExact(step.number("partition", ABSENT)),
+                step.has("topic") ? step.text("topic") : "");
+    }
+
+    static JsonElement json(Bytes key) {
+        return json(key.get());
+    }
+
+    static JsonElement json(byte[] bytes) {
+        return bytes == null ? JsonNull.INSTANCE : new JsonPrimitive(new String(bytes, StandardCharsets.UTF_8));
+    }
+
+    static JsonElement json(LRUCacheEntry entry) {
+        return entry == null ? JsonNull.INSTANCE : json(entry.value());
+    }
+
+    static JsonArray json(ThreadCache.DirtyEntry entry) {
+        JsonArray pair = pair(json(entry.key()), json(entry.newValue()));
+        ProcessorRecordContext context = entry.entry().context();
+        JsonObject carried = new JsonObject();
+        carry(carried, "timestamp", context.timestamp());
+        carry(carried, "offset", context.offset());
+        carry(carried, "partition", context.partition());
+        if (!carried.isEmpty()) {
+            pair.add(carried);
+        }
+        return pair;
+    }
+
+    static JsonArray pair(JsonElement key, JsonElement value) {
+        JsonArray pair = new JsonArray(3);
+        pair.add(key);
+        pair.add(value);
+        return pair;
+    }
+
+    private static void carry(JsonObject carried, String name, long value) {
+        if (value != ABSENT) {
+            carried.addProperty(name, value);
+        }
+    }
+
+    private static Headers headers(Args step) {
+        RecordHeaders headers = new RecordHeaders();
+        if (step.has("headers")) {
+            for (JsonElement each : step.list("headers")) {
+                JsonArray header = each.getAsJsonArray();
+                headers.add(header.get(0).getAsString(), bytes(header.get(1).getAsString()));
+            }
+        }
+        return headers;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
