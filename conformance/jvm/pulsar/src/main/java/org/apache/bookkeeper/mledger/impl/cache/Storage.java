@@ -48,7 +48,7 @@ final class Storage {
         List<LedgerEntry> entries = new ArrayList<>();
         for (long id = first; id <= last; id++) {
             served.add(id);
-            entries.add(LedgerEntryImpl.create(ledger, id, entrySize, payloads.of(entrySize, id)));
+            entries.add(LedgerEntryImpl.create(ledger, id, entrySize, payloads.message(entrySize, id)));
         }
         return LedgerEntriesImpl.create(entries);
     }
