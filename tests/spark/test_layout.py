@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 
 import plant
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from layout import split
 
 from entrycache_conformance.cli import main
 from entrycache_reference.errors import MissingPrerequisite
@@ -32,21 +31,6 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
         make(own, random.Random(1))
         rows += own
     return plant.write(folder / "trace", rows)
-
-
-def split(trace: Path, folder: Path, files: int, seed: int) -> Path:
-    """The rows of each broker in random order over so many files, in small row groups."""
-    chance = random.Random(seed)
-    for part in list_parts(trace):
-        table = pq.ParquetFile(part.path).read()
-        order = chance.sample(range(len(table)), len(table))
-        target = folder / part.path.parent.name
-        target.mkdir(parents=True)
-        for number in range(files):
-            rows = table.take(pa.array(order[number::files]))
-            pq.write_table(rows, target / f"part-{number:05}.parquet", row_group_size=97)
-    (folder / "_entrycache.json").write_bytes((trace / "_entrycache.json").read_bytes())
-    return folder
 
 
 def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, planted: Path) -> None:

@@ -19,6 +19,8 @@ except ImportError as error:  # pragma: no cover
 
 _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
 
+KEPT_ROWS: Final = 500_000
+
 
 class LocalEngine:
     """One in-memory DuckDB connection over the parts of a trace."""
@@ -33,7 +35,9 @@ class LocalEngine:
             "as bigint) end"
         )
         self._connection.execute("set preserve_insertion_order = false")
-        self._connection.execute(f"create view trace as {_scan(parts)}")
+        # A small trace is read once; of a large one each query reads the columns that it needs.
+        kind = "temp table" if sum(part.rows for part in parts) <= KEPT_ROWS else "view"
+        self._run(f"create {kind} trace as {_scan(parts)}")
 
     def define(self, name: str, query: str) -> None:
         """Give a query a name."""

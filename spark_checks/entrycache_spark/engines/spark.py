@@ -32,6 +32,8 @@ _SETTINGS: Final = {
 ROWS_PER_TASK: Final = 1_000_000
 """Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
 
+KEPT_ROWS: Final = 500_000
+
 
 def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
     """The one session of this process, made at first use."""
@@ -71,6 +73,8 @@ class SparkEngine:
         }
         if renamed:
             scan = scan.replace(renamed, subset=["broker"])
+        # A small trace is read once; of a large one each query reads the columns that it needs.
+        self._kept = scan.cache() if rows <= KEPT_ROWS else None
         scan.createOrReplaceTempView("trace")
         self._spark.sql(
             "create or replace temporary function token(a bigint, b bigint) returns bigint "
@@ -101,7 +105,9 @@ class SparkEngine:
             raise
 
     def close(self) -> None:
-        """Drop the views."""
+        """Drop the views, and what was kept."""
+        if self._kept is not None:
+            self._kept.unpersist()
         for name in ("trace", "events", "brokers"):
             self._spark.catalog.dropTempView(name)
 

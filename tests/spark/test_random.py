@@ -1,0 +1,90 @@
+"""Random traces get one answer: from all engines, whatever the order of the rows, files, row groups and partitions.
+
+`ENTRYCACHE_TRACES` says how many traces (default 32; 1,000 every night), `ENTRYCACHE_SEED` where they begin.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import mutate
+import plant
+import pytest
+from layout import split
+
+from entrycache_spark.audit import audit
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.files import list_parts, read_metadata
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.tiers import evaluate as evaluate_sql
+from entrycache_spark.verdict import AuditResult, Verdict, Violation
+
+TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "32"))
+FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
+BATCH = 100
+"""Traces that are audited together, a broker each."""
+
+
+def by_broker(violations: tuple[Violation, ...]) -> dict[str, set[tuple[str, int, int | None]]]:
+    found: dict[str, set[tuple[str, int, int | None]]] = {}
+    for row in violations:
+        found.setdefault(row.broker, set()).add((row.rule, row.seq, row.life))
+    return found
+
+
+def differences(result: AuditResult, wanted: AuditResult) -> dict[str, list[object]]:
+    """The brokers of which two engines say different things, and what."""
+    found, sought = by_broker(result.violations), by_broker(wanted.violations)
+    names = sorted(found.keys() | sought.keys())
+    apart = {name: found.get(name, set()) ^ sought.get(name, set()) for name in names}
+    return {name: sorted(what, key=str) for name, what in apart.items() if what}
+
+
+@pytest.mark.parametrize("first", range(FIRST, FIRST + TRACES, BATCH))
+def test_engines_agree_on_random_traces(
+    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], first: int
+) -> None:
+    seeds = range(first, min(first + BATCH, FIRST + TRACES))
+    traces = mutate.random_traces(tmp_path, seeds)
+    rows = [row for own in traces.values() for row in own]
+    random.Random(first).shuffle(rows)
+    trace = plant.write(tmp_path / "trace", rows)
+    results = {name: evaluate(trace) for name, evaluate in evaluators.items() if name != "spark windows"}
+    wanted = results["local windows"]
+    assert len(by_broker(wanted.violations)) >= len(traces) // 4
+    for name, result in results.items():
+        assert not differences(result, wanted), name
+        assert result.rules == wanted.rules, name
+    for files in (1, 5):
+        other = split(trace, tmp_path / f"files-{files}", files, first + files)
+        for threads in (1, 3):
+            engine = LocalEngine(list_parts(other), threads)
+            found = evaluate_sql(engine, read_metadata(other), all_rules())
+            engine.close()
+            shown = by_broker(tuple(row for item in found.values() for row in item.violations))
+            assert shown == by_broker(wanted.violations), (files, threads)
+    assert not differences(audit(other, "replay"), wanted)
+
+
+def test_gaps_are_inconclusive_to_every_engine(
+    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]
+) -> None:
+    rows: list[plant.Row] = []
+    presets = ("tail-fanout", "catch-up-fanout")
+    bases = [plant.honest(tmp_path / preset, 1_500, 1, preset=preset)["broker-0"] for preset in presets]
+    for seed in range(12):
+        own = plant.renamed(bases[seed % 2], f"gapped {seed}")
+        if seed % 3 == 0:
+            plant.without_witnesses(own)
+        mutate.gap(own, random.Random(seed))
+        rows += own
+    trace = plant.write(tmp_path / "gapped", rows)
+    for name, evaluate in evaluators.items():
+        if name == "spark windows":
+            continue  # a gap breaks the witnesses, so Spark reaches its windows all the same
+        result = evaluate(trace)
+        assert not result.violations, name
+        assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}, name
