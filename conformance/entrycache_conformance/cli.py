@@ -17,6 +17,7 @@ from entrycache_conformance.commands import (
     settings,
     smoke,
     trace,
+    versions,
 )
 from entrycache_conformance.commands.options import OneLineErrors
 
@@ -31,7 +32,7 @@ def main() -> None:
     """
 
 
-for module in (conform, serve, smoke, replay, museum, prove, bench, doctor, rules, report, settings):
+for module in (conform, serve, smoke, replay, museum, prove, bench, doctor, rules, report, settings, versions):
     main.add_command(module.command)
 for command in trace.commands():
     main.add_command(command)

@@ -82,6 +82,11 @@ def versions(family: str) -> tuple[str, ...]:
     return tuple(sorted(found, key=_age))
 
 
+def lock_of(release: Release) -> Path:
+    """The file that pins a release's class path by checksum; it is there if there is a driver."""
+    return _sources() / release.family / release.version / "jars.lock"
+
+
 def driver(release: Release) -> Driver:
     """The driver of a release, built if it is not there; whoever comes second waits.
 
