@@ -15,7 +15,7 @@ from entrycache_conformance.case import Case, outcome_to_json, write_case
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
 from entrycache_conformance.generator import make_case, op_menu
-from entrycache_conformance.judge import Coverage
+from entrycache_conformance.judge import Coverage, OurError
 from entrycache_conformance.machine import Failure, Search, bulk, search
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.report.terminal import expected_json, got_json
@@ -55,7 +55,7 @@ class Report(NamedTuple):
     failures: list[tuple[Failure, tuple[Rule, ...], Path]]
 
 
-class SelfCheckFailed(AssertionError):
+class SelfCheckFailed(OurError):
     """The run did not catch a subject that is broken on purpose: nothing it says could be believed."""
 
 
@@ -100,6 +100,10 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
         elif judged["examples"]:
             judged["verdict"] = "conforms"
     _hold_minimums(declaration, levels, options, coverage, skipped)
+    skipped += [
+        {"what": what, "reason": f"masked by the finding {finding}"}
+        for what, finding in sorted(declaration.findings.items())
+    ]
     return Report(_to_json(subject, levels, coverage, failures, skipped), failures)
 
 
@@ -150,7 +154,7 @@ def _search(
 
 def _behind(subject: Subject, menu: Sequence[str], failure: Failure, options: Options) -> Failure | None:
     """A difference that a step without an answer hides: the level once more without that operation."""
-    if failure.difference.failed is None or not failure.case.steps:
+    if not failure.difference.is_silent or not failure.case.steps:
         return None
     silent = type(failure.case.steps[failure.difference.at]).name
     rest = [name for name in menu if name != silent]
@@ -194,6 +198,8 @@ def _hold_minimums(
     rules, cells = reachable(declaration, level, options.profile)
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < options.profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < options.profile.cell_minimum]
+    if not rules:
+        few = ["any rule: so short a run checks nothing"]
     if few:
         levels[level]["verdict"] = "nothing-checked"
         reason = f"the run met too seldom: {', '.join(few)}"

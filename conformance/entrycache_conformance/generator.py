@@ -6,7 +6,7 @@ between two bounds, and smaller answers lead to simpler cases. What a step may b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from entrycache_conformance.case import Case
@@ -25,6 +25,13 @@ class Made(NamedTuple):
     steps: list[Any]
 
 
+class Marks(NamedTuple):
+    """Who is told where the draws of a step begin and end."""
+
+    begin: Callable[[], None]
+    end: Callable[[], None]
+
+
 def op_menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
     """The operations, each as often as its weight says; those of `level` itself make about half of the steps."""
     return weights.menu(names, level)
@@ -38,6 +45,7 @@ def make_case(
     steps_max: int | None = None,
     stops: bool = True,
     theme: Theme | None = None,
+    marks: Marks | None = None,
 ) -> Made:
     """A case of these operations; `steps_max` None: as many as the theme wants at most.
 
@@ -56,10 +64,14 @@ def make_case(
     made: list[Any] = []
     steps: list[Any] = []
     while len(made) < limit:
+        if marks is not None:
+            marks.begin()
         at = draw(least, greatest)
-        if at < ends:
+        op = None if at < ends else plan.make(plan.menu[(at - ends) % length], state)
+        if marks is not None:
+            marks.end()
+        if op is None:
             break
-        op = plan.make(plan.menu[(at - ends) % length], state)
         done = checked_step(system, config, state, op, coverage)
         made.append(op)
         steps.append(done)
@@ -67,4 +79,4 @@ def make_case(
     return Made(Case(system, config, tuple(made)), steps)
 
 
-__all__ = ["Draw", "Made", "Theme", "choose", "make_case", "op_menu"]
+__all__ = ["Draw", "Made", "Marks", "Theme", "choose", "make_case", "op_menu"]

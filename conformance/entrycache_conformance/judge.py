@@ -14,8 +14,12 @@ from entrycache_conformance.system import System
 from entrycache_reference.rules import Rule
 
 
-class LawBroken(AssertionError):
-    """The reference itself breaks one of its laws: our error, never the subject's."""
+class OurError(AssertionError):
+    """The suite contradicts itself: an error of ours, never the subject's (exit 70)."""
+
+
+class LawBroken(OurError):
+    """The reference itself breaks one of its laws."""
 
 
 @dataclass(slots=True)
@@ -35,6 +39,11 @@ class Difference(NamedTuple):
     expected: Any
     got: Any
     failed: Failed | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the run gave no answer to this step."""
+        return self.failed is not None and self.failed.trouble is not Trouble.LEAKED
 
 
 def play(subject: Subject, case: Case) -> Answer:
@@ -105,7 +114,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         if got != expected and not same_without_tokens(expected, got, declaration):
             return Difference(index, expected, got)
     if answer.leaked:
-        failed = Failed(Trouble.ERRORED, None, f"{answer.leaked} buffer references leaked")
+        failed = Failed(Trouble.LEAKED, None, f"{answer.leaked} buffer references leaked")
         last = max(0, len(steps) - 1)
         return Difference(last, steps[last].outcome if steps else None, None, failed)
     return None

@@ -13,13 +13,15 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
 
 from entrycache_conformance.case import Case
-from entrycache_conformance.generator import Draw, Made, make_case
+from entrycache_conformance.generator import Made, Marks, Theme, make_case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, shrink_steps
 from entrycache_conformance.subjects.subject import Failed, Skipped, Subject
 from entrycache_reference.errors import EntrycacheError
 
 KEY: Final = b"entrycache"
+STEP_LABEL: Final = 430
+"""What Hypothesis calls the draws of one step."""
 
 Progress = Callable[[int], None]
 """Told how many examples were judged since the last call."""
@@ -64,9 +66,12 @@ class Search(NamedTuple):
 class _Hunt:
     """One test body for Hypothesis, and the last failure it saw (the shortest, when shrinking is done)."""
 
-    def __init__(self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress) -> None:
+    def __init__(
+        self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Theme | None
+    ) -> None:
         self.subject = subject
         self._menu = menu
+        self._theme = theme
         self._coverage = coverage
         self._progress = progress
         self.failure: Failure | None = None
@@ -74,13 +79,21 @@ class _Hunt:
 
     def body(self, data: st.DataObject) -> None:
         """Draw a case from Hypothesis, play and judge it."""
-        self.example(data.conjecture_data.draw_integer)
-
-    def example(self, draw: Draw) -> None:
         counting = self._coverage if self.failure is None else Coverage()
-        made = make_case(draw, self.subject.declaration, self._menu, counting)
+        made = self.make(data, counting)
         if self.differs(made, counting):
             raise _Differs
+
+    def make(self, data: st.DataObject, counting: Coverage) -> Made:
+        """A case from Hypothesis, which is told where a step begins and ends: it can leave out whole ones."""
+        source = data.conjecture_data
+
+        def begin() -> None:
+            source.start_span(STEP_LABEL)
+
+        steps = Marks(begin, source.stop_span)
+        draw = source.draw_integer
+        return make_case(draw, self.subject.declaration, self._menu, counting, theme=self._theme, marks=steps)
 
     def differs(self, made: Made, counting: Coverage | None = None) -> bool:
         """Play and judge a case; whether the subject and the reference differ."""
@@ -104,14 +117,6 @@ class _Hunt:
         return difference is not None
 
 
-@st.composite
-def _cases(draw: st.DrawFn, subject: Subject, menu: Sequence[str]) -> Made:
-    def integer(least: int, greatest: int) -> int:
-        return draw(st.integers(least, greatest))
-
-    return make_case(integer, subject.declaration, menu, Coverage())
-
-
 def _run(hunt: _Hunt, body: Callable[[st.DataObject], None], options: settings, seed_: int) -> None:
     test: Any = seed(seed_)(options(given(st.data())(body)))
     try:
@@ -131,12 +136,13 @@ def search(
     seed_: int,
     coverage: Coverage,
     progress: Progress = lambda count: None,
+    theme: Theme | None = None,
 ) -> Search:
     """Up to `examples` cases under Hypothesis; the first failure is shrunk.
 
     Runs that are declined do not count in `coverage.examples`.
     """
-    hunt = _Hunt(subject, menu, coverage, progress)
+    hunt = _Hunt(subject, menu, coverage, progress, theme)
     options = settings(
         max_examples=examples,
         database=None,
@@ -172,12 +178,13 @@ def bulk(
     coverage: Coverage,
     enough: Callable[[], bool],
     progress: Progress = lambda count: None,
+    theme: Theme | None = None,
 ) -> Search:
     """Seeded cases without a framework until `enough` says so; a failure is found again by Hypothesis and shrunk."""
     source = random.Random(seed_)
     skipped: list[Skipped] = []
     while not enough():
-        batch = [_record(source, subject, menu, coverage) for _ in range(BATCH)]
+        batch = [_record(source, subject, menu, coverage, theme) for _ in range(BATCH)]
         answers = subject.play([item.made.case for item in batch])
         for item, answer in zip(batch, answers, strict=True):
             if isinstance(answer, Skipped):
@@ -187,12 +194,14 @@ def bulk(
             coverage.steps += len(item.made.steps)
             difference = judge(item.made.case, item.made.steps, answer, subject.declaration)
             if difference is not None:
-                return Search(_shrink_recorded(subject, menu, item, difference), skipped)
+                return Search(_shrink_recorded(subject, menu, item, difference, theme), skipped)
         progress(len(batch))
     return Search(None, skipped)
 
 
-def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage) -> _Recorded:
+def _record(
+    source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Theme | None
+) -> _Recorded:
     choices: list[int] = []
     bits = source.random
 
@@ -201,14 +210,16 @@ def _record(source: random.Random, subject: Subject, menu: Sequence[str], covera
         choices.append(value)
         return value
 
-    return _Recorded(make_case(draw, subject.declaration, menu, coverage), tuple(choices))
+    return _Recorded(make_case(draw, subject.declaration, menu, coverage, theme=theme), tuple(choices))
 
 
-def _shrink_recorded(subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference) -> Failure | None:
+def _shrink_recorded(
+    subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Theme | None
+) -> Failure | None:
     """The shortest case that Hypothesis reaches from recorded choices."""
     found = Failure(item.made.case, item.made.steps, difference)
-    hunt = _Hunt(subject, menu, Coverage(), lambda count: None)
-    if difference.failed is not None and difference.got is None:
+    hunt = _Hunt(subject, menu, Coverage(), lambda count: None, theme)
+    if difference.failed is not None and difference.is_silent:
         return _shrink_unanswered(subject, _Unanswered(item.made, difference.failed))
     database = InMemoryExampleDatabase()
     database.save(KEY + b".secondary", choices_to_bytes(item.choices))
@@ -220,7 +231,7 @@ def _shrink_recorded(subject: Subject, menu: Sequence[str], item: _Recorded, dif
         suppress_health_check=list(HealthCheck),
     )
     try:
-        find(_cases(subject, menu), hunt.differs, settings=options, database_key=KEY)
+        find(st.data(), lambda data: hunt.differs(hunt.make(data, Coverage())), settings=options, database_key=KEY)
     except HypothesisException:
         return _shortened(subject, found)
     except _Unanswered as unanswered:
@@ -232,7 +243,7 @@ def _shrink_recorded(subject: Subject, menu: Sequence[str], item: _Recorded, dif
 
 def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
     """The failure without the steps that it does not need, in case Hypothesis has left some."""
-    if failure is None or failure.difference.failed is not None:
+    if failure is None or failure.difference.is_silent:
         return failure
 
     def differs(case: Case) -> Failure | None:

@@ -8,50 +8,9 @@ from entrycache_conformance.case import Case, check_trigger, from_json
 from entrycache_conformance.declaration import Declaration, meets_trigger
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
+from entrycache_conformance.pulsar_pip430.smoke import CASES
 from entrycache_conformance.subjects.subject import Skipped, Subject, Trouble
 from entrycache_reference.errors import UsageError
-
-A = {"cache": "a"}
-INSERTS: list[dict[str, Any]] = [
-    {"op": "insert", **A, "pos": [1, 0], "size": 10},
-    {"op": "insert", **A, "pos": [1, 1], "size": 0, "expected_reads": 2},
-    {"op": "insert", "cache": "b", "pos": [2, 0], "size": 7, "expected_reads": None},
-]
-
-CASES: dict[str, list[dict[str, Any]]] = {
-    "insert": [
-        *INSERTS,
-        {"op": "insert", **A, "pos": [1, 0], "size": 3},
-        {"op": "insert", **A, "pos": [1, 2], "size": -1},
-    ],
-    "get": [*INSERTS, {"op": "get", **A, "pos": [1, 1]}, {"op": "get", **A, "pos": [9, 9]}],
-    "get_range": [
-        *INSERTS,
-        {"op": "get_range", **A, "first": [-1, -1], "last": [1, 1]},
-        {"op": "get_range", **A, "first": [1, 1], "last": [1, 0]},
-    ],
-    "exists": [*INSERTS, {"op": "exists", **A, "pos": [1, 0]}, {"op": "exists", "cache": "none", "pos": [1, 0]}],
-    "remove_range": [
-        *INSERTS,
-        {"op": "remove_range", **A, "first": [1, 0], "last": [1, 1], "last_inclusive": False},
-        {"op": "remove_range", **A, "first": [1, 0], "last": [1, 1], "last_inclusive": True},
-    ],
-    "clear": [*INSERTS, {"op": "clear", **A}, {"op": "clear", **A}],
-    "usage": [*INSERTS, {"op": "usage"}, {"op": "usage", **A}, {"op": "usage", "cache": "none"}],
-    "observe": [*INSERTS, {"op": "observe"}],
-    "advance": [*INSERTS, {"op": "advance", "nanos": 5}, {"op": "advance", "nanos": -1}],
-    "expire": [
-        *INSERTS,
-        {"op": "advance", "nanos": 2_000_000_000},
-        {"op": "expire"},
-        {"op": "expire", "older_than_nanos": 0},
-        {"op": "expire", "older_than_nanos": -1},
-    ],
-    "evict": [*INSERTS, {"op": "evict", "bytes": 11}, {"op": "evict", "bytes": 1}, {"op": "evict", "bytes": 0}],
-    "mark_read": [*INSERTS, {"op": "mark_read", **A, "pos": [1, 1]}, {"op": "mark_read", **A, "pos": [1, 0]}],
-    "expect_read": [*INSERTS, {"op": "expect_read", **A, "pos": [1, 1]}, {"op": "expect_read", **A, "pos": [5, 5]}],
-}
-"""One case an operation; it runs where all its operations are declared."""
 
 
 class Look(NamedTuple):
@@ -104,4 +63,4 @@ def _within_limits(case: Case, declaration: Declaration) -> bool:
         except UsageError:
             return False
     sizes = [step.size for step in case.steps if step.name == "insert"]
-    return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes) <= limits.max_size
+    return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size

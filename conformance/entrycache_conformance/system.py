@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import observation
+from entrycache_conformance.pulsar_pip430 import observation
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.errors import UsageError
 from entrycache_reference.pulsar_pip430 import laws, ops, outcomes

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from entrycache_conformance.judge import OurError
 from entrycache_conformance.subjects.resolve import Choice
 from entrycache_conformance.subjects.wire import cut
 from entrycache_reference.errors import EntrycacheError
@@ -36,6 +37,10 @@ class OneLineErrors(click.Group):
         except EntrycacheError as error:
             print(f"entrycache: {error}", file=sys.stderr)
             code = error.exit_code
+        except OurError as error:
+            said = cut(" ".join(str(error).split()), 500)
+            print(f"entrycache: an error of entrycache itself, not of the subject; report it: {said}", file=sys.stderr)
+            code = 70
         except BrokenPipeError:
             sys.stderr.close()
             code = 0

@@ -25,11 +25,12 @@ class Skipped(NamedTuple):
 
 
 class Trouble(Enum):
-    """How a run failed to answer, twice."""
+    """How a run failed to answer, twice; or, with `LEAKED`, what it left behind when it had answered."""
 
     ERRORED = "errored"
     HANG = "no answer within the time-out"
     DEATH = "the process ended"
+    LEAKED = "buffer references leaked"
 
 
 class Failed(NamedTuple):

@@ -11,7 +11,7 @@ from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.vocabulary import Position
 
-LIMITS: Final = (100, 10, 50, 1, 0, -1)
+LIMITS: Final = (100, 10, 50, 1, 30, 2, 0, -1)
 WATERMARKS: Final = (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 1.5, -0.1)
 TTLS: Final = (5, 0, 1_000_000, -1)
 BUDGETS: Final = (1, 0, 2, 5, 3, -1)

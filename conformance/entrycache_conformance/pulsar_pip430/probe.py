@@ -13,9 +13,10 @@ from entrycache_conformance.case import Case
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.subjects.subject import Played, Subject
+from entrycache_reference.pulsar_pip430.change import EMPTY
 from entrycache_reference.pulsar_pip430.ops import Observe
 from entrycache_reference.pulsar_pip430.outcomes import Observed
-from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
 
 
@@ -64,7 +65,8 @@ def laws_of_own_state(probed: Probed, declaration: Declaration) -> list[Rule]:
     """The laws that the step at fault breaks with the subject's own answer and state.
 
     Dead slots are left out on both sides: where they lie is nobody's business. What the reference's own step
-    breaks for want of them does not count, nor does R-STATE-8, which compares rows, and the rows are the reference's.
+    breaks for want of them does not count, nor does R-STATE-8, which compares rows, and the rows are the reference's,
+    as are the parts of the step.
     """
     system = probed.case.system
     config = probed.case.config
@@ -72,11 +74,12 @@ def laws_of_own_state(probed: Probed, declaration: Declaration) -> list[Rule]:
     done = probed.steps[probed.at]
     rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
     pre = _live(probed.pre)
-    right = Step(_live(done.state), done.outcome, rows)
+    right = Step(_live(done.state), done.outcome, rows, done.parts)
     outcome = probed.difference.got if probed.difference.at == probed.at else done.outcome
     state = right.state if probed.observed is None else own_state(probed.observed, done.state, declaration)
     excused = {Rule.STATE_8, *system.broken(config, pre, op, right)}
-    return [rule for rule in system.broken(config, pre, op, Step(state, outcome, rows)) if rule not in excused]
+    own = Step(state, outcome, rows, done.parts)
+    return [rule for rule in system.broken(config, pre, op, own) if rule not in excused]
 
 
 def _live(state: State) -> State:
@@ -84,7 +87,7 @@ def _live(state: State) -> State:
 
 
 def own_state(observed: Observed, reference: State, declaration: Declaration) -> State:
-    """The state that a subject shows; what it does not declare is taken from the reference."""
+    """The state that a subject shows; what it does not declare, or cannot show, is taken from the reference."""
     entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
     for slot in observed.queue:
         twin = reference.caches[slot.cache].entries.get(slot.pos) if slot.cache in reference.caches else None
@@ -98,9 +101,9 @@ def own_state(observed: Observed, reference: State, declaration: Declaration) ->
         size = sum(entry.size_bytes for entry in held.values())
         if "caches" in declaration.introspection and name in observed.caches:
             size = observed.caches[name].bytes
-        caches[name] = Cache(held, size)
+        caches[name] = reference.caches.get(name, EMPTY)._replace(entries=held, size_bytes=size)
     total = (
         observed.bytes if "bytes" in declaration.introspection else sum(cache.size_bytes for cache in caches.values())
     )
     queue = tuple(Slot(slot.cache, slot.pos) for slot in observed.queue)
-    return State(observed.now, reference.settings, caches, queue, total)
+    return reference._replace(now_nanos=observed.now, caches=caches, queue=queue, size_bytes=total)
