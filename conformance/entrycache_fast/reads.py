@@ -79,7 +79,7 @@ class Reads(Entries):
     def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
         """What is cached of these numbers."""
         home = self._open(cache).ledgers.get(ledger)
-        found = [None] * len(numbers) if home is None else [home.get(number) for number in numbers]
+        found = [None if home is None else home.get(number) for number in numbers]
         return Lookup(cache, ledger, numbers, found)
 
     def _serve(self, asked: Lookup) -> list[Stored]:

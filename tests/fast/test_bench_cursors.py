@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
+from entrycache_conformance.bench import released
 from entrycache_conformance.bench.cursor_mix import MIXES, make_mix
 from entrycache_conformance.bench.cursors import (
     JUDGED_SIZES,
@@ -18,6 +20,8 @@ from entrycache_conformance.bench.cursors import (
     linear_cursors,
 )
 from entrycache_conformance.bench.linear import LinearCursors
+from entrycache_conformance.bench.released import with_released
+from entrycache_reference.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 
 @pytest.mark.parametrize("spread", [3, 8, 50])
@@ -77,3 +81,24 @@ def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> N
     costs = [CursorCost("tailing", MOVE_RANK, size, 100.0, 150.0) for size in (1, *JUDGED_SIZES)]
     found = judged(costs)
     assert [item.missed for item in found] == [True] * len(JUDGED_SIZES)
+
+
+def test_the_released_container_plays_every_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
+    try:
+        found = with_released(costs, "4.2.4", 1)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    assert [item.pattern for item in found] == list(PATTERNS)
+    assert all(item.released_nanos is not None and item.released_nanos > 0 for item in found)
+    for wrong, told in (("class CursorCosts {", "compile"), ("class CursorCosts {}", "not be measured")):
+        source = tmp_path / "CursorCosts.java"
+        source.write_text(wrong, encoding="utf-8")
+        monkeypatch.setattr(released, "SOURCE", source)
+        with pytest.raises(BrokenSubject, match=told):
+            with_released(costs, "4.2.4", 1)
+
+
+def test_a_version_without_a_driver_is_named() -> None:
+    with pytest.raises(UsageError, match=r"0\.0\.1"):
+        with_released([], "0.0.1", 1)

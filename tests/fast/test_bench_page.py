@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -50,6 +51,13 @@ def test_the_page_says_what_was_missed(result: Result) -> None:
     assert "| fast cache, times another | 1.50 | at least 1.4 | a and b |" in text
     assert "| fast cache, times a third | **1.00** (missed) | at least 1.4 |  |" in text
     assert "| 10 | 100 / 1,000 | 100 / 1,000 |" in text
+
+
+def test_the_released_container_stands_third(result: Result) -> None:
+    costs = [item._replace(released_nanos=7.0) for item in result.cursors]
+    text = page(dataclasses.replace(result, cursors=costs, released="4.2.4"), "numbers.svg")
+    assert "| 10 | 100 / 1,000 / 7 | 100 / 1,000 / 7 |" in text
+    assert "of Pulsar 4.2.4" in text
 
 
 def test_the_committed_page_is_that_of_the_committed_numbers() -> None:

@@ -27,13 +27,14 @@ RANK: Final = "rank, nothing moved"
 
 
 class CursorCost(NamedTuple):
-    """The time of one turn, in nanoseconds, with so many cursors."""
+    """The time of one turn, in nanoseconds, with so many cursors; the released container's in its own JVM."""
 
     mix: str
     pattern: str
     cursors: int
     fast_nanos: float
     linear_nanos: float
+    released_nanos: float | None = None
 
 
 def cursor_costs(rounds: int) -> list[CursorCost]:

@@ -12,7 +12,7 @@ from entrycache_conformance.bench.result import Result
 HEAD = """# Numbers
 
 Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
-`entrycache bench --json > docs/numbers.json`.
+`entrycache bench --released 4.2.4 --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors. Every ratio
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
@@ -29,12 +29,19 @@ same everywhere. Only ratios with a target are judged.
 CURSORS = """
 ## Cursors of one cache
 
-Nanoseconds of one turn, the fast cache's blocked order first, a sorted linked list that is brought up to date when
-somebody asks (`bench/linear.py`, our own code after that approach) second. *Tailing*: readers at the head of a log take
-1 to 3 entries a turn. *Lockstep*: one after another moves from one entry to the next. *Uniform*: anyone goes anywhere.
+Nanoseconds of one turn. First the fast cache's blocked order; second a sorted linked list in the same language that is
+brought up to date when somebody asks (`bench/linear.py`, our own code after that approach). *Tailing*: readers at the
+head of a log take 1 to 3 entries a turn. *Lockstep*: one after another moves from one entry to the next. *Uniform*:
+anyone goes anywhere.
 
 The linked list only notes a move, so with few cursors a bare move is cheaper there; it pays when somebody asks. At rest
 it knows each rank by heart, where the blocked order searches.
+"""
+
+RELEASED = """
+Third, the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the same moves
+(`bench/CursorCosts.java`). It is another language, so what counts is how a column grows. In lockstep it grows less than
+our linked list does.
 """
 
 
@@ -47,11 +54,9 @@ def page(result: Result, picture: str) -> str:
         processors=result.processors,
         picture=picture,
     )
-    return (
-        head
-        + "\n".join([*map(_row, result.measurements), CURSORS.rstrip("\n"), *_cursor_tables(result.cursors)])
-        + "\n"
-    )
+    cursors = CURSORS if result.released is None else CURSORS + RELEASED.format(released=result.released)
+    rows = [*map(_row, result.measurements), cursors.rstrip(), *_cursor_tables(result.cursors)]
+    return head + "\n".join(rows) + "\n"
 
 
 def _row(item: Measurement) -> str:
@@ -64,8 +69,13 @@ def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
     for mix, of_mix in groupby(costs, key=lambda item: item.mix):
         rows = list(of_mix)
         patterns = list(dict.fromkeys(item.pattern for item in rows))
-        cells = {(item.cursors, item.pattern): f"{item.fast_nanos:,.0f} / {item.linear_nanos:,.0f}" for item in rows}
+        cells = {(item.cursors, item.pattern): _cell(item) for item in rows}
         yield f"\n| {mix} cursors | {' | '.join(patterns)} |"
         yield f"|---:|{'---:|' * len(patterns)}"
         for cursors in dict.fromkeys(item.cursors for item in rows):
             yield f"| {cursors:,} | {' | '.join(cells[cursors, pattern] for pattern in patterns)} |"
+
+
+def _cell(item: CursorCost) -> str:
+    nanos = (item.fast_nanos, item.linear_nanos, item.released_nanos)
+    return " / ".join(f"{one:,.0f}" for one in nanos if one is not None)

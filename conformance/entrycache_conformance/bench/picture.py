@@ -11,6 +11,7 @@ from entrycache_reference.errors import MissingPrerequisite
 
 FAST = "#1b6ca8"
 PEER = "#c8553d"
+RELEASED = "#8a8a8a"
 STYLES = {MOVE_RANK: "-", MOVES: "--"}
 
 
@@ -47,23 +48,26 @@ def draw(result: Result, path: Path) -> None:
         mixes = list(dict.fromkeys(item.mix for item in result.cursors))
         panels = above.subplots(1, len(mixes), sharey=True, squeeze=False)[0]
         for axes, mix in zip(panels, mixes, strict=True):
-            _draw_cursors(axes, mix, [item for item in result.cursors if item.mix == mix])
+            _draw_cursors(axes, mix, [item for item in result.cursors if item.mix == mix], result.released)
         panels[0].set_ylabel("nanoseconds a turn")
-        above.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
+        above.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
         _draw_ratios(below.subplots(), result)
         figure.savefig(path, metadata={"Date": None, "Creator": None})
         pyplot.close(figure)
 
 
-def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost]) -> None:
-    """The cost of both containers, over the number of cursors."""
+def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | None) -> None:
+    """The cost of each container, over the number of cursors."""
     for pattern, style in STYLES.items():
         rows = [item for item in costs if item.pattern == pattern]
         sizes = [item.cursors for item in rows]
-        for name, color, nanos in (
+        lines: list[tuple[str, str, list[float | None]]] = [
             ("fast", FAST, [item.fast_nanos for item in rows]),
             ("linked list", PEER, [item.linear_nanos for item in rows]),
-        ):
+        ]
+        if released is not None:
+            lines.append((f"Pulsar {released} (Java)", RELEASED, [item.released_nanos for item in rows]))
+        for name, color, nanos in lines:
             axes.plot(sizes, nanos, style, color=color, marker="o", markersize=3, label=f"{name}: {pattern}")
     axes.set(xscale="log", yscale="log", title=mix, xlabel="cursors in one cache")
     axes.grid(visible=True, which="major", alpha=0.25)

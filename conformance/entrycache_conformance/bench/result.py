@@ -12,6 +12,7 @@ from typing import Any
 from entrycache_conformance.bench.cursors import CursorCost, cursor_costs, judged
 from entrycache_conformance.bench.measure import measure
 from entrycache_conformance.bench.measurement import Measurement
+from entrycache_conformance.bench.released import with_released
 from entrycache_conformance.bench.suite import suite
 from entrycache_reference.errors import UsageError
 
@@ -28,6 +29,8 @@ class Result:
     processors: int
     measurements: list[Measurement]
     cursors: list[CursorCost]
+    released: str | None = None
+    """The version of Pulsar whose container stands beside ours."""
 
     @property
     def missed(self) -> list[Measurement]:
@@ -46,19 +49,23 @@ class Result:
             "processors": self.processors,
             "measurements": measurements,
             "cursors": [item._asdict() for item in self.cursors],
+            "released": self.released,
         }
 
 
-def run(rounds: int, operations: int) -> Result:
-    """Measure everything.
+def run(rounds: int, operations: int, released: str | None = None) -> Result:
+    """Measure everything; the container of Pulsar `released` too.
 
     Raises:
-        MissingPrerequisite: cachetools is not installed.
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: cachetools, or what that version needs, is not there.
     """
     found = [*measure(rounds, operations), *suite(rounds)]
     costs = cursor_costs(min(rounds, CURSOR_ROUNDS_MAX))
+    if released is not None:
+        costs = with_released(costs, released, rounds)
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs)
+    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs, released)
 
 
 def read_result(path: Path) -> Result:
@@ -80,6 +87,7 @@ def read_result(path: Path) -> Result:
         ]
         cursors = [CursorCost(**item) for item in value["cursors"]]
         numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
+        released = value.get("released")
     except (KeyError, TypeError, AttributeError):
         raise UsageError(f"{path} is no result of entrycache bench --json of this version") from None
-    return Result(*numbers, measurements, cursors)
+    return Result(*numbers, measurements, cursors, released)

@@ -18,6 +18,7 @@ from entrycache_conformance.report.terminal import console
 @click.option(
     "--operations", type=click.IntRange(min=1_000), default=1_000_000, show_default=True, help="Operations of a round."
 )
+@click.option("--released", metavar="VERSION", help="The cursors of that Pulsar beside ours, in its own JVM.")
 @click.option(
     "--from",
     "source",
@@ -33,10 +34,13 @@ from entrycache_conformance.report.terminal import console
 )
 @json_option
 @ends_with_code
-def command(rounds: int, operations: int, source: Path | None, page: Path | None, as_json: bool) -> int:
+def command(
+    rounds: int, operations: int, released: str | None, source: Path | None, page: Path | None, as_json: bool
+) -> int:
     """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
 
-    Exit 1 where a ratio misses its target; 4 where cachetools, or for a page matplotlib, is missing.
+    Exit 1 where a ratio misses its target; 4 where cachetools, for a page matplotlib, or for a released cache
+    its jars are missing.
     """
     from entrycache_conformance.bench import result as results  # noqa: PLC0415 - slow to import
     from entrycache_conformance.bench.page import page as page_of  # noqa: PLC0415
@@ -44,7 +48,7 @@ def command(rounds: int, operations: int, source: Path | None, page: Path | None
 
     if page is not None:
         require_matplotlib()
-    result = results.run(rounds, operations) if source is None else results.read_result(source)
+    result = results.run(rounds, operations, released) if source is None else results.read_result(source)
     if page is not None:
         picture = page.with_suffix(".svg")
         page.write_text(page_of(result, picture.name), encoding="utf-8")
