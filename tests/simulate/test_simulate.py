@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from entrycache_conformance.cli import main
 from entrycache_fast import BrokerCache, Row
 from entrycache_reference.errors import UsageError
+from entrycache_spark.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_spark.generate import generate
 from entrycache_spark.simulate.configs import whole_config
 from entrycache_spark.simulate.curve import curve_of, kinds_of
@@ -302,6 +304,45 @@ def test_a_trace_that_begins_with_entries_cannot_be_simulated(tmp_path: Path) ->
     run.close()
     with pytest.raises(UsageError, match="entries were cached when the trace began"):
         simulate(tmp_path / "t", [])
+
+
+def rows_of(out: Path) -> list[dict[str, Any]]:
+    """The rows of a small recording, as they can be changed and written anew."""
+    plain(1, out, PLAIN, 20)
+    return list(iterate_rows(list_parts(out)))
+
+
+def change(first: str, **columns: Any) -> Callable[[list[dict[str, Any]]], None]:
+    """Change the first row of an op."""
+    return lambda rows: next(row for row in rows if row["op"] == first).update(columns)
+
+
+HOSTILE: dict[str, tuple[Callable[[list[dict[str, Any]]], None], str]] = {
+    "no cache": (change("INSERT", cache=None), "INSERT without cache"),
+    "no entry": (change("HIT", entry_id=None), "HIT without entry_id"),
+    "no bound": (change("PASS_BEGIN", bound=None), "PASS_BEGIN without bound"),
+    "time goes back": (lambda rows: rows[-1].update(ts_ns=-5), "time goes back"),
+    "negative size": (change("INSERT", size_bytes=-5), "the call cannot be made again"),
+    "young pass": (change("PASS_BEGIN", origin="CALL", bound=1 << 60), "the call cannot be made again"),
+    "no first CONFIG": (lambda rows: rows[0].update(op="METRICS"), "the first event is no CONFIG"),
+    "CONFIG of nothing": (change("CONFIG", value=None), "no JSON object"),
+    "CONFIG of a list": (change("CONFIG", value="[]"), "no JSON object"),
+    "CONFIG of words": (change("CONFIG", value='{"ttl_nanos": "long"}'), "ttl_nanos is 'long'; expected an integer"),
+    "a later CONFIG": (change("END", op="CONFIG", value="{"), "CONFIG is no JSON object"),
+    "a later limit": (change("END", op="CONFIG", value='{"watermark": 7}'), "watermark is 7; expected"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_trace_of_nonsense_is_told_in_one_line(tmp_path: Path, name: str) -> None:
+    rows = rows_of(tmp_path / "right")
+    spoil, said = HOSTILE[name]
+    spoil(rows)
+    write_rows(tmp_path / "wrong", Metadata(), rows)
+    with pytest.raises(UsageError) as told:
+        simulate(tmp_path / "wrong", [])
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
 
 
 def test_each_key_of_a_configuration_is_a_setting_of_the_fast_cache() -> None:

@@ -129,7 +129,7 @@ def _inline(text: str) -> dict[str, Any]:
             raise UsageError(f"--config {text}: {key.strip()} is given twice")
         try:
             changes[key.strip()] = json.loads(value.replace("_", "") if value.strip()[:1].isdigit() else value)
-        except ValueError:
+        except (ValueError, RecursionError):
             changes[key.strip()] = value.strip()
     return changes
 
@@ -142,7 +142,7 @@ def _json_file(path: Path) -> dict[str, Any]:
         raise UsageError(f"--config {path}: {why}") from None
     except UnicodeDecodeError:
         raise UsageError(f"--config {path}: it is not UTF-8 text") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--config {path}: it is not JSON ({error}); a broker.conf is given as {path}@ERA") from None
     if type(value) is not dict:
         raise UsageError(f"--config {path}: it is no JSON object of settings")

@@ -50,7 +50,7 @@ class Entry:
             return read_case(folder / self.case)
         try:
             value = json.loads(self.case)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{self.label}: case is not JSON: {error}") from None
         return from_json(value)
 
@@ -67,7 +67,7 @@ def read_known(path: Path) -> tuple[Entry, ...]:
         raise UsageError(f"cannot read the known failures {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"cannot read the known failures {path}: it is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"the known failures {path} are not TOML: {error}") from None
     unknown = sorted(values.keys() - {TABLE})
     if unknown:
@@ -103,7 +103,7 @@ def _value(value: Any, where: str) -> Any:
     if type(value) is str:
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UsageError(f"{where} is {value!r}; expected an outcome, as JSON text or as a table") from None
     return value
 

@@ -45,7 +45,7 @@ def read_records(folder: Path) -> tuple[Judged, ...]:
     for path in sorted(folder.glob("*.json")):
         try:
             value = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
         found += read_record(value, path.name, str(path))
     if not found:

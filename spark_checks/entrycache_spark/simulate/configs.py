@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Final
 
 from entrycache_reference.errors import UsageError
 from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_spark.simulate.checks import read_object
 
 KEYS: Final = tuple(each.name for each in fields(Config) if each.name != "variants")
 """What a configuration may say."""
@@ -20,12 +20,7 @@ def recorded_config(text: str | None, where: str) -> dict[str, Any]:
     Raises:
         UsageError: it is none.
     """
-    try:
-        value = json.loads(text or "")
-    except ValueError:
-        raise UsageError(f"{where}: the first CONFIG is no JSON object") from None
-    if type(value) is not dict:
-        raise UsageError(f"{where}: the first CONFIG is no JSON object")
+    value = read_object(text, f"{where}: the first CONFIG")
     return whole_config({key: part for key, part in value.items() if key in KEYS}, where)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from entrycache_fast import BrokerCache, Row, Stored
 from entrycache_spark.simulate import calls
 from entrycache_spark.simulate.calls import Call, Place
+from entrycache_spark.simulate.configs import whole_config
 
 DYNAMIC: Final = ("max_size_bytes", "watermark", "ttl_nanos", "max_requeues", "extend_recently_accessed")
 """The settings that a running broker can change."""
@@ -193,8 +194,10 @@ class Driver:
             self.cache.cursor_remove(event.cache, event.cursor)
 
     def _configure(self, event: calls.Configure) -> None:
-        changed = {key: event.config[key] for key in DYNAMIC if key in event.config and key not in self._asked}
-        self._own_ttl_nanos = event.config.get("ttl_nanos", self._own_ttl_nanos)
+        given = {key: event.config[key] for key in DYNAMIC if key in event.config}
+        said = whole_config({**self._config, **given}, "a CONFIG of the trace")
+        changed = {key: said[key] for key in DYNAMIC if key in event.config and key not in self._asked}
+        self._own_ttl_nanos = said["ttl_nanos"] if "ttl_nanos" in event.config else self._own_ttl_nanos
         if 0 in {self.cache.max_size_bytes, changed.get("max_size_bytes")}:
             changed.pop("max_size_bytes", None)
         self.cache.configure(**changed)

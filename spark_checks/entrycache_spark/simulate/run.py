@@ -11,6 +11,7 @@ from entrycache_fast import Row
 from entrycache_reference.errors import UsageError
 from entrycache_spark.files import Metadata, Part, list_parts, read_broker, read_metadata
 from entrycache_spark.simulate.calls import Call, Insert, Lookup, Place, Read, Unwanted, calls_of
+from entrycache_spark.simulate.checks import check_rows
 from entrycache_spark.simulate.configs import recorded_config, whole_config
 from entrycache_spark.simulate.drive import Driver, Habits
 from entrycache_spark.simulate.meter import Meter
@@ -124,6 +125,7 @@ def _broker(directory: Path, name: str, parts: list[Part]) -> Broker:
         raise UsageError(f"{where}: the first event is no CONFIG; the settings of the recording are unknown")
     if any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows):
         raise UsageError(f"{where}: entries were cached when the trace began; a simulation needs an empty cache")
+    check_rows(rows, where)
     calls = tuple(calls_of(rows))
     shown = tuple((row["seq"], _shown(row)) for row in rows if row["op"] in SHOWN)
     config = recorded_config(rows[0]["value"], where)
@@ -144,6 +146,9 @@ def drive(
     """Run one broker's calls under a configuration; each listener gets every row.
 
     `asked` names the settings that are not the trace's own; None: all of them are.
+
+    Raises:
+        UsageError: the cache refuses a call.
     """
     heard = tuple(listeners)
 
@@ -154,7 +159,12 @@ def drive(
     budget = str(variants.get("requeue_budget", "shared"))
     driver = Driver(config, budget, tell, broker.config, asked, Habits(broker.calls))
     for call in broker.calls:
-        driver.make(call)
+        try:
+            driver.make(call)
+        except ValueError as error:
+            raise UsageError(
+                f"broker {broker.name!r}, seq {call.seq}: the call cannot be made again: {error}"
+            ) from None
 
 
 def simulate(
