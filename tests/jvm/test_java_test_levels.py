@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 from cases_cursors import CASES as CURSORS
 from cases_manager import CASES as MANAGER
+from cases_range_queue import CASES as QUEUE
 from cases_reads import CASES as READS
 from java_file import compiled, run
 from jvm_driver import VERSION
@@ -80,10 +81,7 @@ def test_it_passes_on_the_release_and_fails_on_a_changed_one(
 @pytest.mark.parametrize("version", [VERSION, "5.0.1"])
 def test_a_case_of_cursors_needs_no_cache(version: str, released: list[str], tmp_path: Path) -> None:
     """So it is the same file for every release that has the container."""
-    try:
-        tools = java_test_classpath(version)
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
+    tools = _tools(version)
     classes = compiled(_case(STALE_RANK), tools, tmp_path)
     assert "ManagedLedgerFactoryImpl" not in (tmp_path / "EntryCacheCaseTest.java").read_text("utf-8")
     assert _told(classes, tools) == (
@@ -91,6 +89,24 @@ def test_a_case_of_cursors_needs_no_cache(version: str, released: list[str], tmp
         if version == VERSION
         else ["conforms"]
     )
+
+
+def test_the_same_file_tells_where_another_release_differs(released: list[str], tmp_path: Path) -> None:
+    """5.0.1 hands the count of a refused duplicate to the entry that is cached."""
+    tools = _tools("5.0.1")
+    classes = compiled(_case(QUEUE["a duplicate changes nothing"]), tools, tmp_path)
+    assert _told(classes, tools) == [
+        "step 3: {op: mark_read, cache: a, pos: [1, 0]}",
+        "expected: {expected_reads=1}",
+        "got:      {expected_reads=6}",
+    ]
+
+
+def _tools(version: str) -> JavaTestClasspath:
+    try:
+        return java_test_classpath(version)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
 
 
 def _told(classes: Path, tools: JavaTestClasspath) -> list[str]:

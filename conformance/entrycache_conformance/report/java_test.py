@@ -16,8 +16,8 @@ from entrycache_reference.pulsar_pip430 import ops
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
 
-RELEASE: Final = "4.2.4"
-"""The release that the text is written for; its neighbours may differ in signatures."""
+RELEASES: Final = "4.2.4, 5.0.0-M1, 5.0.1"
+"""The releases that the text compiles and runs with."""
 
 STEPS_A_METHOD: Final = 20
 """A Java method holds 64 KiB of code."""
@@ -33,8 +33,8 @@ _STORAGE_OPS: Final = frozenset({"read", "read_one"})
 _OVERLOADED: Final = frozenset({"usage", "expire"})
 """Ops with a Java method for each number of arguments; elsewhere what is absent is null."""
 
-_ZERO: Final = {"insert": ("expected_reads", "token")}
-"""Arguments that are 0 where they are absent."""
+_ABSENT: Final = {"insert": {"expected_reads": "noCount()", "token": "0L"}}
+"""What stands in the call for an argument that is absent."""
 
 _INTS: Final = frozenset({"size", "expected_reads", "max_requeues"})
 
@@ -84,7 +84,7 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     parts = _parts(used, config)
     return _template().render(
         name=CLASS_NAME,
-        version=RELEASE,
+        releases=RELEASES,
         rules=_comment(", ".join(case.get("rules", ()))),
         note=_comment(case.get("note", "")),
         ops=used,
@@ -109,6 +109,8 @@ def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
         "insert": used & {"insert"},
         "observe": used & {"observe"},
         "payload": used & _PAYLOAD_OPS,
+        "wrappers": used & {"observe", "mark_read", "expect_read"},
+        "range": used & {"read"},
         "storage": used & _STORAGE_OPS,
         "reads": used & (_STORAGE_OPS | {"release"}),
         "cursors": used & _CURSOR_OPS,
@@ -138,10 +140,13 @@ def _call(step: Mapping[str, Any]) -> str:
     if name not in _OPS:
         raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
     given = {field.name: step.get(field.name) for field in dataclasses.fields(_OPS[name])}
-    given |= {argument: given[argument] or 0 for argument in _ZERO.get(name, ())}
     if name in _OVERLOADED:
         given = {argument: value for argument, value in given.items() if value is not None}
-    arguments = [_argument(argument, value) for argument, value in given.items()]
+    absent = _ABSENT.get(name, {})
+    arguments = [
+        absent.get(argument, "null") if value is None else _argument(argument, value)
+        for argument, value in given.items()
+    ]
     if name in ("mark_read", "expect_read"):
         return f"count({', '.join(arguments)}, {_literal(name == 'mark_read')})"
     words = name.split("_")
@@ -149,8 +154,6 @@ def _call(step: Mapping[str, Any]) -> str:
 
 
 def _argument(name: str, value: Any) -> str:
-    if value is None:
-        return "null"
     if name in ("pos", "first", "last"):
         return f"at({value[0]}L, {value[1]}L)"
     if name in _INTS:
