@@ -33,6 +33,7 @@ def campaign(seed: int = 3, sha256: str = "aa" * 32, **changes: Any) -> dict[str
         "cases": 10,
         "steps_a_case": 600,
         "cpu_seconds": 1.5,
+        "judged": "every outcome",
         "judged_steps": 12_000,
         "subjects": [
             {"name": "fast", "artifact": {"package": "entrycache_fast", "sha256": "bb" * 32}, "steps": 6_000,
@@ -82,6 +83,21 @@ def test_records_of_one_artifact_are_added() -> None:
     assert table.cells["R-READ-1"] == ((0, 0, ()), (0, 0, ()))
     assert set(table.cells) == {rule.value for rule in Rule}
     assert table.stale == ()
+
+
+def test_a_record_of_several_runs_a_subject() -> None:
+    artifact = {"jar": "managed-ledger-4.2.4.jar", "sha256": "aa" * 32}
+    runs = [{"steps": 5, "differences": 0}, {"steps": 6, "differences": 2}]
+    value = campaign(subjects=[{"name": "pulsar:4.2.4", "artifact": artifact, "runs": runs}])
+    (version,) = versions_of(judged(value), FINDINGS, only, ()).versions
+    assert (version.steps, version.differences, version.verdict) == (11, 2, "differs")
+    assert version.fired == {}
+
+
+def test_each_record_is_a_line() -> None:
+    shown = page(versions_of(judged(campaign(3), conform()), FINDINGS, only, ()), 50)
+    assert "| [0.json](campaigns/0.json) | 3 | 10 | 12000 | fast, pulsar:4.2.4 | default: every outcome |" in shown
+    assert "| [1.json](campaigns/1.json) |  | 9 | 90 | other | conform: every outcome" in shown
 
 
 def test_differences_are_no_conformance() -> None:

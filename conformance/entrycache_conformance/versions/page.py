@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from entrycache_conformance.versions.records import Judged
 from entrycache_conformance.versions.table import Cell, Version, Versions
 
 HEAD: Final = """# Rules, subjects, versions
@@ -28,6 +29,13 @@ NOT_RUN: Final = """
 |---|---|---|
 """
 
+RECORDS: Final = """
+## Records
+
+| record | seed | cases | judged steps | subjects | what is judged |
+|---|---|---|---|---|---|
+"""
+
 RULES: Final = """
 ## Rules
 
@@ -44,7 +52,7 @@ def page(table: Versions, one_in: int) -> str:
     """The text of the page."""
     parts = [HEAD, *(_version_line(version) for version in table.versions), NOT_RUN]
     parts += [f"| {absent.subject} | `{absent.coordinates}` | {absent.reason} |\n" for absent in table.absent]
-    parts.append(RULES.format(one_in=one_in))
+    parts += [RECORDS, *_records(table.records), RULES.format(one_in=one_in)]
     parts.append("| rule | " + " | ".join(column(version, table.versions) for version in table.versions) + " |\n")
     parts.append("|---" * (1 + len(table.versions)) + "|\n")
     for rule, cells in table.cells.items():
@@ -75,6 +83,18 @@ def _version_line(version: Version) -> str:
         f"{version.differences} differences; {result}" if version.differences else result,
     )
     return "| " + " | ".join(cells) + " |\n"
+
+
+def _records(records: Sequence[Judged]) -> list[str]:
+    lines = []
+    for source in sorted({one.source for one in records}):
+        own = [one for one in records if one.source == source]
+        seed = "" if own[0].seed is None else str(own[0].seed)
+        steps = str(sum(one.steps for one in own))
+        names = ", ".join(one.subject for one in own)
+        cells = (f"[{source}](campaigns/{source})", seed, str(own[0].examples), steps, names, own[0].how)
+        lines.append("| " + " | ".join(cells) + " |\n")
+    return lines
 
 
 def spans(numbers: Sequence[int]) -> str:
@@ -113,6 +133,10 @@ def to_json(table: Versions) -> dict[str, Any]:
             }
             for rule, cells in table.cells.items()
         },
+        "records": [
+            {"record": one.source, "subject": one.subject, "seed": one.seed, "steps": one.steps, "judged": one.how}
+            for one in table.records
+        ],
         "stale": list(table.stale),
     }
 

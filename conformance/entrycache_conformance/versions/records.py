@@ -17,7 +17,7 @@ class Judged:
 
     `fired`: steps in which a rule decided or a law's guard held, as far as they were counted. `broken`: differences by
     rule; those of a campaign, whose record names none, stand under "". `findings`: known differences that a variant or
-    a limit of the subject stands for. `seed` None: the record does not say.
+    a limit of the subject stands for. `seed` None: the record does not say. `how`: what was compared with what.
     """
 
     source: str
@@ -31,6 +31,7 @@ class Judged:
     fired: Mapping[str, int]
     broken: Mapping[str, int] = field(default_factory=dict)
     findings: tuple[str, ...] = ()
+    how: str = "conform: every outcome of every step is compared with the reference's, every law is looked at"
 
 
 def read_records(folder: Path) -> tuple[Judged, ...]:
@@ -74,7 +75,9 @@ def read_record(value: Any, source: str, where: str) -> list[Judged]:
 def _of_campaign(value: Mapping[str, Any], subject: Mapping[str, Any], source: str) -> Judged:
     artifact = subject["artifact"]
     named = next(str(part) for key, part in artifact.items() if key != "sha256")
+    runs = subject.get("runs", ())  # each of them its subject's own; then laws.rules is a sum over subjects
     differences = sum(difference["subject"] == subject["name"] for difference in value["differences"])
+    differences += sum(run["differences"] for run in runs)
     return Judged(
         source,
         subject["name"],
@@ -83,10 +86,11 @@ def _of_campaign(value: Mapping[str, Any], subject: Mapping[str, Any], source: s
         artifact["sha256"],
         value["seed"],
         value["cases"],
-        subject["steps"],
-        dict(value["laws"]["rules"]),
+        subject["steps"] if "steps" in subject else sum(run["steps"] for run in runs),
+        dict(subject.get("rules", {}) if runs else value["laws"]["rules"]),
         {"": differences} if differences else {},
-        tuple(sorted(set(subject["findings"].values()))),
+        tuple(sorted(set(subject.get("findings", {}).values()))),
+        f"{value['theme']}: {value['judged']}",
     )
 
 

@@ -58,6 +58,7 @@ class Versions:
     absent: tuple[Absent, ...]
     cells: Mapping[str, tuple[Cell, ...]]
     stale: tuple[str, ...]
+    records: tuple[Judged, ...]
 
 
 def rules_of_findings(folder: Path) -> dict[str, tuple[str, ...]]:
@@ -94,7 +95,9 @@ def versions_of(
         if version.pinned is not None and version.sha256 not in {"", version.pinned.sha256}
     )
     known = {version.subject for version in versions}
-    return Versions(versions, tuple(release for release in absent if release.subject not in known), cells, stale)
+    return Versions(
+        versions, tuple(release for release in absent if release.subject not in known), cells, stale, tuple(records)
+    )
 
 
 def _version(subject: str, digest: str, judged: Sequence[Judged], pinned: Pinned | None) -> Version:
