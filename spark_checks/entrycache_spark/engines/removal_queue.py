@@ -66,16 +66,24 @@ class RemovalQueue:
             return
         before = self._op_before.get(life)
         self._op_before[life] = op
-        if op in ("EVICT", "REQUEUE", "REMOVE"):
+        if op in ("EVICT", "REQUEUE", "REMOVE", "TOMBSTONE"):
             self._leave(row, before, island)
         if self._numbered and op in ("EVICT", "REQUEUE", "TOMBSTONE") and before in (*ENQUEUES, "REMOVE"):
             self._numbers.append((seq, life, row["ticket"], row["head_no"]))
         if op in ENQUEUES:
             number = row["tail_no"] if self._numbered and row["tail_no"] is not None else seq
             slot = HeldSlot(number, life, island)
-            self._of_life[life] = slot
+            self._move(life, slot)
             if number not in self._left:  # a number given twice has left when its first holder has
                 self._held[number] = slot
+
+    def _move(self, life: int, slot: HeldSlot) -> None:
+        """Give a life its slot; one that it still held (two INSERT rows name it) is given up."""
+        before = self._of_life.get(life)
+        self._of_life[life] = slot
+        if before is not None and before.island == slot.island and self._held.get(before.number) is before:
+            del self._held[before.number]
+            self._left.add(before.number)
 
     def _leave(self, row: Row, before: str | None, island: int) -> None:
         slot = self._of_life.pop(row["life"], None)
@@ -87,7 +95,7 @@ class RemovalQueue:
             self._left.add(slot.number)
         if sure and slot.suspect is not None:
             self._found.append(slot.suspect)
-        if row["op"] == "REMOVE":
+        if row["op"] in ("REMOVE", "TOMBSTONE"):
             return
         seq, life, ticket = row["seq"], row["life"], row["ticket"]
         if self._numbered and slot.island == island and ticket != slot.number:
