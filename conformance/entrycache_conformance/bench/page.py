@@ -14,7 +14,7 @@ HEAD = """# Numbers
 Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
 `entrycache bench --released 4.2.4 --json > docs/numbers.json`.
 
-One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors. Every ratio
+One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
 same everywhere. Only ratios with a target are judged.
 
@@ -52,6 +52,7 @@ def page(result: Result, picture: str) -> str:
         operations=result.operations,
         python=result.python,
         processors=result.processors,
+        load="" if result.load is None else f", {result.load:.0f} programs wanting one when it began",
         picture=picture,
     )
     cursors = CURSORS if result.released is None else CURSORS + RELEASED.format(released=result.released)

@@ -31,6 +31,8 @@ class Result:
     cursors: list[CursorCost]
     released: str | None = None
     """The version of Pulsar whose container stands beside ours."""
+    load: float | None = None
+    """How many programs wanted a processor when it began, where the system tells."""
 
     @property
     def missed(self) -> list[Measurement]:
@@ -50,6 +52,7 @@ class Result:
             "measurements": measurements,
             "cursors": [item._asdict() for item in self.cursors],
             "released": self.released,
+            "load": self.load,
         }
 
 
@@ -60,12 +63,13 @@ def run(rounds: int, operations: int, released: str | None = None) -> Result:
         UsageError: there is no driver for that version.
         MissingPrerequisite: cachetools, or what that version needs, is not there.
     """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     found = [*measure(rounds, operations), *suite(rounds)]
     costs = cursor_costs(min(rounds, CURSOR_ROUNDS_MAX))
     if released is not None:
         costs = with_released(costs, released, rounds)
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs, released)
+    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs, released, load)
 
 
 def read_result(path: Path) -> Result:
@@ -87,7 +91,7 @@ def read_result(path: Path) -> Result:
         ]
         cursors = [CursorCost(**item) for item in value["cursors"]]
         numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
-        released = value.get("released")
+        released, load = value.get("released"), value.get("load")
     except (KeyError, TypeError, AttributeError):
         raise UsageError(f"{path} is no result of entrycache bench --json of this version") from None
-    return Result(*numbers, measurements, cursors, released)
+    return Result(*numbers, measurements, cursors, released, load)
