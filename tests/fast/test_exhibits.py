@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from entrycache_conformance.case import Case, outcome_to_json
-from entrycache_conformance.museum import exhibits
 from entrycache_conformance.museum.catalogue import catalogue
-from entrycache_conformance.museum.exhibits import EXHIBITS
+from entrycache_conformance.museum.exhibits import EXHIBITS, passes
 from entrycache_conformance.subjects.fast import BrokerCache, open_fast
 from entrycache_reference.pulsar_pip430 import initial, step
 
@@ -25,6 +24,14 @@ def answers(case: Case, cache_type: type[BrokerCache]) -> list[object]:
             assert "does not end" in str(error)
             break
     return found
+
+
+def leaks(case: Case, cache_type: type[BrokerCache]) -> int:
+    """The payloads that are lost."""
+    instance = open_fast(case.config, cache_type)
+    for op in case.steps:
+        instance(op)
+    return instance.leaked()
 
 
 def test_every_exhibit_has_a_case_and_every_case_an_exhibit() -> None:
@@ -45,7 +52,7 @@ def test_the_case_is_the_references(name: str) -> None:
 
 @pytest.fixture(autouse=True)
 def soon_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhibits, "PATIENCE", 1_000)
+    monkeypatch.setattr(passes, "PATIENCE", 1_000)
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
@@ -53,7 +60,7 @@ def test_the_fast_cache_is_right_and_the_exhibit_wrong_at_the_last_step(name: st
     case = CATALOGUE[name]
     assert answers(case, BrokerCache) == list(case.outcomes)
     wrong = answers(case, EXHIBITS[name])
-    assert wrong != list(case.outcomes)
+    assert wrong != list(case.outcomes) or leaks(case, EXHIBITS[name]) > leaks(case, BrokerCache) == 0
     assert wrong[: len(case.steps) - 1] == list(case.outcomes)[:-1]
 
 

@@ -18,6 +18,7 @@ from entrycache_conformance.museum.catalogue import catalogue
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report.terminal import arguments, compact
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_reference.pulsar_pip430.ops import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "faults.md"
@@ -44,11 +45,16 @@ class Caught(NamedTuple):
     file: Path
 
 
-def catch(choice: Choice, name: str, what: str, folder: Path) -> Caught:
+def level_of(case: Case) -> str:
+    """The level that a case needs: that of its latest operation."""
+    return LEVELS[max(LEVELS.index(type(op).level) for op in case.steps)]
+
+
+def catch(choice: Choice, name: str, what: str, folder: Path, levels: tuple[str, ...]) -> Caught:
     """Run the suite on a faulty subject, profile dev, seed 0; of its failures one with an answer comes first."""
     subject = resolve(choice)
     try:
-        report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, folder))
+        report = conform(subject, Options(levels, PROFILES["dev"], 0, 0.0, folder))
     finally:
         subject.close()
     assert report.failures, f"{name} was not caught"
@@ -65,7 +71,8 @@ def catch(choice: Choice, name: str, what: str, folder: Path) -> Caught:
 def exhibits(folder: Path) -> Iterator[Caught]:
     """Every exhibit of the museum, behind the protocol."""
     for name, case in catalogue().items():
-        yield catch(Choice(name, timeout_seconds=3.0), name, f"{case.note} ({', '.join(case.rules)})", folder)
+        what = f"{case.note} ({', '.join(case.rules)})"
+        yield catch(Choice(name, timeout_seconds=3.0), name, what, folder, (level_of(case),))
 
 
 def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
@@ -78,7 +85,7 @@ def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
     jars = tool.write_changed_jars(folder / "jars")
     for name, what in JARS.items():
         choice = Choice("pulsar:4.2.4", classpath=str(jars[name]), timeout_seconds=3.0)
-        yield catch(choice, name, what, folder), jars[name]
+        yield catch(choice, name, what, folder, ("range", "queue")), jars[name]
 
 
 def section(caught: Caught) -> str:
@@ -95,8 +102,9 @@ def section(caught: Caught) -> str:
 HEAD = """# Planted faults, and how they are caught
 
 Written by `make docs`; the tests hold this page to a fresh run (profile dev, seed 0). Each fault was caught through
-the child process and shrunk; `entrycache conform NAME` does it again. The rule behind a fault's description is the
-one it was planted against; "caught by" names what the suite says, the likeliest rule first.
+the child process and shrunk, at the level of its operations; `entrycache conform NAME` does it again. The rule
+behind a fault's description is the one it was planted against; "caught by" names what the suite says, the likeliest
+rule first.
 """
 
 

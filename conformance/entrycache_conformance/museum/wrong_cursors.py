@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_reference.pulsar_pip430 import change, cursors, ops, outcomes
+from entrycache_reference.pulsar_pip430 import change, cursors, manage, ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.vocabulary import CursorName, Position
@@ -116,3 +116,42 @@ def cursor_remove_clearing(state: State, event: ops.CursorRemove, config: Config
         return done
     cleared = change.drop_entries(done.state, event.cache, tuple(left.entries))
     return done._replace(state=cleared._replace(counts=state.counts))
+
+
+def cursor_move_ignoring_null(state: State, event: ops.CursorMove, config: Config) -> Step:
+    """R-CURSOR-3: a move to nowhere leaves the cursor where it is."""
+    return Step(state, outcomes.Done(), ()) if event.pos is None else cursors.cursor_move(state, event, config)
+
+
+def cursor_remove_everywhere(state: State, event: ops.CursorRemove, config: Config) -> Step:
+    """R-CURSOR-14: a removed cursor leaves every cache."""
+    done = cursors.cursor_remove(state, event, config)
+    if done.outcome != outcomes.CursorRemoved(True):
+        return done
+    caches = {
+        name: cache._replace(members={other: pos for other, pos in cache.members.items() if other != event.cursor})
+        for name, cache in done.state.caches.items()
+    }
+    return done._replace(state=done.state._replace(caches=caches))
+
+
+def cursor_remove_without_grace(state: State, event: ops.CursorRemove, config: Config) -> Step:
+    """R-CURSOR-6: the grace period starts with the cache and never again."""
+    done = cursors.cursor_remove(state, event, config)
+    start = change.cache_of(state, event.cache).grace_start_nanos
+    left = change.cache_of(done.state, event.cache).members
+    return done._replace(state=cursors.with_members(done.state, event.cache, left, start))
+
+
+def cursor_remove_grace_of_tracked(state: State, event: ops.CursorRemove, config: Config) -> Step:
+    """R-CURSOR-6: a member that was not tracked starts no grace period."""
+    if change.cache_of(state, event.cache).members.get(event.cursor) is not None:
+        return cursors.cursor_remove(state, event, config)
+    return cursor_remove_without_grace(state, event, config)
+
+
+def remove_cache_with_grace(state: State, event: ops.RemoveCache, config: Config) -> Step:
+    """R-CURSOR-6: a cache that is named again has a grace period of its own."""
+    done = manage.remove_cache(state, event, config)
+    left = change.cache_of(done.state, event.cache).members
+    return done._replace(state=cursors.with_members(done.state, event.cache, left, state.now_nanos))

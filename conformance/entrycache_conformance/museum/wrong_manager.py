@@ -197,3 +197,12 @@ def insert_counted_when_refused(state: State, event: ops.Insert, config: Config)
         return done
     counts = done.state.counts._replace(inserted_entries=done.state.counts.inserted_entries + 1)
     return done._replace(state=done.state._replace(counts=counts))
+
+
+def configure_up_to_the_watermark(state: State, event: ops.Configure, config: Config) -> Step:
+    """R-CONFIG-2: what is refused because of its watermark has changed the time to live."""
+    done = manage.configure(state, event, config)
+    if not isinstance(done.outcome, outcomes.Refused) or event.ttl_nanos is ABSENT or event.ttl_nanos < 0:
+        return done
+    changed = state.settings._replace(ttl_nanos=event.ttl_nanos)
+    return done._replace(state=state._replace(settings=changed))

@@ -10,6 +10,7 @@ from entrycache_reference.pulsar_pip430.state import Held, Part, State, Step
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
 
 _deliver: Final = reads.deliver
+_fill: Final = reads.fill
 _handed_over: Final = reads.handed_over
 _look_up: Final = reads.look_up
 _offer: Final = trigger.offer
@@ -135,3 +136,12 @@ def finished_without_release(
     holds = filled.state.holds if hold is ABSENT else {**filled.state.holds, hold: kept}
     held = filled.state._replace(holds=holds)
     return Step(held, served.outcome, served.rows + filled.rows, served.parts + filled.parts)
+
+
+def fill_with_one_trigger(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+    """R-READ-9: one trigger for all fills, after the last of them."""
+    wide = state._replace(settings=state.settings._replace(max_size_bytes=2**53))
+    filled = _fill(wide, event, fills, config)
+    after = filled.state._replace(settings=state.settings)
+    relieved = trigger.after_insert(after, config) if filled.parts else Step(after, filled.outcome, ())
+    return Step(relieved.state, filled.outcome, filled.rows + relieved.rows, filled.parts + relieved.parts)

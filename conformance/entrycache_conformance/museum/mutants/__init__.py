@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_conformance.museum.mutants.cursors import CURSORS
+from entrycache_conformance.museum.mutants.cursors import CURSORS, OTHER_CURSORS
 from entrycache_conformance.museum.mutants.entries import ENTRIES
 from entrycache_conformance.museum.mutants.flips import REACHABLE, flips
 from entrycache_conformance.museum.mutants.manager import MANAGER, OTHER_MANAGER
@@ -21,5 +21,5 @@ __all__ = ["MUTANTS", "OTHERS", "REACHABLE", "Mutant", "applied", "flips"]
 MUTANTS: Final[tuple[Mutant, ...]] = (*ENTRIES, *PASSES, *MANAGER, *READS, *CURSORS, *VARIANTS)
 """One mutant a MUST."""
 
-OTHERS: Final[tuple[Mutant, ...]] = (*OTHER_PASSES, *OTHER_MANAGER, *OTHER_READS)
+OTHERS: Final[tuple[Mutant, ...]] = (*OTHER_PASSES, *OTHER_MANAGER, *OTHER_READS, *OTHER_CURSORS)
 """Other ways to break a rule; a failure that answers like one of them is explained by its rule."""

@@ -78,3 +78,31 @@ CURSORS: Final[tuple[Mutant, ...]] = (
         of_op(wrong.cursor_remove_clearing, ops.CursorRemove),
     ),
 )
+
+OTHER_CURSORS: Final[tuple[Mutant, ...]] = (
+    Mutant(
+        Rule.CURSOR_3,
+        "A move to nowhere leaves the cursor where it is.",
+        of_op(wrong.cursor_move_ignoring_null, ops.CursorMove),
+    ),
+    Mutant(
+        Rule.CURSOR_14,
+        "A removed cursor leaves every cache.",
+        of_op(wrong.cursor_remove_everywhere, ops.CursorRemove),
+    ),
+    Mutant(
+        Rule.CURSOR_6,
+        "The grace period starts with the cache and never again.",
+        of_op(wrong.cursor_remove_without_grace, ops.CursorRemove),
+    ),
+    Mutant(
+        Rule.CURSOR_6,
+        "A member that was not tracked starts no grace period.",
+        of_op(wrong.cursor_remove_grace_of_tracked, ops.CursorRemove),
+    ),
+    Mutant(
+        Rule.CURSOR_6,
+        "A cache that is named again has a grace period of its own.",
+        of_op(wrong.remove_cache_with_grace, ops.RemoveCache),
+    ),
+)

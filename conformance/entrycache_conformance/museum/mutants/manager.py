@@ -116,6 +116,11 @@ OTHER_MANAGER: Final[tuple[Mutant, ...]] = (
         of_op(wrong.cycle_size_pass_first, ops.Cycle),
     ),
     Mutant(
+        Rule.CONFIG_2,
+        "What is refused because of its watermark has changed the time to live.",
+        of_op(wrong.configure_up_to_the_watermark, ops.Configure),
+    ),
+    Mutant(
         Rule.METRICS_3,
         "A duplicate counts as inserted.",
         of_op(wrong.insert_counted_when_refused, ops.Insert),

@@ -66,6 +66,11 @@ OTHER_READS: Final[tuple[Mutant, ...]] = (
         of_module(reads, "finished", wrong.finished_without_release),
     ),
     Mutant(
+        Rule.READ_9,
+        "One trigger for all fills, after the last of them.",
+        of_module(reads, "fill", wrong.fill_with_one_trigger),
+    ),
+    Mutant(
         Rule.COUNT_7,
         "The release of what is not open answers 0.",
         of_op(wrong.release_once_too_often, ops.Release),

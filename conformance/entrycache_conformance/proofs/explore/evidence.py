@@ -9,7 +9,11 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.case import to_json
 from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied
+from entrycache_conformance.museum.mutants.entries import ENTRIES
+from entrycache_conformance.museum.mutants.passes import PASSES
 from entrycache_conformance.proofs.evidence import Evidence
+from entrycache_conformance.proofs.explore.bounded import Bounded, bounds_of_events
+from entrycache_conformance.proofs.explore.later_worlds import LATER
 from entrycache_conformance.proofs.explore.search import Counterexample, Exploration, Progress, breaks, explore
 from entrycache_conformance.proofs.explore.world import World, bounds
 from entrycache_conformance.proofs.explore.worlds import FAULTS, WIDE
@@ -18,24 +22,32 @@ from entrycache_reference.rules import Rule
 MUTANT_OF: Final = {mutant.rule: mutant for mutant in MUTANTS}
 
 
+AnyWorld = World | Bounded
+
+EARLIER: Final = (*ENTRIES, *PASSES)
+"""The mutants of levels `range` and `queue`; the others are looked for in the worlds of the later levels."""
+
+
 class Refutation(NamedTuple):
     """A mutant, the world in which it was caught, and the shortest sequence there that breaks its rule's law."""
 
     mutant: Mutant
-    world: World
+    world: AnyWorld
     counterexample: Counterexample
 
 
-def refute(mutant: Mutant) -> Refutation | None:
-    """The shortest counterexample to a mutant in the small worlds, or in the large one where they have none.
+def refute(mutant: Mutant, inside: Sequence[AnyWorld]) -> Refutation | None:
+    """The shortest counterexample to a mutant in those small worlds where its law is asked, else in the large one.
 
     It counts only if it breaks the law from the empty state too, as a case.
     """
+    if mutant not in EARLIER:
+        return _shorter(mutant, [world for world in LATER if world in inside], None)
     best = _shorter(mutant, FAULTS, None)
     return best if best is not None else _shorter(mutant, (WIDE,), None)
 
 
-def _shorter(mutant: Mutant, worlds: Sequence[World], best: Refutation | None) -> Refutation | None:
+def _shorter(mutant: Mutant, worlds: Sequence[AnyWorld], best: Refutation | None) -> Refutation | None:
     for world in worlds:
         most = world.depth
         if best is not None:
@@ -48,18 +60,19 @@ def _shorter(mutant: Mutant, worlds: Sequence[World], best: Refutation | None) -
     return best
 
 
-def shown(world: World, seen: Exploration) -> str:
+def shown(world: AnyWorld, seen: Exploration) -> str:
     """What was exhausted, in words."""
     reach = "closed" if seen.closed else f"up to {seen.depth} steps"
-    return f"{bounds(world)}; {reach}, {seen.states} states, {seen.transitions} transitions"
+    told = bounds(world) if isinstance(world, World) else bounds_of_events(world)
+    return f"{told}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(worlds: Sequence[World], told: Callable[[str], Progress | None]) -> tuple[list[Evidence], list[str]]:
+def exhaust(worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None]) -> tuple[list[Evidence], list[str]]:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
     A law without a mutant gives no evidence: nothing shows that it can fail.
     """
-    seen: list[tuple[World, Exploration]] = []
+    seen: list[tuple[AnyWorld, Exploration]] = []
     for world in worlds:
         found = explore(world, told(world.name))
         if found.counterexample is not None:
@@ -72,7 +85,7 @@ def exhaust(worlds: Sequence[World], told: Callable[[str], Progress | None]) -> 
         if not inside or rule not in MUTANT_OF:
             continue
         told(f"mutant of {rule.value}")
-        refuted = refute(MUTANT_OF[rule])
+        refuted = refute(MUTANT_OF[rule], [world for world, _ in inside])
         if refuted is None:
             failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
             continue
@@ -80,7 +93,7 @@ def exhaust(worlds: Sequence[World], told: Callable[[str], Progress | None]) -> 
     return evidence, failures
 
 
-def _bounds(rule: Rule, inside: Sequence[tuple[World, Exploration]]) -> str:
+def _bounds(rule: Rule, inside: Sequence[tuple[AnyWorld, Exploration]]) -> str:
     world, found = max(inside, key=lambda pair: pair[1].states)
     asked = sum(found.fired[rule] for _, found in inside)
     others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not world]
@@ -98,7 +111,7 @@ def _refuted(found: Refutation) -> str:
     return f"{found.mutant.note} Shortest: {steps} {unit} ({found.world.name})."
 
 
-def _failure(world: World, found: Counterexample) -> str:
+def _failure(world: AnyWorld, found: Counterexample) -> str:
     rules = ", ".join(rule.value for rule in found.rules)
     case = json.dumps(to_json(found.case))
     return f"{rules}: broken in {len(found.case.steps)} steps of the world {world.name!r}; the case: {case}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from entrycache_conformance.case import Case
+from entrycache_conformance.proofs.explore.bounded import Bounded, EveryEvent, WholeState
 from entrycache_conformance.proofs.explore.world import Canon, Events, World
 from entrycache_conformance.system import SYSTEMS
 from entrycache_reference import pulsar_pip430
@@ -51,7 +52,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def explore(world: World, progress: Progress | None = None, only: Rule | None = None) -> Exploration:
+def explore(world: World | Bounded, progress: Progress | None = None, only: Rule | None = None) -> Exploration:
     """Run every event of the world in every state, and every law after it.
 
     The first step that breaks a law ends the exploration; with `only`, the first that breaks the law of that rule
@@ -61,11 +62,18 @@ def explore(world: World, progress: Progress | None = None, only: Rule | None = 
         return _explored(world, progress, only)
 
 
-def _explored(world: World, progress: Progress | None, only: Rule | None) -> Exploration:
-    config, events, canon = world.config, Events(world), Canon(world)
+def _explored(world: World | Bounded, progress: Progress | None, only: Rule | None) -> Exploration:
+    config = world.config
+    events: Events | EveryEvent
+    canon: Canon | WholeState
+    if isinstance(world, World):
+        events, canon = Events(world), Canon(world)
+    else:
+        events, canon = EveryEvent(world), WholeState(world)
+    follows = canon.follows
     step, check, key_of, settled = pulsar_pip430.step, laws.check, canon.key, canon.settled
     first = settled(pulsar_pip430.initial(config))
-    seen = {key_of(first)}
+    seen: set[Hashable] = {key_of(first)}
     fired: dict[Rule, int] = Counter()
     parents, via = array("L", [0]), array("H", [0])
     made: dict[ops.Op, int] = {}
@@ -84,7 +92,7 @@ def _explored(world: World, progress: Progress | None, only: Rule | None) -> Exp
                         case = Case(SYSTEMS[pulsar_pip430.NAME], config, tuple(path))
                         return Exploration(len(seen), transitions, depth, False, fired, Counterexample(wrong, case))
                     continue
-                if done.state is state:
+                if done.state is state or not follows(done.state):
                     continue
                 key = key_of(done.state)
                 if key not in seen:

@@ -152,6 +152,10 @@ class Canon:
             )
         return bytes(parts)
 
+    def follows(self, state: State) -> bool:
+        """Whether the state keeps within the bounds: no event of the world leads out of them."""
+        return True
+
     def settled(self, state: State) -> State:
         """The representative of its kind: the present is `oldest`, ages and requeue counts are saturated."""
         oldest, most = self.oldest, self.most

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from entrycache_conformance.proofs.explore.later_worlds import LATER
 from entrycache_conformance.proofs.explore.world import World, slot
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -117,5 +118,5 @@ NO_BUDGET: Final = replace(
 FAULTS: Final = (CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR)
 """Where mutants are looked for first."""
 
-CI: Final = (*FAULTS, WIDE)
+CI: Final = (*FAULTS, *LATER, WIDE)
 NIGHTLY: Final = (*CI, VAST)
