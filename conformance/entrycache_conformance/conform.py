@@ -244,6 +244,7 @@ def _to_json(
     return {
         "schema": 1,
         "subject": subject.name,
+        "source": subject.declaration.implementation.get("source"),
         "system": subject.declaration.system.name,
         "verdict": "violates" if "violates" in verdicts else whole,
         "levels": levels,

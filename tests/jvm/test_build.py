@@ -213,3 +213,13 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
     with pytest.raises(MissingPrerequisite, match=r"bookkeeper-common-\S+\.jar has sha256 e3b0c44\w+, expected 976cc"):
         pulsar_command(VERSION)
+
+
+def test_a_report_says_what_stands_in(released: list[str], tmp_path: Path) -> None:
+    _jar("5.0.1")
+    argv = [sys.executable, "-m", "entrycache_conformance", "conform", "pulsar:5.0.1", "--level", "range"]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (source,) = (line for line in done.stdout.splitlines() if line.startswith("source: "))
+    assert "managed-ledger-5.0.1.jar" in source
+    assert "pulsar-common and pulsar-metadata 5.0.0-M1" in source

@@ -29,6 +29,7 @@ from entrycache_conformance.subjects.narrowed import pinned
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_conformance.subjects.validate import Validated
+from entrycache_conformance.subjects.wire import cut, printable
 from entrycache_reference.errors import UsageError
 
 Result = TypeVar("Result")
@@ -155,6 +156,9 @@ def show(report: Report, seed: int, profile: str) -> None:
         out.print(failure_table(failure, rules))
         out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
     out.print(summary(report.json))
+    source = report.json.get("source")
+    if type(source) is str:
+        out.print(f"source: {cut(printable(source), 400)}", markup=False, soft_wrap=True)
     fired = [rule["fired"] for rule in report.json["rules"].values()]
     met = sum(1 for count in fired if count)
     cells = sum(1 for count in report.json["cells"].values() if count)
