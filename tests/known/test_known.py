@@ -76,8 +76,22 @@ def states(report: KnownReport) -> list[State]:
     return [one.state for one in report.checked]
 
 
-def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path) -> None:
-    report = run(written(tmp_path, entry()))
+@pytest.fixture(scope="module")
+def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The entry of what the search really meets, as --fix writes it."""
+    folder = tmp_path_factory.mktemp("met")
+    options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, folder / "failures")
+    report = conform_knowing(subject(FAULT), options, (), folder, lambda *progress: None)
+    assert fix_file(folder / "new.toml", subject(FAULT), report) == [f"added R-EXPIRE-1 of {FAULT}: write its reason"]
+    fix_file(folder / "same.toml", subject(FAULT), report)
+    assert (folder / "same.toml").read_bytes() == (folder / "new.toml").read_bytes()
+    (table,) = tomlkit.parse((folder / "new.toml").read_text()).unwrap()["known"]
+    assert table["reason"] == "not explained yet"
+    return dict(table)
+
+
+def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path, met: dict[str, Any]) -> None:
+    report = run(written(tmp_path, met))
     assert states(report) == [State.FAILS]
     assert report.problems == []
     assert report.report.json["verdict"] == "conforms"
@@ -87,13 +101,12 @@ def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path) -> None:
 
 
 def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
-    assert run(written(tmp_path)).report.json["verdict"] == "violates"
     elsewhere = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
     assert states(elsewhere) == [State.FAILS]
     assert elsewhere.report.json["verdict"] == "violates"
 
 
-def test_the_search_goes_on_past_a_known_failure(tmp_path: Path) -> None:
+def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
     """A second planted fault stands behind the known one."""
 
     class Twice(EXHIBITS[FAULT], EXHIBITS["evict-nothing-accepted"]):  # type: ignore[misc]
@@ -101,7 +114,7 @@ def test_the_search_goes_on_past_a_known_failure(tmp_path: Path) -> None:
 
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
     both = InProcess(FAULT, lambda config: fast.open_fast(config, Twice), {"pulsar-pip430": fast.DECLARATION})
-    entries = read_known(written(tmp_path, entry()))
+    entries = read_known(written(tmp_path, met))
     report = conform_knowing(both, options, entries, tmp_path, lambda *progress: None)
     assert report.report.json["verdict"] == "violates"
     assert [failure["rule"] for failure in report.report.json["failures"]] == ["R-EVICT-6"]
@@ -159,11 +172,23 @@ def test_a_case_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert checked(written(tmp_path, as_table))[0].state is State.FAILS
 
 
-def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path) -> None:
+def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
+    """A limit stands for a finding; the finding's own case is beyond it."""
+    tested = InProcess(
+        FAULT,
+        lambda config: fast.open_fast(config, EXHIBITS[FAULT]),
+        {"pulsar-pip430": {**fast.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}}},
+    )
+    steps = [{"op": "cursor_add", "cache": "a", "cursor": "x", "pos": None}, *CASE["steps"]]
+    (one,) = read_known(written(tmp_path, entry(case=json.dumps({**CASE, "steps": steps}))))
+    assert check(one, tmp_path, tested, running(tested)).state is State.FAILS
+
+
+def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, met: dict[str, Any]) -> None:
     path = written(
         tmp_path,
         entry(subject="fast"),
-        entry(got="{}", reason="it's ours"),
+        {**met, "got": "{}", "reason": "it's ours"},
         entry(subject="nothing"),
         entry(rule="R-EVICT-1"),
     )
@@ -181,17 +206,6 @@ def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path) ->
     assert again.report.json["verdict"] == "conforms"
     assert fix_file(path, subject(FAULT), again) == []
     assert path.read_text() == fixed
-
-
-def test_fix_begins_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "new.toml"
-    options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path / "failures")
-    report = conform_knowing(subject(FAULT), options, (), tmp_path, lambda *progress: None)
-    assert fix_file(path, subject(FAULT), report) == [f"added R-EXPIRE-1 of {FAULT}: write its reason"]
-    assert states(run(path)) == [State.FAILS]
-    other = tmp_path / "other.toml"
-    fix_file(other, subject(FAULT), report)
-    assert other.read_bytes() == path.read_bytes()
 
 
 def test_writing_what_was_read_changes_no_byte(tmp_path: Path) -> None:
@@ -236,7 +250,11 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_command(tmp_path: Path) -> None:
-    written(tmp_path, entry(got="{}"))
+    begun = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
+    assert begun.returncode == 1
+    path = tmp_path / "known.toml"
+    right = path.read_text().replace("not explained yet", "planted").replace('issue = ""', 'issue = "https://a.b/1"')
+    path.write_text("".join("got = '{}'\n" if line.startswith("got = ") else line for line in right.splitlines(True)))
     first = command(FAULT, "--level", "queue", "--known", "known.toml", "--json", cwd=tmp_path)
     assert first.returncode == 1
     assert json.loads(first.stdout)["known"][0]["state"] == "differs"
@@ -246,7 +264,7 @@ def test_command(tmp_path: Path) -> None:
     assert "corrected entry 1" in fixed.stderr
     last = command(FAULT, "--level", "queue", "--known", "known.toml", cwd=tmp_path)
     assert (last.returncode, last.stderr) == (0, "")
-    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: planted (https://example.org/1)" in last.stdout
+    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: planted (https://a.b/1)" in last.stdout
     for argv, said in (
         (["--fix"], "--fix rewrites the file of --known"),
         (["--known", "none.toml"], "cannot read the known failures none.toml"),

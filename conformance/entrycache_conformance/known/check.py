@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from entrycache_conformance.declaration import Limits
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.known.entry import Entry
 from entrycache_conformance.known.running import Running, is_about, is_about_another
 from entrycache_conformance.replay import fit
 from entrycache_conformance.report.terminal import compact, expected_json, got_json
+from entrycache_conformance.subjects.narrowed import Narrowed
 from entrycache_conformance.subjects.subject import Skipped, Subject
 from entrycache_reference.errors import UsageError
 from entrycache_reference.rules import Rule
@@ -60,7 +63,7 @@ def check(entry: Entry, folder: Path, subject: Subject, run: Running) -> Checked
         return _same(entry, State.MATCHES_NOTHING, "there is no such rule; correct or remove it")
     try:
         case = entry.read_case(folder)
-        fit(case, subject)
+        fit(case, _without_limits(subject))
     except UsageError as error:
         return _same(entry, State.MATCHES_NOTHING, f"its case cannot be played: {error}")
     steps = trajectory(case, Coverage())
@@ -82,6 +85,11 @@ def check(entry: Entry, folder: Path, subject: Subject, run: Running) -> Checked
     rule = entry.rule if entry.rule in rules else rules[0]
     state = State.DIFFERS if wrong else State.FAILS
     return Checked(entry, state, "; ".join(wrong), rule, expected, got)
+
+
+def _without_limits(subject: Subject) -> Subject:
+    """The subject without the limits that keep searches away from what is known."""
+    return Narrowed(subject, dataclasses.replace(subject.declaration, limits=Limits()))
 
 
 def same_answer(one: Any, other: Any) -> bool:
