@@ -17,6 +17,10 @@ Progress = Callable[[str], None]
 _CHAIN_RULE: Final = "R-STATE-1"
 """The rule whose witness also shows that no (broker, seq) is missing or doubled."""
 
+_FEW_CONFIGS: Final = 8
+_STRETCH_SEQS: Final = 4_096
+_ALL_SEQS: Final = 1 << 62
+
 # Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace.
 _FACTS: Final = {
     "row_count": "count(*)",
@@ -92,14 +96,26 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
     configs: dict[str, list[tuple[int, str | None]]] = {}
     for broker, seq, value in engine.rows("select broker, seq, value from trace where op = 'CONFIG'"):
         configs.setdefault(broker, []).append((seq, value))
-    rows = [tuple(row) for broker, own in sorted(configs.items()) for row in settings_of(broker, own)]
-    engine.table("settings", SETTING_COLUMNS, rows)
+    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own)]
+    # Where settings change often, each event is compared with those of its own stretch of seqs only.
+    often = any(len(own) > _FEW_CONFIGS for own in configs.values())
+    stretch = _STRETCH_SEQS if often else _ALL_SEQS
+    last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
+    rows = [
+        (number, *row)
+        for row in found
+        for number in range(
+            row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
+        )
+    ]
+    engine.table("settings", {"stretch": "bigint", **SETTING_COLUMNS}, rows)
     fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants(metadata).items())
     shown = ", ".join(f"s.{name}" for name in SETTING_COLUMNS if name != "broker")
     engine.define(
         "marked",
         f"select /*+ BROADCAST(s) */ t.*, {fixed}, {shown} from trace t left join settings s "
-        "on t.broker = s.broker and t.seq >= s.config_seq and t.seq < s.config_until",
+        f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
+        "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
 
 
