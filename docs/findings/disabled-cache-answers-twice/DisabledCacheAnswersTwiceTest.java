@@ -1,0 +1,197 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import io.netty.buffer.Unpooled;
+import io.opentelemetry.api.OpenTelemetry;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
+import org.apache.bookkeeper.client.BKException;
+import org.apache.bookkeeper.client.api.LedgerEntries;
+import org.apache.bookkeeper.client.api.LedgerEntry;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
+import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.Entry;
+import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
+import org.apache.bookkeeper.mledger.ManagedLedgerException;
+import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
+import org.apache.bookkeeper.mledger.PositionFactory;
+import org.apache.bookkeeper.mledger.impl.EntryImpl;
+import org.apache.bookkeeper.mledger.impl.EntryReadCountHandlerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryMBeanImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerMBeanImpl;
+import sun.misc.Unsafe;
+
+/*
+ * With the cache disabled, a read whose callback throws calls the same callback again, as failed.
+ *
+ * Class path CP: org.apache.pulsar:managed-ledger and its dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out DisabledCacheAnswersTwiceTest.java
+ *   java -cp "out:$CP" org.apache.bookkeeper.mledger.impl.cache.DisabledCacheAnswersTwiceTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the first difference and ends with status 1.
+ */
+public final class DisabledCacheAnswersTwiceTest {
+    private static final ReadHandle STORAGE = handle();
+    private static final List<Runnable> TASKS = new ArrayList<>();
+    private static boolean keepsTasks;
+    private static RangeEntryCacheManagerImpl manager;
+    private static EntryCache cache;
+    private static boolean storageFails;
+    private static boolean storageIsShort;
+
+    public static void main(String[] arguments) throws Exception {
+        ManagedLedgerFactoryConfig config = new ManagedLedgerFactoryConfig();
+        config.setMaxCacheSize(0);
+        start(config);
+        AtomicInteger calls = new AtomicInteger();
+        callTwice(calls);
+        expect("calls of the callback", 1, calls.get());
+        System.out.println("conforms");
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** The released manager and one cache without a broker around them: of their neighbours only what they look at. */
+    private static void start(ManagedLedgerFactoryConfig config) throws Exception {
+        Field field = Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        Unsafe unsafe = (Unsafe) field.get(null);
+        ManagedLedgerFactoryImpl factory =
+                (ManagedLedgerFactoryImpl) unsafe.allocateInstance(ManagedLedgerFactoryImpl.class);
+        write(factory, "config", config);
+        write(factory, "mbean", new ManagedLedgerFactoryMBeanImpl(factory));
+        write(factory, "cacheEvictionExecutor", executor(factory, "cacheEvictionExecutor"));
+        manager = new RangeEntryCacheManagerImpl(factory, null, OpenTelemetry.noop());
+        ManagedLedgerImpl ledger = (ManagedLedgerImpl) unsafe.allocateInstance(ManagedLedgerImpl.class);
+        write(ledger, "name", "ledger");
+        write(ledger, "config", new ManagedLedgerConfig());
+        write(ledger, "factory", factory);
+        write(ledger, "ledgers", new ConcurrentSkipListMap<>());
+        write(ledger, "executor", executor(ledger, "executor"));
+        write(ledger, "mbean", new ManagedLedgerMBeanImpl(ledger));
+        cache = manager.getEntryCache(ledger);
+    }
+
+    /** Runs what it is given at once, or keeps it. */
+    private static Object executor(Object owner, String name) throws Exception {
+        Class<?> type = owner.getClass().getDeclaredField(name).getType();
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+            if (given != null && given.length == 1 && given[0] instanceof Runnable task) {
+                if (name.equals("cacheEvictionExecutor") && keepsTasks) {
+                    TASKS.add(task);
+                } else {
+                    task.run();
+                }
+            }
+            return null;
+        });
+    }
+
+    private static Object read(Object owner, String name) throws Exception {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(owner);
+    }
+
+    private static void write(Object owner, String name, Object value) throws Exception {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        field.set(owner, value);
+    }
+
+    private static RangeCache range() throws Exception {
+        return (RangeCache) read(cache, "entries");
+    }
+
+    /** The expected reads of a cached entry, null where it carries none. */
+    private static Integer count(long entry) throws Exception {
+        var cached = range().get(PositionFactory.create(1, entry));
+        try {
+            return countOf(cached);
+        } finally {
+            cached.release();
+        }
+    }
+
+    private static Integer countOf(Entry entry) {
+        var reads = (EntryReadCountHandlerImpl) entry.getReadCountHandler();
+        return reads == null ? null : reads.getExpectedReadCount();
+    }
+
+    private static EntryImpl entry(long entry, int expectedReads) {
+        return EntryImpl.create(1, entry, Unpooled.wrappedBuffer(new byte[10]), expectedReads);
+    }
+
+    /** A ledger handle that answers at once. */
+    private static ReadHandle handle() {
+        return (ReadHandle) Proxy.newProxyInstance(
+                ReadHandle.class.getClassLoader(), new Class<?>[] {ReadHandle.class}, (proxy, method, given) -> {
+            if (method.getName().equals("getId")) {
+                return 1L;
+            }
+            if (!method.getReturnType().equals(CompletableFuture.class)) {
+                return method.getReturnType().equals(long.class) ? (Object) 0L : null;
+            }
+            if (storageFails) {
+                return CompletableFuture.failedFuture(
+                        BKException.create(BKException.Code.TooManyRequestsException));
+            }
+            List<LedgerEntry> found = new ArrayList<>();
+            for (long entry = (long) given[0]; entry <= (long) given[1]; entry++) {
+                if (!storageIsShort || entry == (long) given[0]) {
+                    found.add(LedgerEntryImpl.create(1, entry, 10, Unpooled.wrappedBuffer(new byte[10])));
+                }
+            }
+            return CompletableFuture.completedFuture((LedgerEntries) LedgerEntriesImpl.create(found));
+        });
+    }
+
+    /** Later releases have an argument more: the greatest size. */
+    private static void callTwice(AtomicInteger calls) throws Exception {
+        ReadEntriesCallback callback = new ReadEntriesCallback() {
+            @Override
+            public void readEntriesComplete(List<Entry> entries, Object context) {
+                calls.incrementAndGet();
+                throw new IllegalStateException("the caller is closed");
+            }
+
+            @Override
+            public void readEntriesFailed(ManagedLedgerException exception, Object context) {
+                calls.incrementAndGet();
+            }
+        };
+        for (Method method : EntryCache.class.getMethods()) {
+            List<Class<?>> types = List.of(method.getParameterTypes());
+            if (method.getName().equals("asyncReadEntry") && types.contains(IntSupplier.class)) {
+                method.setAccessible(true);
+                IntSupplier count = () -> 1;
+                if (types.size() == 6) {
+                    method.invoke(cache, STORAGE, 0L, 0L, count, callback, null);
+                } else {
+                    method.invoke(cache, STORAGE, 0L, 0L, -1L, count, callback, null);
+                }
+                return;
+            }
+        }
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            System.out.println(what + ": expected " + expected + ", got " + got);
+            System.out.flush();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+}
