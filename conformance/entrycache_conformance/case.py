@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode, encode_op
-from entrycache_conformance.system import System, system_named
+from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode, encode_op, fields_of
+from entrycache_conformance.system import SYSTEMS, System, system_named
 from entrycache_reference.errors import UsageError
 
 KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
@@ -38,17 +37,30 @@ def config_to_json(config: Any, keys: frozenset[str] | None = None) -> dict[str,
     """The effective configuration; with `keys` only those, without variants in any case."""
     value: dict[str, Any] = encode(config)
     value.pop("variants")
-    if value["grace_millis"] is None:
-        value["grace_millis"] = config.effective_grace_millis
+    for system in SYSTEMS.values():
+        if type(config) is system.config:
+            value |= system.computed(config)
     return {name: part for name, part in value.items() if keys is None or name in keys}
 
 
 def outcome_to_json(outcome: Any) -> dict[str, Any]:
-    """The JSON object of an outcome; the payload of a hit only where there is one."""
+    """The JSON object of an outcome; an optional part, such as the payload of a hit, only where there is one."""
     value: dict[str, Any] = encode(outcome)
-    if value.get("tokens", 0) is None:
-        del value["tokens"]
+    for name in optional(type(outcome)):
+        if value[name] is None:
+            del value[name]
     return value
+
+
+_OPTIONAL: dict[type[Any], tuple[str, ...]] = {}
+
+
+def optional(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of an outcome that are left out where they are None: those with that default."""
+    if kind not in _OPTIONAL:
+        found = (codec.name for codec in fields_of(kind) if not codec.required and codec.default is None)
+        _OPTIONAL[kind] = tuple(found)
+    return _OPTIONAL[kind]
 
 
 def variants_to_json(config: Any) -> dict[str, Any]:
@@ -117,21 +129,6 @@ def from_json(value: Any) -> Case:
         tuple(value.get("rules", ())),
         str(value.get("note", "")),
     )
-
-
-def check_trigger(config: Any, steps: Sequence[Any], name: str) -> None:
-    """Refuse a case in which an insert could cross the trigger, for a subject without an operation of `manager`.
-
-    Raises:
-        UsageError: the sum of all inserted sizes is above the trigger.
-    """
-    trigger = int(config.max_size_bytes * 0.98)
-    inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
-    if config.max_size_bytes and inserted > trigger:
-        raise UsageError(
-            f"the case inserts {inserted} bytes, above the trigger of {trigger}: it is one of level manager, and "
-            f"{name} offers no operation of that level; expected max_size_bytes 0, or a trigger not below the sizes"
-        )
 
 
 def read_case(path: Path) -> Case:

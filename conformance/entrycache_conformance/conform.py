@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.case import Case, outcome_to_json, write_case
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
-from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage, OurError
 from entrycache_conformance.machine import Failure, Search, bulk, search
 from entrycache_conformance.profiles import Profile
@@ -22,17 +22,7 @@ from entrycache_conformance.report.terminal import expected_json, got_json
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
 from entrycache_conformance.subjects.subject import Subject, Trouble
-from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.rules import Rule
-
-CELLS: Final = tuple(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION)
-"""Every decision cell: a kind of pass, a line of the table."""
-
-UNVARIED: Final = frozenset({"variants", "evict_by_mark_deleted"})
-"""What no case of the levels that are built varies."""
-
-OF_VARIANTS: Final = frozenset({Rule.INSERT_7, Rule.INSERT_8, Rule.READ_13, Rule.COUNT_8, Rule.REQUEUE_9})
-"""Rules that are about another reading than the norm."""
 
 SCOUT_CASES: Final = 1_500
 """Cases that tell what is reachable with a part of the operations or of the configuration."""
@@ -87,7 +77,7 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
         if not declaration.system.own_ops(level) & declaration.ops:
             skipped.append({"what": f"level {level}", "reason": "the subject declares no operation of this level"})
             continue
-        menu = op_menu([name for name in wanted if name in declaration.ops], level)
+        menu = declaration.system.menu([name for name in wanted if name in declaration.ops], level)
         self_check(declaration, menu, options.seed)
         found = _search(subject, level, menu, options, coverage, judged, notify)
         reasons = Counter(run.reason for run in found.skipped)
@@ -195,7 +185,7 @@ def _hold_minimums(
     if not conforming or any(judged["verdict"] == "violates" for judged in levels.values()):
         return
     level = conforming[-1]
-    rules, cells = reachable(declaration, level, options.profile)
+    rules, cells = reachable(declaration, level, options.profile, options.levels == declaration.system.levels)
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < options.profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < options.profile.cell_minimum]
     if not rules:
@@ -206,29 +196,31 @@ def _hold_minimums(
         skipped.append({"what": f"level {level}", "reason": reason})
 
 
-def reachable(declaration: Declaration, level: str, profile: Profile) -> tuple[list[Rule], list[str]]:
+def reachable(
+    declaration: Declaration, level: str, profile: Profile, all_levels: bool = True
+) -> tuple[list[Rule], list[str]]:
     """The rules and cells that a run at this level can meet with what the subject declares.
 
-    With every operation and setting declared, nothing fixed and no variant that is all of them, where the level is the
-    last. Else a scout tells: seeded cases of the same generator on the reference alone. What it meets less than
-    three times as often as the profile's least is left to chance and not asked for.
+    With every operation and setting declared, nothing fixed and no variant that is all of them, where all levels
+    are played. Else a scout tells: seeded cases of the same generator on the reference alone. What it meets less
+    than six times as often as the profile's least is left to chance and not asked for.
     """
     system = declaration.system
     names = [name for name in system.ops_up_to(level) if name in declaration.ops]
-    settings = [field.name for field in dataclasses.fields(system.config) if field.name not in UNVARIED]
+    settings = [field.name for field in dataclasses.fields(system.config) if field.name not in system.unvaried]
     norm = declaration.variants in {None, system.variants()} and declaration.limits.null_positions
     everything = norm and len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
-    if everything and level == system.levels[-1]:
-        return [rule for rule in Rule if rule not in OF_VARIANTS], list(CELLS)
+    if everything and all_levels and level == system.levels[-1]:
+        return [rule for rule in system.rules if rule not in system.of_variants], list(system.cells)
     source = random.Random(0)
     scouted = Coverage()
-    menu = op_menu(names, level)
+    menu = system.menu(names, level)
     for _ in range(SCOUT_CASES):
         make_case(source.randint, declaration, menu, scouted)
     share = SCOUT_CASES / profile.examples
-    rule_often, cell_often = 3 * profile.rule_minimum * share, 3 * profile.cell_minimum * share
-    rules = [rule for rule in Rule if scouted.fired.get(rule, 0) >= rule_often]
-    return rules, [cell for cell in CELLS if scouted.cells.get(cell, 0) >= cell_often]
+    rule_often, cell_often = 6 * profile.rule_minimum * share, 6 * profile.cell_minimum * share
+    rules = [rule for rule in system.rules if scouted.fired.get(rule, 0) >= rule_often]
+    return rules, [cell for cell in system.cells if scouted.cells.get(cell, 0) >= cell_often]
 
 
 def _to_json(
@@ -248,8 +240,8 @@ def _to_json(
         "system": subject.declaration.system.name,
         "verdict": "violates" if "violates" in verdicts else whole,
         "levels": levels,
-        "rules": {rule.value: {"fired": coverage.fired.get(rule, 0)} for rule in Rule},
-        "cells": {cell: coverage.cells.get(cell, 0) for cell in CELLS},
+        "rules": {rule.value: {"fired": coverage.fired.get(rule, 0)} for rule in subject.declaration.system.rules},
+        "cells": {cell: coverage.cells.get(cell, 0) for cell in subject.declaration.system.cells},
         "failures": [
             {
                 "rule": rules[0].value,

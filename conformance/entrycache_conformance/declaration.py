@@ -10,7 +10,6 @@ from entrycache_conformance.codec import Malformed, decode_object, fields_of
 from entrycache_conformance.system import SYSTEMS, System
 from entrycache_reference.errors import BrokenSubject, UsageError
 
-INTROSPECTION = frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"})
 MAX_SIZE_BYTES = 2**31 - 1
 OTHER_SYSTEMS = ("pulsar-legacy", "pulsar-segmented", "kafka-streams")
 """Systems of the protocol that are not built."""
@@ -74,13 +73,6 @@ class Declaration:
         return dataclasses.replace(config, variants=self.variants or self.system.variants())
 
 
-def meets_trigger(declaration: Declaration) -> bool:
-    """Whether inserts of its cases may cross the trigger: it declares an operation of `manager` or above."""
-    system = declaration.system
-    below = {name for level in system.levels[:2] for name in system.own_ops(level)} | {"observe"}
-    return bool(declaration.ops - below)
-
-
 def _broken(what: str) -> BrokenSubject:
     return BrokenSubject(f"the subject's start answer: {what}")
 
@@ -139,9 +131,8 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
         raise _broken(f"systems.{name}.ops is missing")
     ops = _strings(offer["ops"], "ops")
     unknown = sorted(ops - system.ops.keys())
-    later = frozenset(OTHER_LEVELS)
-    if set(unknown) - later:
-        raise _broken(f"ops names {sorted(set(unknown) - later)[0]!r}, which {name} does not have")
+    if set(unknown) - system.other_ops:
+        raise _broken(f"ops names {sorted(set(unknown) - system.other_ops)[0]!r}, which {name} does not have")
     names = frozenset(codec.name for codec in fields_of(system.config)) - {"variants"}
     config = _strings(offer["config"], "config") if "config" in offer else None
     if config is not None and config - names:
@@ -150,8 +141,8 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
     if fixed.keys() - names:
         raise _broken(f"fixed names {sorted(fixed.keys() - names)[0]!r}, which {name} does not have")
     introspection = _strings(offer.get("introspection", []), "introspection")
-    if introspection - INTROSPECTION:
-        raise _broken(f"introspection names {sorted(introspection - INTROSPECTION)[0]!r}")
+    if introspection - system.introspection:
+        raise _broken(f"introspection names {sorted(introspection - system.introspection)[0]!r}")
     try:
         variants = decode_object(system.variants, offer.get("variants", {}))
     except Malformed as error:
@@ -207,11 +198,5 @@ def _findings(given: dict[str, Any]) -> dict[str, str]:
             )
     return given
 
-
-OTHER_LEVELS = (
-    "append cursor_open cursor_read cursor_seek cursor_reset mark_delete ack activate deactivate cursor_close "
-    "replay_add replay_read delete_ledger"
-).split()
-"""Operations of level `ledger`, which is not built; a subject may declare them, nobody calls them."""
 
 __all__ = ["Declaration", "Limits", "choose_system", "read_declaration"]

@@ -6,7 +6,6 @@ from typing import Any
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.judge import Difference
-from entrycache_conformance.pulsar_pip430.explain import explain as explain_pulsar_pip430
 from entrycache_conformance.subjects.subject import Subject, Trouble
 from entrycache_reference.rules import Rule
 
@@ -16,4 +15,4 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
         return (Rule.LIVENESS_1 if hang else Rule.LIVENESS_2,)
-    return explain_pulsar_pip430(subject, case, steps, difference)
+    return case.system.explain(subject, case, steps, difference)

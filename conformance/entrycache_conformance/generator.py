@@ -6,16 +6,13 @@ between two bounds, and smaller answers lead to simpler cases. What a step may b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.draw import Draw, choose
+from entrycache_conformance.draw import Draw
 from entrycache_conformance.judge import Coverage, checked_step
-from entrycache_conformance.pulsar_pip430 import weights
-from entrycache_conformance.pulsar_pip430.plan import plan as plan_of
-from entrycache_conformance.pulsar_pip430.themes import Theme
 
 
 class Made(NamedTuple):
@@ -32,11 +29,6 @@ class Marks(NamedTuple):
     end: Callable[[], None]
 
 
-def op_menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says; those of `level` itself make about half of the steps."""
-    return weights.menu(names, level)
-
-
 def make_case(
     draw: Draw,
     declaration: Declaration,
@@ -44,15 +36,15 @@ def make_case(
     coverage: Coverage,
     steps_max: int | None = None,
     stops: bool = True,
-    theme: Theme | None = None,
+    theme: Any = None,
     marks: Marks | None = None,
 ) -> Made:
-    """A case of these operations; `steps_max` None: as many as the theme wants at most.
+    """A case of these operations; `steps_max` None: as many as the theme wants at most; `theme` one of the system's.
 
     With `stops` it may end before that at every step.
     """
     system = declaration.system
-    plan = plan_of(draw, declaration, tuple(menu), theme)
+    plan = system.plan(draw, declaration, tuple(menu), theme)
     config = plan.config
     state = system.initial(config)
     limit = plan.steps_max if steps_max is None else steps_max
@@ -79,4 +71,4 @@ def make_case(
     return Made(Case(system, config, tuple(made)), steps)
 
 
-__all__ = ["Draw", "Made", "Marks", "Theme", "choose", "make_case", "op_menu"]
+__all__ = ["Draw", "Made", "Marks", "make_case"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.subjects.subject import Answer, Failed, Skipped, Subject, Trouble
-from entrycache_conformance.system import System
 from entrycache_reference.rules import Rule
+
+if TYPE_CHECKING:  # a system holds functions that judge, and a case holds its system
+    from entrycache_conformance.case import Case
+    from entrycache_conformance.declaration import Declaration
+    from entrycache_conformance.system import System
 
 
 class OurError(AssertionError):
@@ -62,23 +64,8 @@ def checked_step(system: System, config: Any, state: Any, op: Any, coverage: Cov
     if broken:
         names = ", ".join(rule.value for rule in broken)
         raise LawBroken(f"the reference breaks {names} at {op} in {state}")
-    if done.rows and done.rows[-1].op == "PASS_END":
-        count_cells(done.rows, coverage.cells)
+    system.count_cells(done, coverage.cells)
     return done
-
-
-DECIDED = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
-
-
-def count_cells(rows: Sequence[Any], cells: dict[str, int]) -> None:
-    """Count the cells, pass kind and line of the decision table, that the rows of a step met."""
-    kind = ""
-    for row in rows:
-        if row.op == "PASS_BEGIN":
-            kind = row.cause
-        elif row.op in DECIDED or (row.op == "PASS_END" and row.rule is Rule.EVICT_2):
-            name = f"{kind}/{row.rule.name}"
-            cells[name] = cells.get(name, 0) + 1
 
 
 def trajectory(case: Case, coverage: Coverage) -> list[Any]:

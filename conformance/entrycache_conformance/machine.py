@@ -13,7 +13,7 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
 
 from entrycache_conformance.case import Case
-from entrycache_conformance.generator import Made, Marks, Theme, make_case
+from entrycache_conformance.generator import Made, Marks, make_case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, shrink_steps
 from entrycache_conformance.subjects.subject import Failed, Skipped, Subject
@@ -67,7 +67,7 @@ class _Hunt:
     """One test body for Hypothesis, and the last failure it saw (the shortest, when shrinking is done)."""
 
     def __init__(
-        self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Theme | None
+        self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Any
     ) -> None:
         self.subject = subject
         self._menu = menu
@@ -136,7 +136,7 @@ def search(
     seed_: int,
     coverage: Coverage,
     progress: Progress = lambda count: None,
-    theme: Theme | None = None,
+    theme: Any = None,
 ) -> Search:
     """Up to `examples` cases under Hypothesis; the first failure is shrunk.
 
@@ -178,7 +178,7 @@ def bulk(
     coverage: Coverage,
     enough: Callable[[], bool],
     progress: Progress = lambda count: None,
-    theme: Theme | None = None,
+    theme: Any = None,
 ) -> Search:
     """Seeded cases without a framework until `enough` says so; a failure is found again by Hypothesis and shrunk."""
     source = random.Random(seed_)
@@ -199,9 +199,7 @@ def bulk(
     return Search(None, skipped)
 
 
-def _record(
-    source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Theme | None
-) -> _Recorded:
+def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Any) -> _Recorded:
     choices: list[int] = []
     bits = source.random
 
@@ -214,7 +212,7 @@ def _record(
 
 
 def _shrink_recorded(
-    subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Theme | None
+    subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
 ) -> Failure | None:
     """The shortest case that Hypothesis reaches from recorded choices."""
     found = Failure(item.made.case, item.made.steps, difference)

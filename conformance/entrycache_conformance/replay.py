@@ -6,8 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case, check_trigger, outcome_to_json, read_case
-from entrycache_conformance.declaration import meets_trigger
+from entrycache_conformance.case import Case, outcome_to_json, read_case
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.machine import Failure
@@ -62,14 +61,12 @@ def fit(case: Case, subject: Subject) -> None:
     missing = sorted({type(op).name for op in case.steps} - declaration.ops)
     if missing:
         raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
-    if not meets_trigger(declaration):
-        check_trigger(case.config, case.steps, subject.name)
-    nulls = [index for index, op in enumerate(case.steps) if getattr(op, "pos", op) is None]
-    if nulls and not declaration.limits.null_positions:
-        raise UsageError(f"{subject.name} takes no null positions, and step {nulls[0]} of the case has one")
+    reason = declaration.system.unfit(declaration, case.config, case.steps)
+    if reason:
+        raise UsageError(f"{subject.name}: {reason}")
     base: Any = declaration.base_config()
     for field in dataclasses.fields(base):
-        if field.name in {"variants", "grace_millis"} or declaration.varies(field.name):
+        if field.name == "variants" or getattr(base, field.name) is None or declaration.varies(field.name):
             continue
         wanted, has = getattr(case.config, field.name), getattr(base, field.name)
         if field.name in declaration.fixed and wanted != has:

@@ -7,6 +7,7 @@ import sys
 import traceback
 from typing import IO, Any
 
+from entrycache_conformance.case import optional
 from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.system import SYSTEMS
@@ -19,8 +20,9 @@ def _errored(identity: Any, step: int, message: str, trace: str = "") -> dict[st
 def wire_outcome(outcome: Any) -> dict[str, Any]:
     """The outcome as the fields of its dataclass; `json.dumps` turns what is nested with `encode`."""
     value = {name: getattr(outcome, name) for name in type(outcome).__slots__}
-    if value.get("tokens", 0) is None:
-        del value["tokens"]
+    for name in optional(type(outcome)):
+        if value[name] is None:
+            del value[name]
     return value
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case, check_trigger, from_json
-from entrycache_conformance.declaration import Declaration, meets_trigger
+from entrycache_conformance.case import Case, from_json
+from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
-from entrycache_conformance.pulsar_pip430.smoke import CASES
 from entrycache_conformance.subjects.subject import Skipped, Subject, Trouble
-from entrycache_reference.errors import UsageError
 
 
 class Look(NamedTuple):
@@ -26,7 +24,7 @@ class Look(NamedTuple):
 def smoke(subject: Subject) -> list[Look]:
     """Play each case that the subject can be asked, and judge it; after one that hangs no more are played."""
     looks: list[Look] = []
-    for name, steps in CASES.items():
+    for name, steps in subject.declaration.system.smoke.items():
         hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is Trouble.HANG
                    for look in looks)  # fmt: skip
         looks.append(Look(name, "not played") if hung else _look(subject, name, steps))
@@ -57,10 +55,7 @@ def _look(subject: Subject, name: str, steps: list[dict[str, Any]]) -> Look:
 def _within_limits(case: Case, declaration: Declaration) -> bool:
     """Whether the subject takes so many steps and such sizes, and no insert crosses its trigger."""
     limits = declaration.limits
-    if not meets_trigger(declaration):
-        try:
-            check_trigger(case.config, case.steps, "it")
-        except UsageError:
-            return False
-    sizes = [step.size for step in case.steps if step.name == "insert"]
+    if declaration.system.unfit(declaration, case.config, case.steps):
+        return False
+    sizes = [step.size for step in case.steps if hasattr(step, "size")]
     return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.pulsar_pip430 import observation
+from entrycache_conformance.plan import Plan
+from entrycache_conformance.pulsar_pip430 import observation, smoke, weights
+from entrycache_conformance.pulsar_pip430.cells import CELLS, count_cells
+from entrycache_conformance.pulsar_pip430.explain import explain
+from entrycache_conformance.pulsar_pip430.fit import unfit
+from entrycache_conformance.pulsar_pip430.plan import plan
+from entrycache_conformance.pulsar_pip430.themes import Theme
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.errors import UsageError
 from entrycache_reference.pulsar_pip430 import laws, ops, outcomes
@@ -14,15 +20,27 @@ from entrycache_reference.rules import Rule
 
 
 class System(NamedTuple):
-    """One cache system. Functions take and give the system's own state, events and outcomes."""
+    """One cache system. Functions take and give the system's own state, events and outcomes.
+
+    `refusal` is an outcome that refuses. `looks`: operations of whose answers only what is declared in
+    `introspection` is read, by `read_look`, and compared, by `declared_part`. `other_ops`: operations of the
+    protocol that are not built. `rules` are those that runs count; those `of_variants` fire under another reading
+    than the norm only. `computed`: what stands in a written configuration for keys without a value; `unvaried`:
+    keys that no case varies. `menu` and `plan` make cases, by a theme of `themes`; `smoke` holds one case an
+    operation; `unfit` says why a case cannot be asked of a subject; `explain` names the rules of a difference.
+    """
 
     name: str
     levels: tuple[str, ...]
     ops: Mapping[str, type[Any]]
     outcomes: Mapping[type[Any], type[Any]]
     refused: type[Any]
-    read_observed: Callable[[Any, frozenset[str]], Any]
+    refusal: Any
+    looks: frozenset[str]
+    read_look: Callable[[type[Any], Any, frozenset[str]], Any]
     declared_part: Callable[[Any, frozenset[str]], Any]
+    introspection: frozenset[str]
+    other_ops: frozenset[str]
     config: type[Any]
     variants: type[Any]
     initial: Callable[[Any], Any]
@@ -30,6 +48,18 @@ class System(NamedTuple):
     check: Callable[[Any, Any, Any, Any, dict[Rule, int]], tuple[Rule, ...]]
     broken: Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
     answer_laws: frozenset[Rule]
+    rules: tuple[Rule, ...]
+    of_variants: frozenset[Rule]
+    cells: tuple[str, ...]
+    count_cells: Callable[[Any, dict[str, int]], None]
+    computed: Callable[[Any], dict[str, Any]]
+    unvaried: frozenset[str]
+    menu: Callable[..., tuple[str, ...]]
+    plan: Callable[..., Plan]
+    themes: Mapping[str, Any]
+    smoke: Mapping[str, list[dict[str, Any]]]
+    unfit: Callable[[Any, Any, Sequence[Any]], str]
+    explain: Callable[[Any, Any, list[Any], Any], tuple[Rule, ...]]
 
     def own_ops(self, level: str) -> frozenset[str]:
         """The names of the operations that a level adds; `observe` belongs to every level and so to none."""
@@ -43,20 +73,36 @@ class System(NamedTuple):
 
 SYSTEMS: Final[dict[str, System]] = {
     pulsar_pip430.NAME: System(
-        pulsar_pip430.NAME,
-        ops.LEVELS,
-        {op.name: op for op in ops.OPS},
-        laws.ANSWERS,
-        outcomes.Refused,
-        observation.read_observed,
-        observation.declared_part,
-        pulsar_pip430.Config,
-        Variants,
-        pulsar_pip430.initial,
-        pulsar_pip430.step,
-        laws.check,
-        laws.broken,
-        laws.ANSWER_LAWS,
+        name=pulsar_pip430.NAME,
+        levels=ops.LEVELS,
+        ops={op.name: op for op in ops.OPS},
+        outcomes=laws.ANSWERS,
+        refused=outcomes.Refused,
+        refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
+        looks=frozenset({"observe"}),
+        read_look=observation.read_observed,
+        declared_part=observation.declared_part,
+        introspection=frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"}),
+        other_ops=weights.LEDGER_OPS,
+        config=pulsar_pip430.Config,
+        variants=Variants,
+        initial=pulsar_pip430.initial,
+        step=pulsar_pip430.step,
+        check=laws.check,
+        broken=laws.broken,
+        answer_laws=laws.ANSWER_LAWS,
+        rules=tuple(rule for rule in Rule if rule.value.startswith("R-")),
+        of_variants=weights.OF_VARIANTS,
+        cells=CELLS,
+        count_cells=count_cells,
+        computed=lambda config: {"grace_millis": config.effective_grace_millis},
+        unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
+        menu=weights.menu,
+        plan=plan,
+        themes={theme.value: theme for theme in Theme},
+        smoke=smoke.CASES,
+        unfit=unfit,
+        explain=explain,
     )
 }
 """The systems that are built."""

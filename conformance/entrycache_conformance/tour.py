@@ -18,7 +18,7 @@ import click
 from rich.console import Console
 
 from entrycache_conformance.case import write_case
-from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.report.results import summary
 from entrycache_conformance.subjects.reference import reference
@@ -78,7 +78,7 @@ def traced_case(folder: Path) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
     subject = reference()
-    menu = op_menu(subject.declaration.system.ops_up_to("queue"))
+    menu = subject.declaration.system.menu(subject.declaration.system.ops_up_to("queue"))
     made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
     return write_case(made.case, folder, "traced")
 

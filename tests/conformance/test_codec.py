@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from entrycache_conformance.case import Case, dumps, from_json, outcome_to_json, read_case, to_json
 from entrycache_conformance.codec import Malformed, decode_op, encode_op
 from entrycache_conformance.declaration import read_declaration
-from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.museum.catalogue import CASES, catalogue
 from entrycache_conformance.schema import case_schema, outcome_schema
@@ -28,7 +28,7 @@ SYSTEM = SYSTEMS["pulsar-pip430"]
 
 def made(seed: int) -> tuple[Case, list[Any]]:
     subject = reference()
-    found = make_case(random.Random(seed).randint, subject.declaration, op_menu(list(SYSTEM.ops)), Coverage())
+    found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.menu(SYSTEM.ops), Coverage())
     return found.case, found.steps
 
 

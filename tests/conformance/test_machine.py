@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.conform import OF_VARIANTS, Options, SelfCheckFailed, conform, reachable, self_check
+from entrycache_conformance.conform import Options, SelfCheckFailed, conform, reachable, self_check
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
-from entrycache_conformance.generator import op_menu
 from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
 from entrycache_conformance.machine import bulk, search
 from entrycache_conformance.museum.catalogue import catalogue
@@ -24,10 +23,9 @@ from entrycache_conformance.subjects.subject import Played
 from entrycache_conformance.system import SYSTEMS
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
-MENU = op_menu(list(SYSTEM.ops))
+MENU = SYSTEM.menu(SYSTEM.ops)
 
 
 def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
@@ -88,7 +86,7 @@ def test_the_same_seed_gives_the_same_cases() -> None:
 
 
 def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broken, "wrong", lambda outcome: outcome)
+    monkeypatch.setattr(broken, "wrong", lambda outcome, refusal: outcome)
     with pytest.raises(SelfCheckFailed):
         self_check(reference().declaration, MENU, 0)
 
@@ -106,14 +104,6 @@ def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
         assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
         assert report["verdict"] == "nothing-checked"
         assert "too seldom" in report["skipped"][-1]["reason"]
-
-
-def test_the_profile_ci_meets_every_rule_and_cell(tmp_path: Any) -> None:
-    report = conform(reference(), Options(SYSTEM.levels, PROFILES["ci"], 3, 0.0, tmp_path)).json
-    assert report["verdict"] == "conforms", report["skipped"]
-    assert min(count["fired"] for rule, count in report["rules"].items() if Rule(rule) not in OF_VARIANTS) >= 200
-    assert min(report["cells"].values()) >= 50
-    assert all(judged["examples"] >= 1_000 for judged in report["levels"].values())
 
 
 def offered(**changes: Any) -> Declaration:

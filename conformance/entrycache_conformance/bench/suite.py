@@ -8,7 +8,7 @@ from time import perf_counter
 
 from entrycache_conformance.bench.measure import bare_rate
 from entrycache_conformance.bench.measurement import Measurement, interleaved, seconds_of
-from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.machine import BATCH, bulk, search
 from entrycache_conformance.subjects.child import Child
@@ -30,7 +30,7 @@ def suite_at(level: str, rounds: int) -> list[Measurement]:
     """The same for cases of one level."""
     fast = in_process("fast")
     assert fast is not None
-    menu = op_menu(list(fast.declaration.system.ops_up_to(level)), level)
+    menu = fast.declaration.system.menu(fast.declaration.system.ops_up_to(level), level)
     steps: dict[str, int] = {}
 
     def in_hypothesis() -> float:

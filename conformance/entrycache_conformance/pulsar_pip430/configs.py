@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.draw import Draw, choose
 from entrycache_conformance.pulsar_pip430.themes import Traits
 from entrycache_conformance.pulsar_pip430.weights import LEVEL_OF
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX
+
+if TYPE_CHECKING:
+    from entrycache_conformance.declaration import Declaration
 
 Menu = dict[str, tuple[Any, ...]]
 

@@ -15,9 +15,8 @@ Behind the rules of a pass stand the planted faults that answer alike: ties are 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from entrycache_conformance.case import Case
 from entrycache_conformance.judge import Difference
 from entrycache_conformance.pulsar_pip430.alike import alike
 from entrycache_conformance.pulsar_pip430.fates import rules_by_fate
@@ -27,9 +26,15 @@ from entrycache_reference.errors import BrokenSubject
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Observed, Served, Used
 from entrycache_reference.rules import Rule
 
+if TYPE_CHECKING:
+    from entrycache_conformance.case import Case
+
 PASSES: Final = frozenset({"expire", "evict"})
 RELIEVING: Final = frozenset({"insert", "read", "cycle", "run_scheduled"})
 """Operations that may run a size pass, and do more than that or not even that."""
+
+LOOKING: Final = frozenset({"metrics", "cursor_rank", "slowest", "cursors", "should_cache"})
+"""Operations that show what no look at the state does: an earlier step may be at fault."""
 
 OP_RULES: Final = {
     "insert": Rule.INSERT_1,
@@ -91,7 +96,9 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     if fates or op in PASSES:
         found = [*fates, *(similar if fates or probed.observed is None else [])]
     else:
-        found = [*_by_field(probed.difference, telling), *_of_fills(probed), *telling] or similar
+        found = [*_by_field(probed.difference, telling), *_of_fills(probed), *telling]
+        if op in LOOKING or not found:
+            found += similar
     if found:
         return tuple(dict.fromkeys(found))
     if broken:

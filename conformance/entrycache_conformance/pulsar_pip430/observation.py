@@ -24,7 +24,7 @@ def declared_part(observed: Any, introspection: frozenset[str]) -> Any:
     return Observed(**parts)
 
 
-def read_observed(value: Any, introspection: frozenset[str]) -> Observed:
+def read_observed(op: type[Any], value: Any, introspection: frozenset[str]) -> Observed:
     """The observation of a subject: keys that it declares are read, others are passed over.
 
     Raises:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.draw import Draw, choose
 from entrycache_conformance.plan import Plan
 from entrycache_conformance.pulsar_pip430.aim import MAKERS, Aim
@@ -14,6 +13,9 @@ from entrycache_conformance.pulsar_pip430.configs import make_config
 from entrycache_conformance.pulsar_pip430.themes import TRAITS, Theme
 from entrycache_conformance.pulsar_pip430.weights import LEVEL_OF, own_menu
 from entrycache_reference.pulsar_pip430.state import State
+
+if TYPE_CHECKING:
+    from entrycache_conformance.declaration import Declaration
 
 USUAL_STEPS = 40
 """Of how many steps about one ends a case of the default theme."""

@@ -7,10 +7,8 @@ first state that differs names the step at fault, and the laws can be asked abou
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.subjects.subject import Played, Subject
 from entrycache_reference.pulsar_pip430.change import EMPTY
@@ -18,6 +16,10 @@ from entrycache_reference.pulsar_pip430.ops import Observe
 from entrycache_reference.pulsar_pip430.outcomes import Observed
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
+
+if TYPE_CHECKING:
+    from entrycache_conformance.case import Case
+    from entrycache_conformance.declaration import Declaration
 
 
 class Probed(NamedTuple):

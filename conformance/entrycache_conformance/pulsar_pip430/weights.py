@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
+from entrycache_reference.rules import Rule
 
 WEIGHTS: Final[dict[str, int]] = {
     "insert": 9,
@@ -44,8 +45,19 @@ OWN: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3}
 """How many times more often the operations of a level come in the cases of that level: about half of all steps."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
-SETTING: Final = frozenset({"insert", "advance", "configure", "observe"})
+SETTING: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
 """Operations that the others of every level need to have something to do."""
+
+OF_VARIANTS: Final = frozenset({Rule.INSERT_7, Rule.INSERT_8, Rule.READ_13, Rule.COUNT_8, Rule.REQUEUE_9})
+"""Rules that are about another reading than the norm."""
+
+LEDGER_OPS: Final = frozenset(
+    (
+        "append cursor_open cursor_read cursor_seek cursor_reset mark_delete ack activate deactivate cursor_close "
+        "replay_add replay_read delete_ledger"
+    ).split()
+)
+"""Operations of level `ledger`, which is not built; a subject may declare them, nobody calls them."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:

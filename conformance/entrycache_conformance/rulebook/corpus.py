@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.generator import make_case, op_menu
+from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.museum.catalogue import catalogue
 from entrycache_conformance.rulebook.scenario import listening
@@ -49,7 +49,7 @@ def _random_runs() -> Iterator[Run]:
     system = SYSTEMS["pulsar-pip430"]
     source = random.Random(SEED)
     declaration = Declaration(system, frozenset(system.ops), payload=True)
-    menu = op_menu(tuple(system.ops))
+    menu = system.menu(system.ops)
     for _ in range(CASES):
         case = make_case(source.randint, declaration, menu, Coverage(), STEPS, stops=False).case
         yield case.config, case.steps

@@ -9,7 +9,6 @@ from typing import Any, Final
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import open_reference, reference
-from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused
 
 LIES_FROM: Final = 3
 """Which call of the operation is the first that is answered wrongly."""
@@ -24,11 +23,11 @@ class BrokenReference(InProcess):
         self._declaration = declaration
 
 
-def wrong(outcome: Any) -> Any:
+def wrong(outcome: Any, refusal: Any) -> Any:
     """The outcome with its first field changed to another value of the same type, or a refusal."""
     fields = dataclasses.fields(outcome)
     if not fields:
-        return Refused(ErrorKind.ILLEGAL_ARGUMENT)
+        return refusal
     value = getattr(outcome, fields[0].name)
     changed: Any = value
     if type(value) is bool:
@@ -55,7 +54,8 @@ def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
             nonlocal calls
             outcome = answer(op)
             calls += type(op).name == op_name
-            return wrong(outcome) if type(op).name == op_name and calls >= lies_from else outcome
+            lies = type(op).name == op_name and calls >= lies_from
+            return wrong(outcome, declaration.system.refusal) if lies else outcome
 
         return lie
 

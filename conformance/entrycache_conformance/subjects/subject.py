@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration
+if TYPE_CHECKING:
+    from entrycache_conformance.case import Case
+    from entrycache_conformance.declaration import Declaration
 
 
 class Played(NamedTuple):

@@ -128,8 +128,8 @@ def read_outcome(op: Any, value: Any, declaration: Declaration) -> Any:
     system = declaration.system
     if type(value) is dict and "error" in value:
         return decode_object(system.refused, value, MESSAGE)
-    if type(op).name == "observe":
-        return system.read_observed(value, declaration.introspection)
+    if type(op).name in system.looks:
+        return system.read_look(type(op), value, declaration.introspection)
     outcome = decode_object(system.outcomes[type(op)], value)
     tokens = getattr(outcome, "tokens", None)
     if tokens is not None and not declaration.payload:

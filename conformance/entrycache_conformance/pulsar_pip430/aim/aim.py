@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.draw import Draw
 from entrycache_conformance.pulsar_pip430.themes import HOLDS, Traits
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
+
+if TYPE_CHECKING:
+    from entrycache_conformance.declaration import Declaration
 
 FIRST_TOKEN = 1_001
 """Payloads of inserts; those of fills are small."""

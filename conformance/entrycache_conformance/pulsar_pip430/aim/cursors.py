@@ -34,7 +34,7 @@ def member(aim: Aim, state: State, cache: CacheName) -> CursorName:
 def position(aim: Aim, state: State, cache: CacheName) -> Position | None:
     """Half of them at another cursor, one entry above it or one below it; the rest at places, at ends, or null."""
     kind = aim.draw(0, 9)
-    if kind == 2 and aim.null_positions:
+    if kind in ((2,) if aim.config.evict_by_expected_reads else (1, 2, 3)) and aim.null_positions:
         return None
     if kind == 3:
         return Position(aim.draw(0, 2) or -1, -1)
