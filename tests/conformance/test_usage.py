@@ -66,3 +66,14 @@ def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: 
         done = subprocess.run([*argv, "--out", str(out)], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == code, done.stderr
         assert source in json.loads((out / "_entrycache.json").read_text())["source"]
+
+
+def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
+    program = (
+        "from entrycache_reference.pulsar_pip430 import passes; passes.halts = lambda kind, bound, entry: False; "
+        "from entrycache_conformance.cli import main; main(['conform', 'reference', '--level', 'queue'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 70, done.stderr
+    assert done.stderr.startswith("entrycache: an error of entrycache itself, not of the subject; report it: ")
+    assert len(done.stderr.splitlines()) == 1

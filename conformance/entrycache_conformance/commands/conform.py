@@ -68,7 +68,7 @@ def command(
     """Hold SUBJECT (default: fast) to the rules, beside the reference.
 
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
-    4: something it needs is missing.
+    4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
     entries = known_failures.entries_of(known, fix)
     effective = effective_of(kwargs)
