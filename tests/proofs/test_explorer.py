@@ -10,7 +10,8 @@ import pytest
 
 from entrycache_conformance.case import dumps, from_json
 from entrycache_conformance.museum.mutants import applied
-from entrycache_conformance.proofs.explore import worlds
+from entrycache_conformance.proofs.explore import later_worlds, worlds
+from entrycache_conformance.proofs.explore.bounded import Bounded
 from entrycache_conformance.proofs.explore.evidence import MUTANT_OF, exhaust, refute
 from entrycache_conformance.proofs.explore.search import breaks, explore
 from entrycache_conformance.proofs.explore.world import Canon, Events, World
@@ -34,6 +35,27 @@ def test_a_small_world_closes_with_exactly_these_counts(
     found = explore(world)
     assert found.counterexample is None
     assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
+
+
+@pytest.mark.parametrize(
+    ("world", "states", "transitions", "depth"),
+    [(later_worlds.CURSORS, 3690, 84870, 11), (later_worlds.HEAP, 245, 4900, 7)],
+    ids=lambda value: value.name if isinstance(value, Bounded) else "",
+)
+def test_a_world_of_events_closes_with_exactly_these_counts(
+    world: Bounded, states: int, transitions: int, depth: int
+) -> None:
+    found = explore(world)
+    assert found.counterexample is None
+    assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
+
+
+def test_a_step_that_leaves_the_bounds_is_judged_and_not_gone_on_from() -> None:
+    world = replace(later_worlds.READS, events=later_worlds.READS.events[:1], slots=0)
+    found = explore(world)
+    assert (found.states, found.transitions, found.closed) == (1, 1, True)
+    with applied(MUTANT_OF[Rule.INSERT_1]):
+        assert explore(world).counterexample is not None
 
 
 def test_a_depth_bounds_the_world_and_is_told() -> None:
@@ -78,11 +100,16 @@ def test_states_held_for_the_same_behave_the_same(world: World) -> None:
         (Rule.EVICT_8, 4),
         (Rule.REQUEUE_3, 4),
         (Rule.REQUEUE_6, 4),
+        (Rule.TRIGGER_2, 1),
+        (Rule.TRIGGER_3, 3),
+        (Rule.READ_10, 1),
+        (Rule.COUNT_8, 2),
+        (Rule.CURSOR_13, 2),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
-    found = refute(MUTANT_OF[rule])
+    found = refute(MUTANT_OF[rule], worlds.CI)
     assert found is not None
     case = found.counterexample.case
     assert len(case.steps) == steps

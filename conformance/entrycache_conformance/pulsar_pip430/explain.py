@@ -33,7 +33,7 @@ PASSES: Final = frozenset({"expire", "evict"})
 RELIEVING: Final = frozenset({"insert", "read", "cycle", "run_scheduled"})
 """Operations that may run a size pass, and do more than that or not even that."""
 
-LOOKING: Final = frozenset({"metrics", "cursor_rank", "slowest", "cursors", "should_cache"})
+LOOKING: Final = frozenset({"metrics", "cursor_rank", "slowest", "cursors", "should_cache", "cursor_remove"})
 """Operations that show what no look at the state does: an earlier step may be at fault."""
 
 OP_RULES: Final = {

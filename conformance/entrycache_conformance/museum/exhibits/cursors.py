@@ -71,7 +71,7 @@ class CursorRemoveTellsTracked(BrokerCache):
 
 
 class CursorRemovedStillRanks(BrokerCache):
-    """A cursor that was removed still counts in the ranks of the others."""
+    """A cursor that was removed still counts as the slowest, and in the ranks of the others."""
 
     def cursor_remove(self, cache: str, cursor: str) -> bool:
         """Put its position back."""
