@@ -200,9 +200,9 @@ def insert_counted_when_refused(state: State, event: ops.Insert, config: Config)
 
 
 def configure_up_to_the_watermark(state: State, event: ops.Configure, config: Config) -> Step:
-    """R-CONFIG-2: what is refused because of its watermark has changed the time to live."""
+    """R-CONFIG-2: what is refused because of its watermark has changed the other settings."""
     done = manage.configure(state, event, config)
-    if not isinstance(done.outcome, outcomes.Refused) or event.ttl_nanos is ABSENT or event.ttl_nanos < 0:
+    others = replace(event, watermark=ABSENT)
+    if not isinstance(done.outcome, outcomes.Refused) or manage.is_refused(others, config):
         return done
-    changed = state.settings._replace(ttl_nanos=event.ttl_nanos)
-    return done._replace(state=state._replace(settings=changed))
+    return done._replace(state=state._replace(settings=manage.merged(state.settings, others)))

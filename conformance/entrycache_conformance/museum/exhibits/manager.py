@@ -151,12 +151,12 @@ class TriggerCycleFirstTtl(BrokerCache):
 
 
 class ConfigHalfApplied(BrokerCache):
-    """A configure that is refused because of its watermark has already changed the time to live."""
+    """A configure that is refused because of its watermark has already changed the other settings."""
 
-    def configure(self, *, ttl_nanos: int | None = None, **others: Any) -> None:
-        """Take them one after the other."""
-        super().configure(ttl_nanos=ttl_nanos)
+    def configure(self, *, watermark: float | None = None, **others: Any) -> None:
+        """Take the watermark last."""
         super().configure(**others)
+        super().configure(watermark=watermark)
 
 
 class ConfigShrinksAtOnce(BrokerCache):

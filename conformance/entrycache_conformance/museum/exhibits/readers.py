@@ -81,28 +81,6 @@ class CursorMembersTracked(BrokerCache):
         return sum(1 for place in members.values() if place is not None)
 
 
-class GraceFromReopening(BrokerCache):
-    """The grace period starts again when a removed cache is named again."""
-
-    def remove_cache(self, cache: str) -> None:
-        """Forget when it started."""
-        super().remove_cache(cache)
-        self._removed_caches[cache].grace_start_nanos = self._clock()
-
-
-class GraceOfTrackedOnly(BrokerCache):
-    """The removal of a member that is not tracked does not start the grace period again."""
-
-    def cursor_remove(self, cache: str, cursor: str) -> bool:
-        """Put the start back."""
-        before = self._open(cache).grace_start_nanos
-        tracked = place_of(self._cursors(self._open(cache)), cursor) is not None
-        removed = super().cursor_remove(cache, cursor)
-        if not tracked:
-            self._open(cache).grace_start_nanos = before
-        return removed
-
-
 class GraceOnlyOnce(BrokerCache):
     """The grace period starts with the cache and never again."""
 
@@ -167,8 +145,6 @@ READERS: Final[dict[str, type[BrokerCache]]] = {
     "cursor-slowest-of-the-first": CursorSlowestOfTheFirst,
     "cursor-slowest-of-all": CursorSlowestOfAll,
     "cursor-members-tracked": CursorMembersTracked,
-    "cursor-grace-from-reopening": GraceFromReopening,
-    "cursor-grace-of-tracked-only": GraceOfTrackedOnly,
     "cursor-grace-only-once": GraceOnlyOnce,
     "cursor-grace-in-nanos": GraceInNanos,
     "cursor-grace-last-millisecond": GraceLastMillisecond,

@@ -117,7 +117,7 @@ OTHER_MANAGER: Final[tuple[Mutant, ...]] = (
     ),
     Mutant(
         Rule.CONFIG_2,
-        "What is refused because of its watermark has changed the time to live.",
+        "What is refused because of its watermark has changed the other settings.",
         of_op(wrong.configure_up_to_the_watermark, ops.Configure),
     ),
     Mutant(

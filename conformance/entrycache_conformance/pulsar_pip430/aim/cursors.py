@@ -65,8 +65,10 @@ def cursor_move(aim: Aim, state: State) -> ops.CursorMove:
 
 
 def cursor_remove(aim: Aim, state: State) -> ops.CursorRemove:
-    """Mostly a member."""
-    cache = cache_of(aim)
+    """Mostly a member; half of them out of a cache of which it is the only one."""
+    alone = [name for name, cache in state.caches.items() if len(cache.members) == 1]
+    at = aim.draw(0, 2 * len(alone)) if alone else 0
+    cache = alone[(at - 1) // 2] if at else cache_of(aim)
     return ops.CursorRemove(cache, member(aim, state, cache))
 
 
@@ -76,6 +78,13 @@ def cursor_rank(aim: Aim, state: State) -> ops.CursorRank:
     return ops.CursorRank(cache, member(aim, state, cache))
 
 
+def should_cache(aim: Aim, state: State) -> ops.ShouldCache:
+    """Mostly of a cache that nobody reads: there the grace period decides."""
+    unread = [name for name, cache in state.caches.items() if not cache.members]
+    at = aim.draw(0, 3 * len(unread))
+    return ops.ShouldCache(unread[(at - 1) % len(unread)] if at else aim.cache())
+
+
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "cursor_add": cursor_add,
     "cursor_move": cursor_move,
@@ -83,5 +92,5 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "cursor_rank": cursor_rank,
     "slowest": lambda aim, state: ops.Slowest(cache_of(aim)),
     "cursors": lambda aim, state: ops.Cursors(cache_of(aim)),
-    "should_cache": lambda aim, state: ops.ShouldCache(aim.cache()),
+    "should_cache": should_cache,
 }

@@ -56,6 +56,7 @@ SETTINGS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 def configure(aim: Aim, state: State) -> ops.Configure:
     """One setting, often, of those that the subject lets vary; now and then two, or none at all.
 
+    A watermark that is refused comes with another setting: that is to be refused with it.
     Where there are cursors mostly the time to live: the grace period is not to follow it.
     """
     varied = [key for key in SETTINGS if aim.declaration.varies(key)]
@@ -65,6 +66,9 @@ def configure(aim: Aim, state: State) -> ops.Configure:
     for _ in range((1, 1, 1, 2, 0)[aim.draw(0, 4)] if varied else 0):
         key = choose(aim.draw, varied)
         changes[key] = SETTINGS[key](aim, state)
+    if varied and not 0 <= changes.get("watermark", 0) <= 1:
+        key = choose(aim.draw, varied)
+        changes.setdefault(key, SETTINGS[key](aim, state))
     return ops.Configure(**changes)
 
 

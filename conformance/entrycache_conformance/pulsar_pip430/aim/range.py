@@ -38,8 +38,13 @@ def size_of(aim: Aim, state: State) -> int:
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
-    """An offer, now and then of what is cached already."""
+    """An offer, now and then of what is cached already, or of what is held and cached no more."""
     cache, pos = aim.place(state, live_weight=1)
+    if state.holds:
+        gone = [held.slot for kept in state.holds.values() for held in kept if not held.is_cached]
+        at = aim.draw(0, 2 * len(gone))
+        if 0 < at <= len(gone):
+            cache, pos = gone[at - 1]
     size = size_of(aim, state)
     count = choose(aim.draw, COUNTS)
     if not aim.declaration.payload:
