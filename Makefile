@@ -40,10 +40,12 @@ bench: environment ## speed, as ratios measured in one run
 rules: environment ## text, code, tests, planted faults and docs/rules.md agree
 	$(BIN)/entrycache rules --check
 
-docs: environment ## write the generated pages again: rules, faults, evidence
+docs: environment ## write the generated pages again: rules, faults, evidence, settings, versions
 	-$(BIN)/entrycache rules --check
 	$(BIN)/python tests/faults/campaign.py
 	$(BIN)/python -m entrycache_conformance.proofs
+	$(BIN)/python -m entrycache_conformance.settings
+	$(BIN)/entrycache versions --write docs/versions.md
 
 clean: ## take away what these commands made
 	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -24,9 +24,14 @@ from entrycache_conformance.report.results import summary
 from entrycache_conformance.subjects.reference import reference
 
 SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
+MORE_SUBJECTS = ("pulsar:5.0.0-M1", "pulsar:5.0.1")
+"""Subjects of a strict run besides."""
+
 ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
+NOT_SHOWN = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
+"""What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
 
 
 def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
@@ -68,17 +73,25 @@ class Tour:
             return False
         if "levels" in value or "evidence" in value or "violations" in value:
             self.results.append({**value, **marks})
-        # One trace cannot show every rule: it has one configuration, and calls of one kind.
-        if "violations" in value and set(value["rules"].values()) - {"nothing-checked"} != {"conforms"}:
+        # One trace cannot show every rule: it has one configuration.
+        if "violations" in value and not all_shown(value["rules"]):
             self.worst = max(self.worst, 1)
         return True
+
+
+def all_shown(verdicts: dict[str, str]) -> bool:
+    """Whether the audit decided every rule that the traced case can show, and each of them conforms."""
+    return all(
+        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN)
+        for rule, verdict in verdicts.items()
+    )
 
 
 def traced_case(folder: Path) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
     subject = reference()
-    menu = subject.declaration.system.menu(subject.declaration.system.ops_up_to("queue"))
+    menu = subject.declaration.system.menu(subject.declaration.system.ops_up_to("cursors"))
     made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
     return write_case(made.case, folder, "traced")
 
@@ -91,7 +104,7 @@ def main(profile: str, strict: bool) -> None:
     tour = Tour()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for subject in SUBJECTS:
+        for subject in SUBJECTS + (MORE_SUBJECTS if strict else ()):
             tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
         trace = folder / "trace"
         case = traced_case(folder)
