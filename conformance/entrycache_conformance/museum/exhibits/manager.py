@@ -68,25 +68,6 @@ class TriggerFlagStays(BrokerCache):
         return done
 
 
-class TriggerAmountOfTheInsert(BrokerCache):
-    """A scheduled pass frees what was too much when it was scheduled."""
-
-    _amount = 0
-
-    def _crossed(self) -> None:
-        if not self._scheduled:
-            self._amount = self.size_bytes - self.target_bytes
-        super()._crossed()
-
-    def run_scheduled(self) -> Removed:
-        """Take the old amount."""
-        if not self._scheduled or self._amount <= 0 or self.size_bytes <= self.trigger_bytes:
-            return super().run_scheduled()
-        self._scheduled = False
-        self._counts.eviction_cycles += 1
-        return self._run_pass("SIZE", "TRIGGER", self._clock(), self._amount)
-
-
 class TriggerTellsWhatStayed(BrokerCache):
     """An insert whose entry the triggered pass removes answers that it was not added."""
 
@@ -263,7 +244,6 @@ MANAGER: Final[dict[str, type[BrokerCache]]] = {
     "trigger-by-duplicate": TriggerByDuplicate,
     "trigger-flag-cleared-by-cycle": TriggerFlagClearedByCycle,
     "trigger-flag-stays": TriggerFlagStays,
-    "trigger-amount-of-the-insert": TriggerAmountOfTheInsert,
     "trigger-tells-what-stayed": TriggerTellsWhatStayed,
     "trigger-frees-at-least-one": TriggerFreesAtLeastOne,
     "trigger-cycle-size-first": TriggerCycleSizeFirst,
