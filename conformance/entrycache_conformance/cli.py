@@ -6,7 +6,9 @@ import click
 
 from entrycache_conformance.commands import (
     bench,
+    campaign,
     conform,
+    diff,
     doctor,
     museum,
     prove,
@@ -32,7 +34,22 @@ def main() -> None:
     """
 
 
-for module in (conform, serve, smoke, replay, museum, prove, bench, doctor, rules, report, settings, versions):
+for module in (
+    conform,
+    campaign,
+    diff,
+    serve,
+    smoke,
+    replay,
+    museum,
+    prove,
+    bench,
+    doctor,
+    rules,
+    report,
+    settings,
+    versions,
+):
     main.add_command(module.command)
 for command in trace.commands():
     main.add_command(command)

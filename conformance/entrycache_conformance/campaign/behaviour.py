@@ -1,0 +1,182 @@
+"""Behaviour diffs: what two subjects answer differently, found by generated cases and shortened."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.campaign.difference import shortened
+from entrycache_conformance.campaign.make import make_run
+from entrycache_conformance.case import Case, outcome_to_json
+from entrycache_conformance.declaration import Declaration, Limits
+from entrycache_conformance.explain import explain
+from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.pulsar_pip430.themes import Theme
+from entrycache_conformance.report.terminal import arguments, compact
+from entrycache_conformance.subjects.subject import Played, Subject
+from entrycache_reference.errors import UsageError
+
+THEMES: Final = (Theme.SMALL_KEYS, Theme.DEFAULT, Theme.FILLS_AND_HOLDS, Theme.CURSORS_MANY)
+STEPS: Final = {theme: 200 if theme is Theme.CURSORS_MANY else 60 for theme in THEMES}
+
+
+class Behaviour(NamedTuple):
+    """One difference of behaviour: what it is called, its rules, its shortest case, both answers to its last step."""
+
+    label: str
+    rules: tuple[str, ...]
+    case: Case
+    before: dict[str, Any]
+    after: dict[str, Any]
+    met: int
+
+
+def behaviours(
+    before: Subject, after: Subject, seed: int, cases: int, notify: Callable[[int, int], None]
+) -> list[Behaviour]:
+    """What `after` answers otherwise than `before`, each once, by the shortest case that was found.
+
+    Cases are made beside the reference with the variants of `before`. A difference is called after the one variant of
+    `after` that explains it, else after the operation that shows it.
+
+    Raises:
+        UsageError: they are about different systems.
+    """
+    declaration = _both(before.declaration, after.declaration)
+    menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
+    found: dict[str, Behaviour] = {}
+    for number in range(cases):
+        theme = THEMES[number % len(THEMES)]
+        case = make_run(declaration, menu, theme, f"{seed}/{number}", STEPS[theme], None).case
+        cut = shortened(case, lambda shorter: _difference(before, after, shorter, declaration))
+        if cut is not None:
+            one = _named(before, after, *_plain(before, after, *cut, declaration))
+            known = found.get(one.label)
+            met = 1 if known is None else known.met + 1
+            shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
+            found[one.label] = shorter._replace(met=met)
+        notify(number + 1, len(found))
+    return sorted(found.values(), key=lambda one: one.label)
+
+
+def _both(one: Declaration, other: Declaration) -> Declaration:
+    """What both take, their limits lifted but for what could keep one of them from answering."""
+    if one.system is not other.system:
+        raise UsageError(f"the subjects are about different systems, {one.system.name} and {other.system.name}")
+    both = (one.limits, other.limits)
+    return dataclasses.replace(
+        one,
+        ops=one.ops & other.ops,
+        config=one.sent_keys & other.sent_keys,
+        introspection=one.introspection & other.introspection,
+        payload=one.payload and other.payload,
+        limits=Limits(
+            max_size=min(limits.max_size for limits in both),
+            null_positions=all(limits.null_positions for limits in both),
+            readd_members=all(limits.readd_members for limits in both),
+            heap_members=_least(limits.heap_members for limits in both),
+            max_requeues=_least(limits.max_requeues for limits in both),
+        ),
+    )
+
+
+def _least(values: Iterable[int | None]) -> int | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _difference(before: Subject, after: Subject, case: Case, declaration: Declaration) -> Difference | None:
+    one = before.play([case])[0]
+    other = after.play([case])[0]
+    if not isinstance(one, Played) or not isinstance(other, Played):
+        return None
+    shown = case.system.declared_part
+    for at, (left, right) in enumerate(zip(one.outcomes, other.outcomes, strict=True)):
+        expected, got = shown(left, declaration.introspection), shown(right, declaration.introspection)
+        if expected != got:
+            return Difference(at, expected, got)
+    return None
+
+
+def _plain(
+    before: Subject, after: Subject, case: Case, difference: Difference, declaration: Declaration
+) -> tuple[Case, Difference]:
+    """The case with as many settings at their defaults as it takes."""
+    norm = declaration.base_config()
+    for field in dataclasses.fields(norm):
+        default = getattr(norm, field.name)
+        if getattr(case.config, field.name) != default:
+            plainer = dataclasses.replace(case, config=dataclasses.replace(case.config, **{field.name: default}))
+            again = _difference(before, after, plainer, declaration)
+            if again is not None:
+                case, difference = plainer, again
+    return case, difference
+
+
+def _named(before: Subject, after: Subject, case: Case, difference: Difference) -> Behaviour:
+    """The difference with a name: that of the variant which explains it, else of the operation."""
+    steps = trajectory(case, Coverage())
+    norm = judge(case, steps, after.play([case])[0], after.declaration)
+    rules = () if norm is None else tuple(rule.value for rule in explain(after, case, steps, norm))
+    label = f"{type(case.steps[difference.at]).name}: no variant explains it"
+    variants = _variants(before.declaration, after.declaration)
+    for names in (*combinations(sorted(variants), 1), *combinations(sorted(variants), 2)):
+        changed = dataclasses.replace(case.config.variants, **{name: variants[name] for name in names})
+        like = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=changed))
+        if judge(like, trajectory(like, Coverage()), after.play([like])[0], after.declaration) is None:
+            shown = [f"`{n}` {getattr(case.config.variants, n).value} becomes {variants[n].value}" for n in names]
+            label = ", ".join(shown)
+            break
+    return Behaviour(label, rules, case, outcome_to_json(difference.expected), outcome_to_json(difference.got), 1)
+
+
+def _variants(before: Declaration, after: Declaration) -> dict[str, Any]:
+    """The variants of `after` that `before` does not follow."""
+    one, other = before.base_config().variants, after.base_config().variants
+    return {
+        field.name: getattr(other, field.name)
+        for field in dataclasses.fields(other)
+        if getattr(one, field.name) is not getattr(other, field.name)
+    }
+
+
+def to_markdown(names: tuple[str, str], found: list[Behaviour], command: str) -> str:
+    """The page of behaviour diffs."""
+    lines = [
+        "# Behaviour diffs",
+        "",
+        f"What `{names[1]}` answers otherwise than `{names[0]}`. Generated; no sequence was written by hand:",
+        "",
+        f"    {command}",
+        "",
+    ]
+    for one in found:
+        config = _shown_config(one.case)
+        lines += [
+            f"## {one.label}",
+            "",
+            f"Rules: {', '.join(one.rules) or 'none named'}. Met in {one.met} of the cases.",
+            "",
+        ]
+        lines += [f"Configuration: {config}." if config else "Configuration: defaults.", ""]
+        lines += ["```text"]
+        lines += [_shown_step(step) for step in one.case.steps]
+        lines += [f"{names[0]}: {compact(one.before)}", f"{names[1]}: {compact(one.after)}", "```", ""]
+    if not found:
+        lines += ["No difference was found.", ""]
+    return "\n".join(lines)
+
+
+def _shown_config(case: Case) -> str:
+    norm = type(case.config)()
+    changed = {
+        field.name: getattr(case.config, field.name)
+        for field in dataclasses.fields(norm)
+        if field.name != "variants" and getattr(case.config, field.name) != getattr(norm, field.name)
+    }
+    return ", ".join(f"`{name}` {getattr(value, 'value', value)}" for name, value in changed.items())
+
+
+def _shown_step(step: Any) -> str:
+    return f"{type(step).name} {arguments(step)}".rstrip()

@@ -1,0 +1,121 @@
+"""Running a campaign: runs go out to every subject at once, answers are compared, what differs is shrunk."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.campaign.difference import Kept, keep
+from entrycache_conformance.campaign.lane import Lane, Run, common
+from entrycache_conformance.campaign.make import make_run
+from entrycache_conformance.case import variants_to_json
+from entrycache_conformance.declaration import Limits
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.pulsar_pip430.themes import Theme
+from entrycache_reference.rules import Rule
+
+AHEAD: Final = 6
+"""Runs that are on their way while the next ones are made."""
+
+CHECKED_ONE_IN: Final = 50
+"""Of so many cases, one is made with every law looked at."""
+
+
+class Plan(NamedTuple):
+    """What a campaign was asked for. `cases` None: as many as fit into `cpu_seconds`."""
+
+    theme: Theme
+    seed: int
+    steps: int
+    cases: int | None
+    cpu_seconds: float | None
+    differences: int
+    failures: Path
+
+
+class Campaign(NamedTuple):
+    """What came out."""
+
+    json: dict[str, Any]
+    kept: list[Kept]
+
+
+def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int], None]) -> Campaign:
+    """Play a campaign; `notify` is told the cases and the judged steps so far."""
+    declaration = common(lanes)
+    menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
+    coverage = Coverage()
+    judged = dict.fromkeys((lane.name for lane in lanes), 0)
+    kept: list[Kept] = []
+    underway: deque[tuple[int, Run]] = deque()
+    made = checked = 0
+    start = time.process_time()
+
+    def wanted() -> bool:
+        if plan.cases is not None:
+            return made < plan.cases
+        return plan.cpu_seconds is None or time.process_time() - start < plan.cpu_seconds
+
+    while (wanted() and len(kept) < plan.differences) or underway:
+        if wanted() and len(kept) < plan.differences:
+            is_checked = made % CHECKED_ONE_IN == 0
+            seed = f"{plan.seed}/{plan.theme.value}/{made}"
+            run = make_run(declaration, menu, plan.theme, seed, plan.steps, coverage if is_checked else None)
+            checked += is_checked
+            coverage.steps += len(run.case.steps) if is_checked else 0
+            for lane in lanes:
+                lane.send(run)
+            underway.append((made, run))
+            made += 1
+            if len(underway) <= AHEAD:
+                continue
+        number, run = underway.popleft()
+        for lane in lanes:
+            judged[lane.name] += len(run.case.steps)
+            if not lane.same(run):
+                found = keep(lane.name, run.case, plan.failures)
+                kept += [] if found is None else [found._replace(number=number)]
+        notify(made, sum(judged.values()))
+    return Campaign(
+        {
+            "schema": 1,
+            "system": declaration.system.name,
+            "theme": plan.theme.value,
+            "seed": plan.seed,
+            "cases": made,
+            "steps_a_case": plan.steps,
+            "cpu_seconds": round(time.process_time() - start, 1),
+            "judged_steps": sum(judged.values()),
+            "judged": "every outcome of every step is compared with the reference's; "
+            f"the laws are looked at in one case of {CHECKED_ONE_IN}, and the rules below are counted there",
+            "subjects": [_subject(lane, judged[lane.name]) for lane in lanes],
+            "laws": {
+                "cases": checked,
+                "steps": coverage.steps,
+                "rules": {rule.value: coverage.fired[rule] for rule in Rule if coverage.fired.get(rule)},
+                "cells": dict(sorted(coverage.cells.items())),
+            },
+            "differences": [found.to_json() for found in kept],
+        },
+        kept,
+    )
+
+
+def _subject(lane: Lane, steps: int) -> dict[str, Any]:
+    declaration = lane.declaration
+    norm = Limits()
+    return {
+        "name": lane.name,
+        "artifact": lane.artifact,
+        "steps": steps,
+        "variants": variants_to_json(declaration.base_config()),
+        "limits": {
+            name: getattr(declaration.limits, name)
+            for name in norm.__dataclass_fields__
+            if getattr(declaration.limits, name) != getattr(norm, name)
+        },
+        "findings": dict(sorted(declaration.findings.items())),
+    }
