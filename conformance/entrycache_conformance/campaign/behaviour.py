@@ -21,6 +21,9 @@ from entrycache_reference.errors import UsageError
 THEMES: Final = (Theme.SMALL_KEYS, Theme.DEFAULT, Theme.FILLS_AND_HOLDS, Theme.CURSORS_MANY)
 STEPS: Final = {theme: 200 if theme is Theme.CURSORS_MANY else 60 for theme in THEMES}
 
+JOINED: Final = " and "
+"""Between the variants that explain a difference together; each that was met alone too is shown alone."""
+
 
 class Behaviour(NamedTuple):
     """One difference of behaviour: what it is called, its rules, its shortest case, both answers to its last step."""
@@ -58,7 +61,8 @@ def behaviours(
             shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
             found[one.label] = shorter._replace(met=met)
         notify(number + 1, len(found))
-    return sorted(found.values(), key=lambda one: one.label)
+    several = [label for label in found if JOINED in label and all(part in found for part in label.split(JOINED))]
+    return [found[label] for label in sorted(found) if label not in several]
 
 
 def _both(one: Declaration, other: Declaration) -> Declaration:
@@ -126,7 +130,7 @@ def _named(before: Subject, after: Subject, case: Case, difference: Difference) 
         like = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=changed))
         if judge(like, trajectory(like, Coverage()), after.play([like])[0], after.declaration) is None:
             shown = [f"`{n}` {getattr(case.config.variants, n).value} becomes {variants[n].value}" for n in names]
-            label = ", ".join(shown)
+            label = JOINED.join(shown)
             break
     return Behaviour(label, rules, case, outcome_to_json(difference.expected), outcome_to_json(difference.got), 1)
 
