@@ -131,15 +131,6 @@ class TriggerCycleFirstTtl(BrokerCache):
             self.ttl_nanos = now
 
 
-class ConfigHalfApplied(BrokerCache):
-    """A configure that is refused because of its watermark has already changed the other settings."""
-
-    def configure(self, *, watermark: float | None = None, **others: Any) -> None:
-        """Take the watermark last."""
-        super().configure(**others)
-        super().configure(watermark=watermark)
-
-
 class ConfigShrinksAtOnce(BrokerCache):
     """A configure that lowers the limit runs a size pass at once."""
 
@@ -249,7 +240,6 @@ MANAGER: Final[dict[str, type[BrokerCache]]] = {
     "trigger-cycle-size-first": TriggerCycleSizeFirst,
     "trigger-cycle-tells-size-only": TriggerCycleTellsSizeOnly,
     "trigger-cycle-first-ttl": TriggerCycleFirstTtl,
-    "config-half-applied": ConfigHalfApplied,
     "config-shrinks-at-once": ConfigShrinksAtOnce,
     "config-trigger-forgotten": ConfigTriggerForgotten,
     "config-others-reset": ConfigOthersReset,

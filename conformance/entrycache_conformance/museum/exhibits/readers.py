@@ -92,17 +92,6 @@ class GraceOnlyOnce(BrokerCache):
         return removed
 
 
-class GraceInNanos(BrokerCache):
-    """The grace period is measured in nanoseconds instead of whole milliseconds."""
-
-    def should_cache(self, cache: str) -> bool:
-        """Compare nanoseconds."""
-        if super().should_cache(cache) and self.cursors(cache):
-            return True
-        passed = self._clock() - self._open(cache).grace_start_nanos
-        return self.evict_by_expected_reads and passed < self.grace_millis * NANOS_A_MILLI
-
-
 class GraceLastMillisecond(BrokerCache):
     """The grace period lasts one millisecond longer."""
 
@@ -146,7 +135,6 @@ READERS: Final[dict[str, type[BrokerCache]]] = {
     "cursor-slowest-of-all": CursorSlowestOfAll,
     "cursor-members-tracked": CursorMembersTracked,
     "cursor-grace-only-once": GraceOnlyOnce,
-    "cursor-grace-in-nanos": GraceInNanos,
     "cursor-grace-last-millisecond": GraceLastMillisecond,
     "cursor-grace-in-the-heap": GraceInTheHeap,
     "config-grace-follows-ttl": GraceFollowsTtl,
