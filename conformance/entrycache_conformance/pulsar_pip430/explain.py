@@ -23,7 +23,7 @@ from entrycache_conformance.pulsar_pip430.fates import rules_by_fate
 from entrycache_conformance.pulsar_pip430.probe import Probed, laws_of_own_state, probe
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_reference.errors import BrokenSubject
-from entrycache_reference.pulsar_pip430.outcomes import Counters, Observed, Served, Used
+from entrycache_reference.pulsar_pip430.outcomes import Counters, Observed, Refused, Served, Used
 from entrycache_reference.rules import Rule
 
 if TYPE_CHECKING:
@@ -93,12 +93,13 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     similar = alike(probed, subject)
     op = type(probed.case.steps[probed.at]).name
     fates = rules_by_fate(probed) if op in PASSES | RELIEVING else []
-    if fates or op in PASSES:
+    if op in PASSES or (fates and _is_about_a_pass(probed)):
         found = [*fates, *(similar if fates or probed.observed is None else [])]
     else:
         found = [*_by_field(probed.difference, telling), *_of_fills(probed), *telling]
-        if op in LOOKING or not found:
+        if op in LOOKING or not found or isinstance(probed.difference.got, Refused):
             found += similar
+        found += fates
     if found:
         return tuple(dict.fromkeys(found))
     if broken:
@@ -118,6 +119,15 @@ def _probed(subject: Subject, case: Case, steps: list[Any], difference: Differen
     at = difference.at
     pre = steps[at - 1].state if at else case.system.initial(case.config)
     return Probed(case, steps, difference, at, pre, None)
+
+
+def _is_about_a_pass(probed: Probed) -> bool:
+    """Whether the step at fault ran a pass, in the reference or, as entries are gone, in the subject."""
+    done = probed.steps[probed.at]
+    if probed.observed is None or any(row.op == "PASS_BEGIN" for row in done.rows):
+        return True
+    there = {(slot.cache, slot.pos) for slot in probed.observed.queue}
+    return any(slot is not None and (slot.cache, slot.pos) not in there for slot in done.state.queue)
 
 
 def _by_field(difference: Difference, telling: list[Rule]) -> list[Rule]:

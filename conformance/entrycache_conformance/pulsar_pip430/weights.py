@@ -17,7 +17,7 @@ WEIGHTS: Final[dict[str, int]] = {
     "clear": 1,
     "usage": 2,
     "observe": 2,
-    "advance": 4,
+    "advance": 6,
     "expire": 5,
     "evict": 4,
     "mark_read": 5,

@@ -53,10 +53,13 @@ SETTINGS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
+WRONG: Final[dict[str, Any]] = {"watermark": 1.5, "ttl_nanos": -1, "max_requeues": -1, "max_size_bytes": 0}
+
+
 def configure(aim: Aim, state: State) -> ops.Configure:
     """One setting, often, of those that the subject lets vary; now and then two, or none at all.
 
-    A watermark that is refused comes with another setting: that is to be refused with it.
+    One in five is refused for one setting, mostly with another that is to be refused with it.
     Where there are cursors mostly the time to live: the grace period is not to follow it.
     """
     varied = [key for key in SETTINGS if aim.declaration.varies(key)]
@@ -66,9 +69,14 @@ def configure(aim: Aim, state: State) -> ops.Configure:
     for _ in range((1, 1, 1, 2, 0)[aim.draw(0, 4)] if varied else 0):
         key = choose(aim.draw, varied)
         changes[key] = SETTINGS[key](aim, state)
-    if varied and not 0 <= changes.get("watermark", 0) <= 1:
-        key = choose(aim.draw, varied)
-        changes.setdefault(key, SETTINGS[key](aim, state))
+    wrong = [key for key in WRONG if key in varied]
+    if wrong and aim.draw(0, 4) == 4:
+        key = choose(aim.draw, wrong)
+        changes.pop(key, None)
+        if not changes:
+            other = choose(aim.draw, varied)
+            changes[other] = SETTINGS[other](aim, state)
+        changes[key] = WRONG[key]
     return ops.Configure(**changes)
 
 

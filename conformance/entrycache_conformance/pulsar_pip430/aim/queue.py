@@ -47,16 +47,26 @@ def grace_waits(aim: Aim, state: State) -> list[int]:
     return found
 
 
+def to_the_end_of_grace(aim: Aim, state: State) -> ops.Advance:
+    """A wait for the end of a grace period, or for the next millisecond; where nobody reads it is asked about then."""
+    unread = [name for name, cache in state.caches.items() if not cache.members]
+    if unread and "should_cache" in aim.declaration.ops:
+        aim.to_come.append(ops.ShouldCache(unread[aim.draw(0, len(unread) - 1)]))
+    return ops.Advance(max(0, aim.near(grace_waits(aim, state))))
+
+
 def advance(aim: Aim, state: State) -> ops.Advance:
     """A wait, mostly one after which a pass or the grace period would just have changed its mind."""
     kind = aim.draw(0, 14)
     if kind == 14:
         return ops.Advance(-1)
-    if kind >= 11 and aim.cursors:
-        return ops.Advance(max(0, aim.near(grace_waits(aim, state))))
+    if kind >= 9 and aim.cursors:
+        return to_the_end_of_grace(aim, state)
     if kind >= 6:
         wait = max(0, aim.near(waits(aim, state)))
         return ops.Advance(wait if state.now_nanos + wait < INTEGER_MAX else 1)
+    if kind in {3, 4} and aim.cursors:
+        return ops.Advance(kind * MILLISECOND // 2)
     return ops.Advance(LEAP_NANOS if kind == 5 and state.now_nanos < LATE_NANOS else 1 + kind)
 
 
