@@ -152,15 +152,16 @@ class ConfigTriggerForgotten(BrokerCache):
 
 
 class ConfigOthersReset(BrokerCache):
-    """A configure puts a requeue budget that it does not name back to where it began."""
+    """A configure puts a limit that it does not name back to where it began."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._first_max_requeues = self.max_requeues
+        self._first_max_size_bytes = self.max_size_bytes
 
-    def configure(self, *, max_requeues: int | None = None, **others: Any) -> None:
-        """Name it always."""
-        super().configure(max_requeues=self._first_max_requeues if max_requeues is None else max_requeues, **others)
+    def configure(self, *, max_size_bytes: int | None = None, **others: Any) -> None:
+        """Name it always, where there is a limit."""
+        first = self._first_max_size_bytes or None
+        super().configure(max_size_bytes=first if max_size_bytes is None else max_size_bytes, **others)
 
 
 class InvalidateBeforeIncluded(BrokerCache):
