@@ -11,7 +11,7 @@ from entrycache_conformance.pulsar_pip430.aim import MAKERS, Aim
 from entrycache_conformance.pulsar_pip430.aim.limits import within_limits
 from entrycache_conformance.pulsar_pip430.configs import make_config
 from entrycache_conformance.pulsar_pip430.themes import TRAITS, Theme
-from entrycache_conformance.pulsar_pip430.weights import LEVEL_OF, own_menu
+from entrycache_conformance.pulsar_pip430.weights import LEVEL_OF, last_level, own_menu
 from entrycache_reference.pulsar_pip430.state import State
 
 if TYPE_CHECKING:
@@ -26,9 +26,14 @@ CROWD = 12
 
 @cache
 def menus(whole: tuple[str, ...], traits_of: Theme) -> tuple[tuple[str, ...], ...]:
-    """What a case may be made of: everything, twice in three, or the last level with what that needs."""
+    """What a case may be made of: everything, or, one time in three, the last level with what that needs.
+
+    The levels range and queue need each other.
+    """
     often = TRAITS[traits_of].often
     weighted = tuple(name for name in whole for _ in range(often.get(name, 1)))
+    if last_level(whole) in {"range", "queue"}:
+        return (weighted,)
     return weighted, weighted, own_menu(weighted)
 
 

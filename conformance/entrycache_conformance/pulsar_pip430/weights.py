@@ -17,7 +17,7 @@ WEIGHTS: Final[dict[str, int]] = {
     "clear": 1,
     "usage": 2,
     "observe": 2,
-    "advance": 6,
+    "advance": 4,
     "expire": 5,
     "evict": 4,
     "mark_read": 5,
