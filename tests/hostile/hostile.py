@@ -596,7 +596,7 @@ def leaks(name: str, said: dict[str, Any], code: int = 3, declared: bool = True)
         right = speaker.answer
         speaker.answer = lambda request: {**right(request), **said}
 
-    KINDS[f"leaked-{name}"] = Kind(misbehave, code, THROW if code == 1 else "")
+    KINDS[f"leaked-{name}"] = Kind(misbehave, code, "R-COUNT-7" if code == 1 else "")
 
 
 leaks("missing", {})
