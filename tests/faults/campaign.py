@@ -116,10 +116,10 @@ def section(caught: Caught) -> str:
 
 HEAD = """# Planted faults, and how they are caught
 
-Written by `make docs`; the tests hold this page to a fresh run (profile dev, the first of the seeds 0 to 2 that finds it). Each fault was caught through
-the child process and shrunk, at the level of its operations; `entrycache conform NAME` does it again. The rule
-behind a fault's description is the one it was planted against; "caught by" names what the suite says, the likeliest
-rule first.
+Written by `make docs`; the tests hold this page to a fresh run (profile dev, the first of the seeds 0 to 2 that finds
+it). Each fault was caught through the child process and shrunk, at the level of its operations; `entrycache conform
+NAME` does it again. The rule behind a fault's description is the one it was planted against; "caught by" names what
+the suite says, the likeliest rule first.
 """
 
 
