@@ -39,7 +39,7 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[campaign.C
     return {found.name: (found, path) for found, path in campaign.changed_jars(folder)}
 
 
-@pytest.mark.parametrize("name", list(catalogue()))
+@pytest.mark.parametrize("name", campaign.NAMES)
 def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, campaign.Caught]) -> None:
     found = caught[name]
     assert len(found.case.steps) <= STEPS_MOST
