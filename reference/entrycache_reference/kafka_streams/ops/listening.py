@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from entrycache_reference.kafka_streams.ops.cache import Namespace, Natural
 from entrycache_reference.kafka_streams.ops.store import StoreName
-from entrycache_reference.vocabulary import ABSENT, Absent
+from entrycache_reference.vocabulary import ABSENT, Absent, StepsOf
 
-if TYPE_CHECKING:
-    from entrycache_reference.kafka_streams.ops import Op
+Steps = Annotated[tuple[Any, ...], StepsOf("kafka-streams")]
+"""Operations of this system, performed in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Listen:
     name: ClassVar[str] = "listen"
     level: ClassVar[str] = "cache"
     ns: Namespace
-    on_flush: tuple[Op, ...] | Absent = ABSENT
+    on_flush: Steps | Absent = ABSENT
     fails: Natural | Absent = ABSENT
 
 
@@ -32,4 +32,4 @@ class OnForward:
     level: ClassVar[str] = "store"
     store: StoreName
     key: str
-    steps: tuple[Op, ...]
+    steps: Steps

@@ -1,0 +1,50 @@
+"""How often each operation comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from entrycache_reference.kafka_streams.ops import OPS
+
+WEIGHTS: Final[dict[str, int]] = {
+    "put": 10,
+    "put_all": 2,
+    "put_if_absent": 3,
+    "get": 4,
+    "delete": 2,
+    "range": 2,
+    "reverse_range": 1,
+    "all": 1,
+    "reverse_all": 1,
+    "listen": 6,
+    "flush": 4,
+    "evict": 3,
+    "clear": 1,
+    "close": 1,
+    "resize": 2,
+    "usage": 2,
+    "metrics": 3,
+    "store_put": 10,
+    "store_get": 5,
+    "store_delete": 3,
+    "store_range": 1,
+    "store_all": 2,
+    "store_flush": 4,
+    "store_inner": 2,
+    "on_forward": 5,
+    "share": 1,
+}
+
+LEVEL_OF: Final = {op.name: op.level for op in OPS}
+
+
+def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
+    """The operations, each as often as its weight says, those of `level` twice as often."""
+    wanted = frozenset(names)
+    return tuple(
+        name
+        for name, weight in WEIGHTS.items()
+        if name in wanted
+        for _ in range(weight * (2 if LEVEL_OF[name] == level else 1))
+    )
