@@ -30,8 +30,8 @@ def _deaf(cached: Space) -> bool:
 
 
 def _eldest_is_dirty(pre: State, event: Evict) -> bool:
-    recent = space(pre, event.ns).recent
-    return bool(recent) and recent[-1] in space(pre, event.ns).dirty
+    own = space(pre, event.ns)
+    return bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
 
 
 def _told(cached: Space) -> bool:
@@ -45,7 +45,7 @@ def takes_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bo
     if failed(step):
         return bool(recent)
     if not recent:
-        return step.state == pre and uncalled(step)
+        return uncalled(step) and step.state.spaces == pre.spaces
     return evicted(step)[:1] == [recent[-1]]
 
 
@@ -86,8 +86,10 @@ def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) 
     return step.state.evicts == pre.evicts
 
 
-def _hands_over(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    return bool(space(pre, event.ns).dirty) and _told(space(pre, event.ns))
+def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
+    if not _told(space(pre, event.ns)):
+        return False
+    return bool(space(pre, event.ns).dirty) if isinstance(event, Flush) else _eldest_is_dirty(pre, event)
 
 
 def hands_over_in_order(config: Config, pre: State, event: Flush, step: Step) -> bool:
@@ -99,17 +101,18 @@ def hands_over_in_order(config: Config, pre: State, event: Flush, step: Step) ->
     )
 
 
-def _hands_over_undisturbed(config: Config, pre: State, event: Flush, step: Step) -> bool:
+def _hands_over_undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
     return _hands_over(config, pre, event, step) and undisturbed(step)
 
 
-def leaves_them_clean(config: Config, pre: State, event: Flush, step: Step) -> bool:
+def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-FLUSH-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
+    gone = None if isinstance(event, Flush) else before.recent[-1]
     return not after.dirty and all(
         key in after.nodes and after.nodes[key] == node._replace(is_dirty=False)
         for key, node in before.nodes.items()
-        if node.value is not None
+        if node.value is not None and key != gone
     )
 
 
@@ -149,7 +152,8 @@ def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
 def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-FLUSH-5."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    looked_up = len(before.dirty) - (0 if isinstance(event, Flush) else 1)
+    gone = None if isinstance(event, Flush) else before.recent[-1]
+    looked_up = len([key for key in before.dirty if key != gone])
     if before.listener is None:
         looked_up = 0
     if (after.flushes, after.hits) != (before.flushes + 1, before.hits + looked_up):
@@ -173,11 +177,11 @@ def hands_over_the_context(config: Config, pre: State, event: Flush, step: Step)
     )
 
 
-def _within_budget(config: Config, pre: State, event: Flush, step: Step) -> bool:
+def _within_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
     return _hands_over(config, pre, event, step) and config.reentry_budget > 0
 
 
-def performs_its_steps(config: Config, pre: State, event: Flush, step: Step) -> bool:
+def performs_its_steps(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-LISTEN-2."""
     listener = space(pre, event.ns).listener
     calls = step.outcome.flushed
@@ -259,8 +263,8 @@ def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bo
     if not order:
         return step.state.spaces == pre.spaces
     turns = {ns: order.count(ns) for ns in order}
-    still = [ns for ns in turns if space(step.state, str(ns)).nodes]
-    return all(turns[ns] + 1 >= max(turns.values()) for ns in still)
+    still = [ns for ns in pre.spaces if space(step.state, ns).nodes]
+    return all(turns.get(ns, 0) + 1 >= max(turns.values()) for ns in still)
 
 
 def counts_each_turn(config: Config, pre: State, event: Resize, step: Step) -> bool:
@@ -275,13 +279,13 @@ LAWS: Final = (
     Law(Rule.K_EVICT_3, (Evict,), _dirty_eldest, hands_over_all_eldest_first),
     Law(Rule.K_EVICT_7, (Evict,), _undisturbed, thread_counts_nothing),
     Law(Rule.K_FLUSH_1, (Flush,), _hands_over, hands_over_in_order),
-    Law(Rule.K_FLUSH_2, (Flush,), _hands_over_undisturbed, leaves_them_clean),
+    Law(Rule.K_FLUSH_2, (Flush, Evict), _hands_over_undisturbed, leaves_them_clean),
     Law(Rule.K_FLUSH_3, (Flush, Evict), _cannot, loses_nothing),
     Law(Rule.K_FLUSH_4, (Flush,), _hands_over_undisturbed, drops_tombstones),
     Law(Rule.K_FLUSH_5, (Flush, Evict), _counted, counts_what_it_looked_up),
     Law(Rule.K_FLUSH_6, (Flush,), always, counts_the_request),
     Law(Rule.K_LISTEN_1, (Flush,), _hands_over, hands_over_the_context),
-    Law(Rule.K_LISTEN_2, (Flush,), _within_budget, performs_its_steps),
+    Law(Rule.K_LISTEN_2, (Flush, Evict), _within_budget, performs_its_steps),
     Law(Rule.K_LISTEN_3, (), _beyond_budget, performs_no_more),
     Law(Rule.K_LISTEN_4, (Flush,), _throws, throws_once),
     Law(Rule.K_LISTEN_5, (Listen,), always, is_the_listener),

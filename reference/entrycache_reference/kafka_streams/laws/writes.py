@@ -69,6 +69,10 @@ def replaces(config: Config, pre: State, event: Put, step: Step) -> bool:
     )
 
 
+def _takes_its_turn(config: Config, pre: State, event: Put, step: Step) -> bool:
+    return _stays(config, pre, event, step) and not _hides_a_dirty_one(config, pre, event, step)
+
+
 def orders_dirty_keys(config: Config, pre: State, event: Put, step: Step) -> bool:
     """K-PUT-3."""
     before = space(pre, event.ns).dirty
@@ -166,7 +170,8 @@ def _fits(config: Config, pre: State, event: Put, step: Step) -> bool:
     if failed(step) or _hides_a_dirty_one(config, pre, event, step):
         return False
     there = node_at(pre, event.ns, event.key)
-    return bytes_in(pre) + _size(event) - (0 if there is None else there.size_bytes) <= pre.max_size_bytes
+    wrote = [row.size_bytes or 0 for row in step.rows if row.op == "PUT"]
+    return bool(wrote) and bytes_in(pre) + wrote[0] - (0 if there is None else there.size_bytes) <= pre.max_size_bytes
 
 
 def evicts_nothing(config: Config, pre: State, event: Put, step: Step) -> bool:
@@ -214,7 +219,7 @@ LAWS: Final = (
     Law(Rule.K_SIZE_1, (Put,), _stays, counts_its_bytes),
     Law(Rule.K_PUT_1, (Put,), _stays, is_written),
     Law(Rule.K_PUT_2, (Put,), _overwrites, replaces),
-    Law(Rule.K_PUT_3, (Put,), _stays, orders_dirty_keys),
+    Law(Rule.K_PUT_3, (Put,), _takes_its_turn, orders_dirty_keys),
     Law(Rule.K_PUT_4, (Put,), _hides_a_dirty_one, is_not_taken),
     Law(Rule.K_PUT_5, (Put, PutIfAbsent), _is_new, creates_the_namespace),
     Law(Rule.K_PUT_6, (PutAll,), _uncalled, writes_one_by_one),
