@@ -23,9 +23,7 @@ NO_LIMIT: Final = 10_485_760
 class Aim:
     """What the arguments of one case are made with."""
 
-    def __init__(
-        self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int
-    ) -> None:
+    def __init__(self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int) -> None:
         self.draw = draw
         self.traits = traits
         self.menu = menu

@@ -82,7 +82,9 @@ def get_not_using(state: State, event: ops.Get, config: Config, *calls: Any) -> 
     after, answer = lookups.get(state, event, config, *calls)
     if event.ns not in after.spaces:
         return after, answer
-    return with_space(after, event.ns, space_of(after, event.ns)._replace(recent=space_of(state, event.ns).recent)), answer
+    return with_space(
+        after, event.ns, space_of(after, event.ns)._replace(recent=space_of(state, event.ns).recent)
+    ), answer
 
 
 def get_not_missing(state: State, event: ops.Get, config: Config, *calls: Any) -> Taken:
@@ -90,7 +92,9 @@ def get_not_missing(state: State, event: ops.Get, config: Config, *calls: Any) -
     after, answer = lookups.get(state, event, config, *calls)
     if event.ns not in after.spaces:
         return after, answer
-    return with_space(after, event.ns, space_of(after, event.ns)._replace(misses=space_of(state, event.ns).misses)), answer
+    return with_space(
+        after, event.ns, space_of(after, event.ns)._replace(misses=space_of(state, event.ns).misses)
+    ), answer
 
 
 def get_counting_keys_only(state: State, event: ops.Get, config: Config, *calls: Any) -> Taken:

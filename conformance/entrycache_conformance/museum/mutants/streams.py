@@ -25,7 +25,13 @@ def _in(rule: Rule, note: str, module: ModuleType, name: str, function: object) 
 
 STREAMS: Final[tuple[Mutant, ...]] = (
     _in(Rule.K_SIZE_1, "Topics and header keys count in UTF-8.", size, "utf16_units", size.utf8_bytes),
-    _in(Rule.K_PUT_1, "An overwritten key keeps its place in the order of use.", writes, "written", wrong.written_in_place),
+    _in(
+        Rule.K_PUT_1,
+        "An overwritten key keeps its place in the order of use.",
+        writes,
+        "written",
+        wrong.written_in_place,
+    ),
     _in(Rule.K_PUT_2, "An overwrite is not counted.", writes, "written", wrong.written_uncounted),
     _in(Rule.K_PUT_3, "A dirty key written again keeps its turn.", writes, "written", wrong.written_keeping_its_turn),
     _op(Rule.K_PUT_4, "A clean write replaces a dirty entry.", ops.Put, wrong.put_clean_over_dirty),

@@ -198,7 +198,7 @@ def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool
     performing = sum([1 for call in calls if call.inner]) + sum([1 for forward in forwards if forward.inner])
     if performing > config.reentry_budget:
         return False
-    return bool(forwards) or not any([call.inner for call in calls[config.reentry_budget :]])
+    return bool(forwards) or not any(call.inner for call in calls[config.reentry_budget :])
 
 
 def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:

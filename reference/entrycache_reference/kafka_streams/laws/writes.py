@@ -187,7 +187,8 @@ def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool
     """K-EVICT-6."""
     if step.state.evicts != pre.evicts + len(evicted(step)):
         return False
-    return not failed(step) or node_at(step.state, event.ns, event.key) is not None
+    taken = event.key in evicted(step)
+    return not failed(step) or taken or node_at(step.state, event.ns, event.key) is not None
 
 
 def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bool:
