@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 
@@ -20,7 +22,7 @@ class Traits(NamedTuple):
     depth: int = 2
     steps_max: int = 40
     patience: int = 1
-    often: dict[str, int] = {}
+    often: Mapping[str, int] = MappingProxyType({})
 
 
 class Theme(Enum):

@@ -12,7 +12,7 @@ from entrycache_conformance.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 SEED: Final = 430
-CASES: Final = 900
+CASES: Final = 420
 STEPS: Final = 25
 LIMITS: Final = (0, 50, 100, 150, 20_000_000)
 

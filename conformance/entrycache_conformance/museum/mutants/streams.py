@@ -27,7 +27,7 @@ STREAMS: Final[tuple[Mutant, ...]] = (
     _in(Rule.K_SIZE_1, "Topics and header keys count in UTF-8.", size, "utf16_units", size.utf8_bytes),
     _in(
         Rule.K_PUT_1,
-        "An overwritten key keeps its place in the order of use.",
+        "An overwritten key keeps its place.",
         writes,
         "written",
         wrong.written_in_place,
