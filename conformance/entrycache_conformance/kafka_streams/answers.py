@@ -5,11 +5,15 @@ What a listener's steps answered has no type of its own in JSON, so outcomes are
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from entrycache_conformance.codec import Malformed, decode_object, decoder, encode
+from entrycache_conformance.schema import object_schema, schema_of
 from entrycache_reference.kafka_streams import laws, ops, outcomes
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Failed, Forward, Handed, Outcome
+
+if TYPE_CHECKING:
+    from entrycache_conformance.declaration import Declaration
 
 OPTIONAL: Final = frozenset({"dirty", "lru", "tracked"})
 """Keys that are compared only where a subject declares them."""
@@ -81,7 +85,7 @@ def answer_type(op: Any) -> type[Any]:
     return laws.ANSWERS[type(op)]
 
 
-def read_outcome(op: Any, value: Any, introspection: frozenset[str]) -> dict[str, Any]:
+def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any]:
     """The outcome of a subject, checked: its answer is that of the operation, its calls have their keys.
 
     Raises:
@@ -100,7 +104,7 @@ def read_outcome(op: Any, value: Any, introspection: frozenset[str]) -> dict[str
         filled = dict(answer)
         if kind is outcomes.NamespaceCounters:
             for name in OPTIONAL & {"dirty", "lru"}:
-                if name not in introspection:
+                if name not in declaration.introspection:
                     filled[name] = []
         read = shown_answer(decode_object(kind, filled))
     if "flushed" in value:
@@ -110,6 +114,29 @@ def read_outcome(op: Any, value: Any, introspection: frozenset[str]) -> dict[str
     if "forwarded" in value:
         read["forwarded"] = _calls(value["forwarded"], "forwarded", FORWARDED)
     return read
+
+
+def outcome_schema(op: type[Any]) -> dict[str, Any]:
+    """The schema of what an operation answers."""
+    kinds = (outcomes.ThreadCounters, outcomes.NamespaceCounters) if op is ops.Metrics else (laws.ANSWERS[op],)
+    return {"anyOf": [_with_calls(object_schema(kind)) for kind in (*kinds, Failed)]}
+
+
+def _with_calls(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema["properties"].keys() == {"error"}:
+        schema["properties"]["message"] = {"type": "string"}
+    inner: dict[str, Any] = {"type": "array", "items": {"type": "object"}}
+    value = schema_of(str | None)
+    context = object_schema(outcomes.Context)
+    for name in CONTEXT:
+        context["properties"][name] = {"type": "integer"}
+    entry = {"type": "array", "prefixItems": [{"type": "string"}, value, context], "minItems": 2, "maxItems": 3}
+    flushed = {"ns": {"type": "string"}, "entries": {"type": "array", "items": entry}, "inner": inner}
+    forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "inner": inner}
+    for name, parts in (("flushed", flushed), ("forwarded", forwarded)):
+        call = {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+        schema["properties"][name] = {"type": "array", "items": call, "minItems": 1}
+    return schema
 
 
 def _array(value: Any, name: str) -> list[Any]:

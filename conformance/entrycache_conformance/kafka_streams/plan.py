@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.draw import Draw, choose
 from entrycache_conformance.kafka_streams.aim import Aim
 from entrycache_conformance.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.kafka_streams.weights import LEVEL_OF
 from entrycache_conformance.plan import Plan
+
+if TYPE_CHECKING:
+    from entrycache_conformance.declaration import Declaration
 
 USUAL_STEPS = 20
 BUDGETS = (8, 8, 8, 0, 1, 2, 3)

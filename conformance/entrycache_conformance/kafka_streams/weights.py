@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from entrycache_reference.kafka_streams.ops import OPS
+from entrycache_reference.rules import Rule
 
 WEIGHTS: Final[dict[str, int]] = {
     "put": 10,
@@ -35,6 +36,9 @@ WEIGHTS: Final[dict[str, int]] = {
     "on_forward": 5,
     "share": 1,
 }
+
+NOT_ASKED: Final = frozenset({Rule.K_RESIZE_2})
+"""Rules that no case is about that a subject is asked: several namespaces pay in an order that is not specified."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
 

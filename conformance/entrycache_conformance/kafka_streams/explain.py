@@ -1,0 +1,117 @@
+"""The rule that a difference breaks.
+
+The first of these that says anything: the laws that the step breaks with the subject's own outcome; the planted
+faults of the reference that answer just as the subject did, to the last step; the rule of the reference's last
+row of the step; the rule of the operation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from entrycache_conformance.codec import decode_object
+from entrycache_conformance.kafka_streams.answers import answer_type, declared_part
+from entrycache_conformance.museum.mutants.mutant import Mutant, applied
+from entrycache_conformance.museum.mutants.streams import STREAMS
+from entrycache_reference.errors import EntrycacheError
+from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
+from entrycache_reference.rules import Rule
+
+if TYPE_CHECKING:
+    from entrycache_conformance.case import Case
+    from entrycache_conformance.judge import Difference
+    from entrycache_conformance.subjects.subject import Subject
+
+OP_RULES: Final = {
+    "put": Rule.K_PUT_1,
+    "put_all": Rule.K_PUT_6,
+    "put_if_absent": Rule.K_PUT_7,
+    "get": Rule.K_GET_1,
+    "delete": Rule.K_DELETE_1,
+    "range": Rule.K_RANGE_1,
+    "reverse_range": Rule.K_RANGE_3,
+    "all": Rule.K_RANGE_2,
+    "reverse_all": Rule.K_RANGE_3,
+    "listen": Rule.K_LISTEN_5,
+    "flush": Rule.K_FLUSH_1,
+    "evict": Rule.K_EVICT_2,
+    "clear": Rule.K_CLOSE_1,
+    "close": Rule.K_CLOSE_2,
+    "resize": Rule.K_RESIZE_1,
+    "usage": Rule.K_METRICS_1,
+    "metrics": Rule.K_METRICS_2,
+    "store_put": Rule.K_STORE_1,
+    "store_get": Rule.K_STORE_1,
+    "store_delete": Rule.K_STORE_7,
+    "store_range": Rule.K_STORE_8,
+    "store_all": Rule.K_STORE_8,
+    "store_flush": Rule.K_STORE_2,
+    "store_inner": Rule.K_STORE_2,
+    "on_forward": Rule.K_STORE_5,
+    "share": Rule.K_SHARE_1,
+}
+"""The rule of an operation where nothing says more."""
+
+
+def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
+    """The rules that explain a difference in an answer, the likeliest first."""
+    at = difference.at
+    found = _laws(case, steps, difference)
+    if not found:
+        found = [mutant.rule for mutant in STREAMS if _answers_alike(mutant, subject, case, steps, difference)]
+    if found:
+        return tuple(dict.fromkeys(found))
+    rows = steps[at].rows
+    return (rows[-1].rule if rows else OP_RULES[type(case.steps[at]).name],)
+
+
+def _laws(case: Case, steps: list[Any], difference: Difference) -> list[Rule]:
+    """The laws that the step breaks with the subject's own outcome; none where that cannot be put to them."""
+    at = difference.at
+    pre = steps[at - 1].state if at else case.system.initial(case.config)
+    try:
+        own = steps[at]._replace(outcome=typed(case.steps[at], difference.got))
+        return list(case.system.broken(case.config, pre, case.steps[at], own))
+    except EntrycacheError:
+        raise
+    except Exception:  # a law takes outcomes of the reference's making; another one may be beyond it
+        return []
+
+
+def typed(op: Any, value: Any) -> Outcome:
+    """An outcome from its JSON object; what steps inside calls have answered stays as it is."""
+    if isinstance(value, Outcome):
+        return value
+    answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
+    kind = Failed if "error" in answer else answer_type(op)
+    calls = tuple(
+        Call(call["ns"], tuple(_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
+        for call in value.get("flushed", ())
+    )
+    forwards = tuple(
+        Forward(call["store"], call["key"], call["value"], tuple(call["inner"])) for call in value.get("forwarded", ())
+    )
+    return Outcome(decode_object(kind, answer), calls, forwards)
+
+
+def _handed(key: str, value: str | None, context: dict[str, int] | None = None) -> Handed:
+    return Handed(key, value, Context(**(context or {})))
+
+
+def _answers_alike(mutant: Mutant, subject: Subject, case: Case, steps: list[Any], difference: Difference) -> bool:
+    """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
+    introspection = subject.declaration.introspection
+    with applied(mutant):
+        try:
+            state = case.system.initial(case.config)
+            for at, op in enumerate(case.steps[: difference.at + 1]):
+                done = case.system.step(state, op, case.config)
+                wanted = difference.got if at == difference.at else steps[at].outcome
+                if declared_part(done.outcome, introspection) != declared_part(wanted, introspection):
+                    return False
+                state = done.state
+        except EntrycacheError:
+            raise
+        except Exception:  # a planted fault may break anything; then it explains nothing
+            return False
+    return True
