@@ -128,6 +128,14 @@ def _or_null(inner: Decoder) -> Decoder:
     return decode
 
 
+_SPANNED: Final[dict[Any, Callable[[Span | None], Decoder]]] = {
+    int: _integer,
+    float: _fraction,
+    Position: _position,
+}
+_WORDS: Final[dict[Any, str]] = {bool: "true or false", str: "a string"}
+
+
 def decoder(annotation: Any) -> Decoder:
     """The decoder of a field's annotation."""
     span = None
@@ -150,16 +158,10 @@ def decoder(annotation: Any) -> Decoder:
         return _sequence(decoder(items[0])) if items[-1] is ... else _fixed(tuple(decoder(item) for item in items))
     if origin is dict:
         return _mapping(decoder(typing.get_args(annotation)[1]))
-    if annotation is int:
-        return _integer(span)
-    if annotation is float:
-        return _fraction(span)
-    if annotation is bool:
-        return _exactly(bool, "true or false")
-    if annotation is str:
-        return _exactly(str, "a string")
-    if annotation is Position:
-        return _position(span)
+    if annotation in _SPANNED:
+        return _SPANNED[annotation](span)
+    if annotation in _WORDS:
+        return _exactly(annotation, _WORDS[annotation])
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return _member(annotation)
     if dataclasses.is_dataclass(annotation):

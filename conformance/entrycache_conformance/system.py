@@ -36,10 +36,12 @@ class System(NamedTuple):
     `refusal` is an answer that refuses. `read_outcome` reads what a subject answers to an operation, under its
     declaration; `declared_part` is what is compared of an outcome under its `introspection`; `shown` writes the
     outcomes of some types. `other_ops`: operations of the protocol that are not built. `liveness`: the rules that
-    a step breaks which never ends, and one which throws. `rules` are those that runs count; those `of_variants` fire under another reading
-    than the norm only. `computed`: what stands in a written configuration for keys without a value; `unvaried`:
-    keys that no case varies. `menu` and `plan` make cases, by a theme of `themes`; `smoke` holds one case an
-    operation; `state_text` tells people a state, under the heading `state_name`; `unfit` says why a case cannot be asked of a subject; `explain` names the rules of a difference.
+    a step breaks which never ends, and one which throws. `rules` are those that runs count; those `of_variants`
+    fire under another reading than the norm, or in cases that no subject is asked, only. `computed`: what stands
+    in a written configuration for keys without a value; `unvaried`: keys that no case varies. `menu` and `plan`
+    make cases, by a theme of `themes`; `smoke` holds one case an operation; `state_text` tells people a state,
+    under the heading `state_name`; `unfit` says why a case cannot be asked of a subject; `explain` names the rules
+    of a difference.
     """
 
     name: str

@@ -1,8 +1,9 @@
 """The rule that a difference breaks.
 
-The first of these that says anything: the laws that the step breaks with the subject's own outcome; the planted
-faults of the reference that answer just as the subject did, to the last step; the rule of the reference's last
-row of the step; the rule of the operation.
+The failing case is played once more with a look at every namespace after every step, where the subject allows it.
+Then the first of these that says anything: the laws that the step at fault breaks with the subject's own outcome
+and state; the planted faults of the reference that answer just as the subject did, to the last look; the rule of
+the reference's last row of the step; the rule of the operation.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrycache_conformance.codec import decode_object
 from entrycache_conformance.kafka_streams.answers import answer_type, declared_part
+from entrycache_conformance.kafka_streams.probe import Probed, probe
 from entrycache_conformance.museum.mutants.mutant import Mutant, applied
 from entrycache_conformance.museum.mutants.streams import STREAMS
-from entrycache_reference.errors import EntrycacheError
+from entrycache_reference.errors import BrokenSubject, EntrycacheError
 from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
 from entrycache_reference.rules import Rule
 
@@ -55,26 +57,35 @@ OP_RULES: Final = {
 
 def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference in an answer, the likeliest first."""
-    at = difference.at
-    found = _laws(case, steps, difference)
+    try:
+        probed = probe(subject, case, difference)
+    except BrokenSubject:
+        probed = None
+    if probed is None:
+        pre = steps[difference.at - 1].state if difference.at else case.system.initial(case.config)
+        own = steps[difference.at].state
+        probed = Probed(case, steps, difference, difference.at, pre, own)
+    found = _laws(probed)
     if not found:
-        found = [mutant.rule for mutant in STREAMS if _answers_alike(mutant, subject, case, steps, difference)]
+        found = [mutant.rule for mutant in STREAMS if _answers_alike(mutant, subject, probed)]
     if found:
         return tuple(dict.fromkeys(found))
-    rows = steps[at].rows
-    return (rows[-1].rule if rows else OP_RULES[type(case.steps[at]).name],)
+    rows = probed.steps[probed.at].rows
+    return (rows[-1].rule if rows else OP_RULES[type(probed.case.steps[probed.at]).name],)
 
 
-def _laws(case: Case, steps: list[Any], difference: Difference) -> list[Rule]:
-    """The laws that the step breaks with the subject's own outcome; none where that cannot be put to them."""
-    at = difference.at
-    pre = steps[at - 1].state if at else case.system.initial(case.config)
+def _laws(probed: Probed) -> list[Rule]:
+    """The laws that the step at fault breaks with the subject's own outcome and state, as far as they are known."""
+    case, at = probed.case, probed.at
+    event = case.steps[at]
+    done = probed.steps[at]
     try:
-        own = steps[at]._replace(outcome=typed(case.steps[at], difference.got))
-        return list(case.system.broken(case.config, pre, case.steps[at], own))
+        if probed.difference.at == at:
+            done = done._replace(outcome=typed(event, probed.difference.got))
+        return list(case.system.broken(case.config, probed.pre, event, done._replace(state=probed.own)))
     except EntrycacheError:
         raise
-    except Exception:  # a law takes outcomes of the reference's making; another one may be beyond it
+    except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
         return []
 
 
@@ -98,15 +109,16 @@ def _handed(key: str, value: str | None, context: dict[str, int] | None = None) 
     return Handed(key, value, Context(**(context or {})))
 
 
-def _answers_alike(mutant: Mutant, subject: Subject, case: Case, steps: list[Any], difference: Difference) -> bool:
+def _answers_alike(mutant: Mutant, subject: Subject, probed: Probed) -> bool:
     """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
     introspection = subject.declaration.introspection
+    case, last = probed.case, probed.difference.at
     with applied(mutant):
         try:
             state = case.system.initial(case.config)
-            for at, op in enumerate(case.steps[: difference.at + 1]):
+            for at, op in enumerate(case.steps[: last + 1]):
                 done = case.system.step(state, op, case.config)
-                wanted = difference.got if at == difference.at else steps[at].outcome
+                wanted = probed.difference.got if at == last else probed.steps[at].outcome
                 if declared_part(done.outcome, introspection) != declared_part(wanted, introspection):
                     return False
                 state = done.state

@@ -9,6 +9,7 @@ Steps = list[dict[str, Any]]
 A: Final = {"ns": "a"}
 S: Final = {"store": "s"}
 BOTH: Final = {"from": None, "to": None}
+CARRIED: Final = {"topic": "t", "headers": [["h", "1"]], "timestamp": 7}
 PUTS: Final[Steps] = [
     {"op": "put", **A, "key": "y", "value": "2"},
     {"op": "put", **A, "key": "x", "value": "1", "dirty": True},

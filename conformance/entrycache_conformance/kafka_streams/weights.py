@@ -27,10 +27,10 @@ WEIGHTS: Final[dict[str, int]] = {
     "usage": 2,
     "metrics": 3,
     "store_put": 10,
-    "store_get": 5,
-    "store_delete": 3,
+    "store_get": 7,
+    "store_delete": 7,
     "store_range": 1,
-    "store_all": 2,
+    "store_all": 4,
     "store_flush": 4,
     "store_inner": 2,
     "on_forward": 5,
@@ -44,11 +44,11 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says, those of `level` twice as often."""
+    """The operations, each as often as its weight says, those of level `store` in its own cases four times as often."""
     wanted = frozenset(names)
     return tuple(
         name
         for name, weight in WEIGHTS.items()
         if name in wanted
-        for _ in range(weight * (2 if LEVEL_OF[name] == level else 1))
+        for _ in range(weight * (4 if LEVEL_OF[name] == level == "store" else 1))
     )
