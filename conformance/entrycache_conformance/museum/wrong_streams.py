@@ -9,14 +9,15 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams import deliver, lookups, ops, spaces, stores, writes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Deleted, Done, Failed, Forward, Listed, Value
-from entrycache_reference.kafka_streams.space import removed, without_key
+from entrycache_reference.kafka_streams.size import in_order
+from entrycache_reference.kafka_streams.space import cleaned, removed, without_key, written
 from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, total_bytes, with_space
 from entrycache_reference.vocabulary import ABSENT
 
 Taken = tuple[State, Answer]
 Function = Callable[..., Taken]
-_written: Final = writes.written
-_evict_eldest: Final = writes.evict_eldest
+_written: Final = written
+_evict_eldest: Final = deliver.evict_eldest
 
 
 def written_in_place(space: Space, key: str, node: Node) -> Space:
@@ -229,7 +230,7 @@ def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) ->
     """K-FLUSH-3: what a listener refused counts as handed over."""
     after, answer = spaces.flush(state, event, config, *calls)
     if isinstance(answer, Failed) and event.ns in after.spaces:
-        return with_space(after, event.ns, deliver.cleaned(space_of(after, event.ns))), answer
+        return with_space(after, event.ns, cleaned(space_of(after, event.ns))), answer
     return after, answer
 
 
@@ -446,7 +447,7 @@ def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *c
     assert isinstance(answer, Listed)
     shown = dict(answer.entries)
     shown.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in shown})
-    return after, Listed(tuple((key, shown[key]) for key in stores.in_order(tuple(shown))))
+    return after, Listed(tuple((key, shown[key]) for key in in_order(tuple(shown))))
 
 
 def share_for_threads_only(state: State, event: ops.Share, config: Config, *calls: Any) -> Taken:

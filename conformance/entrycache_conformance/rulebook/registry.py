@@ -96,8 +96,8 @@ def links() -> dict[str, Links]:
 
     for rule, name in functions():
         link(rule, "functions", name)
-    for law in (*LAWS, *STREAM_LAWS):
-        link(law.rule.value, "laws", law.holds.__name__)
+    for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS) for law in laws):
+        link(broken.value, "laws", holds.__name__)
     for mutant in (*MUTANTS, *STREAMS):
         link(mutant.rule.value, "mutants", mutant.note)
     for path in sorted((PACKAGE / "museum" / "cases").glob("*.json")):
