@@ -2,8 +2,9 @@
 
 The failing case is played once more with a look at every namespace after every step, where the subject allows it.
 Then the first of these that says anything: the laws that the step at fault breaks with the subject's own outcome
-and state; the planted faults of the reference that answer just as the subject did, to the last look; the rule of
-the reference's last row of the step; the rule of the operation.
+and state; the planted faults of the reference that answer just as the subject did, to the last look; the calls that
+were made too many or too few, and what was seen inside one; the rule of the reference's last row of the step; the
+rule of the operation.
 """
 
 from __future__ import annotations
@@ -55,6 +56,10 @@ OP_RULES: Final = {
 """The rule of an operation where nothing says more."""
 
 
+WRITES: Final = frozenset({"put", "put_all", "put_if_absent", "store_put", "store_get", "store_delete"})
+"""Operations that write to the cache, and so evict where that brings it above its limit."""
+
+
 def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference in an answer, the likeliest first."""
     try:
@@ -70,6 +75,9 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
         found = [mutant.rule for mutant in STREAMS if _answers_alike(mutant, subject, probed)]
     if found:
         return tuple(dict.fromkeys(found))
+    called = _by_calls(probed)
+    if called is not None:
+        return (called,)
     rows = probed.steps[probed.at].rows
     return (rows[-1].rule if rows else OP_RULES[type(probed.case.steps[probed.at]).name],)
 
@@ -87,6 +95,22 @@ def _laws(probed: Probed) -> list[Rule]:
         raise
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
         return []
+
+
+def _by_calls(probed: Probed) -> Rule | None:
+    """What the calls say in which the outcomes of the step at fault differ."""
+    if probed.difference.at != probed.at:
+        return None
+    expected, got = probed.difference.expected, probed.difference.got
+    names = ("flushed", "forwarded")
+    if all(expected.get(name) == got.get(name) for name in names):
+        return None
+    evicts = any(row.cause == "EVICT" for row in probed.steps[probed.at].rows)
+    if type(probed.case.steps[probed.at]).name in WRITES:
+        wanted, made = (sum(len(outcome.get(name, ())) for name in names) for outcome in (expected, got))
+        if wanted != made:
+            return Rule.K_EVICT_4 if made < wanted else Rule.K_EVICT_5
+    return Rule.K_EVICT_3 if evicts else Rule.K_FLUSH_2
 
 
 def typed(op: Any, value: Any) -> Outcome:
