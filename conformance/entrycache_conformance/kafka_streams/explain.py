@@ -98,10 +98,11 @@ def _laws(probed: Probed) -> list[Rule]:
 
 
 def _by_calls(probed: Probed) -> Rule | None:
-    """What the calls say in which the outcomes of the step at fault differ."""
-    if probed.difference.at != probed.at:
-        return None
+    """What the calls say in which the outcomes of the step at fault differ, or how many evictions were counted."""
     expected, got = probed.difference.expected, probed.difference.got
+    if probed.difference.at != probed.at:
+        more = got.get("evicts", 0) - expected.get("evicts", 0)
+        return None if more == 0 else Rule.K_EVICT_5 if more > 0 else Rule.K_EVICT_4
     names = ("flushed", "forwarded")
     if all(expected.get(name) == got.get(name) for name in names):
         return None
