@@ -11,7 +11,7 @@ import pytest
 
 from entrycache_conformance.cli import main
 
-CASE = Path(__file__).parent / "undeliverable-eviction.json"
+CASE = Path(__file__).parent / "cases" / "undeliverable-eviction.json"
 
 
 def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -61,7 +61,7 @@ def faulty(mutant: Mutant) -> InProcess:
 def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
     mutant = next(mutant for mutant in STREAMS if mutant.rule is rule)
     level = "store" if rule is Rule.K_STORE_1 else "cache"
-    report = conform(faulty(mutant), Options((level,), Profile(400, 0, 0), 0, 0.0, tmp_path))
+    report = conform(faulty(mutant), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
     assert report.json["verdict"] == "violates"
     failure = report.json["failures"][0]
     assert failure["steps"] <= STEPS_MAX

@@ -15,7 +15,7 @@ class Traits(NamedTuple):
     """
 
     keys: tuple[str, ...] = ("x", "y", "z")
-    values: tuple[str | None, ...] = ("1", None, "2", "", "33", "ü")
+    values: tuple[str | None, ...] = ("1", None, "2", None, "", "33", "ü")
     namespaces: tuple[int, ...] = (1, 1, 2, 3)
     stores: tuple[int, ...] = (1, 1, 2)
     max_sizes: tuple[int, ...] = (10_485_760, 100, 47, 0, 94, 95, 142, 60, 200, 46, 400)

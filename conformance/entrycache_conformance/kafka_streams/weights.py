@@ -19,11 +19,11 @@ WEIGHTS: Final[dict[str, int]] = {
     "all": 1,
     "reverse_all": 1,
     "listen": 6,
-    "flush": 4,
-    "evict": 3,
+    "flush": 9,
+    "evict": 6,
     "clear": 1,
     "close": 1,
-    "resize": 2,
+    "resize": 5,
     "usage": 2,
     "metrics": 3,
     "store_put": 10,
@@ -44,11 +44,11 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says, those of level `store` in its own cases four times as often."""
+    """The operations, each as often as its weight says, those of level `store` in its own cases three times as often."""
     wanted = frozenset(names)
     return tuple(
         name
         for name, weight in WEIGHTS.items()
         if name in wanted
-        for _ in range(weight * (4 if LEVEL_OF[name] == level == "store" else 1))
+        for _ in range(weight * (3 if LEVEL_OF[name] == level == "store" else 1))
     )
