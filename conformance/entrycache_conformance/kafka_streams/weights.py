@@ -44,7 +44,7 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says, those of level `store` in its own cases three times as often."""
+    """The operations, each as often as its weight says; those of level `store` thrice in its own cases."""
     wanted = frozenset(names)
     return tuple(
         name
