@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode, encode_op, fields_of
 from entrycache_conformance.system import SYSTEMS, System, system_named
@@ -44,13 +45,23 @@ def config_to_json(config: Any, keys: frozenset[str] | None = None) -> dict[str,
 
 
 def outcome_to_json(outcome: Any) -> dict[str, Any]:
-    """The JSON object of an outcome; an optional part, such as the payload of a hit, only where there is one."""
+    """The JSON object of an outcome; an optional part, such as the payload of a hit, only where there is one.
+
+    Where a system compares outcomes in JSON, that of a subject is such an object already.
+    """
+    if type(outcome) in SHOWN:
+        return SHOWN[type(outcome)](outcome)
     value: dict[str, Any] = encode(outcome)
     for name in optional(type(outcome)):
         if value[name] is None:
             del value[name]
     return value
 
+
+SHOWN: Final[dict[type[Any], Callable[[Any], dict[str, Any]]]] = {
+    kind: shown for system in SYSTEMS.values() for kind, shown in system.shown.items()
+}
+"""How the outcomes of some types are written."""
 
 _OPTIONAL: dict[type[Any], tuple[str, ...]] = {}
 
@@ -119,6 +130,8 @@ def from_json(value: Any) -> Case:
             steps.append(decode_op(system.ops, step))
         except Malformed as error:
             raise UsageError(f"step {index} of the case: {error}") from None
+        except RecursionError:
+            raise UsageError(f"step {index} of the case holds steps within steps, more than can be read") from None
     config = dataclasses.replace(config, variants=variants)
     return Case(
         system,

@@ -1,7 +1,8 @@
 """JSON to typed values and back, built once from the annotated fields of the dataclasses.
 
 Decoding is strict: a bool is no integer, an integer is no float, an unknown key is an error. Encoding
-leaves out what is absent; positions become arrays because they are tuples.
+leaves out what is absent; positions become arrays because they are tuples. A field whose name Python keeps for
+itself has an underscore behind it, which JSON has not; steps may hold steps.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span
+from entrycache_reference import kafka_streams
+from entrycache_reference.kafka_streams import ops as stream_ops
+from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
+
+STEPS: Final[Mapping[str, Mapping[str, type[Any]]]] = {kafka_streams.NAME: {op.name: op for op in stream_ops.OPS}}
+"""The operations of the systems in which steps hold steps."""
 
 
 class Malformed(ValueError):
@@ -93,6 +99,19 @@ def _sequence(item: Decoder) -> Decoder:
     return decode
 
 
+def _fixed(items: tuple[Decoder, ...]) -> Decoder:
+    def decode(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list or len(value) != len(items):
+            raise Malformed(f"expected an array of {len(items)}, got {value!r}")
+        return tuple(item(part) for item, part in zip(items, value, strict=True))
+
+    return decode
+
+
+def _steps(ops: Mapping[str, type[Any]]) -> Decoder:
+    return _sequence(lambda value: decode_op(ops, value))
+
+
 def _mapping(item: Decoder) -> Decoder:
     def decode(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
@@ -109,10 +128,21 @@ def _or_null(inner: Decoder) -> Decoder:
     return decode
 
 
+_SPANNED: Final[dict[Any, Callable[[Span | None], Decoder]]] = {
+    int: _integer,
+    float: _fraction,
+    Position: _position,
+}
+_WORDS: Final[dict[Any, str]] = {bool: "true or false", str: "a string"}
+
+
 def decoder(annotation: Any) -> Decoder:
     """The decoder of a field's annotation."""
     span = None
     if typing.get_origin(annotation) is typing.Annotated:
+        steps = next((mark for mark in annotation.__metadata__ if isinstance(mark, StepsOf)), None)
+        if steps is not None:
+            return _steps(STEPS[steps.system])
         span = next((mark for mark in annotation.__metadata__ if isinstance(mark, Span)), None)
         annotation = annotation.__origin__
     supertype = getattr(annotation, "__supertype__", None)
@@ -124,24 +154,24 @@ def decoder(annotation: Any) -> Decoder:
         inner = decoder(parts[0])
         return _or_null(inner) if type(None) in typing.get_args(annotation) else inner
     if origin is tuple:
-        return _sequence(decoder(typing.get_args(annotation)[0]))
+        items = typing.get_args(annotation)
+        return _sequence(decoder(items[0])) if items[-1] is ... else _fixed(tuple(decoder(item) for item in items))
     if origin is dict:
         return _mapping(decoder(typing.get_args(annotation)[1]))
-    if annotation is int:
-        return _integer(span)
-    if annotation is float:
-        return _fraction(span)
-    if annotation is bool:
-        return _exactly(bool, "true or false")
-    if annotation is str:
-        return _exactly(str, "a string")
-    if annotation is Position:
-        return _position(span)
+    if annotation in _SPANNED:
+        return _SPANNED[annotation](span)
+    if annotation in _WORDS:
+        return _exactly(annotation, _WORDS[annotation])
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return _member(annotation)
     if dataclasses.is_dataclass(annotation):
         return lambda value: decode_object(typing.cast(type[Any], annotation), value)
     raise TypeError(f"no JSON form is known for {annotation!r}")
+
+
+def json_name(name: str) -> str:
+    """The key of a field."""
+    return name.removesuffix("_")
 
 
 _FIELDS: dict[type[Any], tuple[FieldCodec, ...]] = {}
@@ -157,7 +187,7 @@ def fields_of(kind: type[Any]) -> tuple[FieldCodec, ...]:
     for field in dataclasses.fields(kind):
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         default = None if required else field.default
-        found.append(FieldCodec(field.name, decoder(hints[field.name]), default, required))
+        found.append(FieldCodec(json_name(field.name), decoder(hints[field.name]), default, required))
     _FIELDS[kind] = tuple(found)
     return _FIELDS[kind]
 
@@ -217,6 +247,10 @@ def encode_op(op: Any) -> dict[str, Any]:
     """The JSON object of a step."""
     kind = type(op)
     value: dict[str, Any] = {"op": kind.name}
+    if kind not in _SPECIAL:
+        _SPECIAL[kind] = _is_special(kind)
+    if _SPECIAL[kind]:
+        return value | _encoded_fields(op)
     for name in kind.__slots__:
         part = getattr(op, name)
         if part is not ABSENT:
@@ -224,12 +258,41 @@ def encode_op(op: Any) -> dict[str, Any]:
     return value
 
 
+_SPECIAL: dict[type[Any], bool] = {}
+
+
+def _is_special(kind: type[Any]) -> bool:
+    """Whether an operation has fields that are not written as they are: renamed ones, or those that hold objects."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return any(json_name(name) != name or _holds_objects(hints[name]) for name in kind.__slots__)
+
+
+def _holds_objects(annotation: Any) -> bool:
+    parts = typing.get_args(annotation)
+    holds = any(isinstance(mark, StepsOf) for mark in getattr(annotation, "__metadata__", ()))
+    return holds or dataclasses.is_dataclass(annotation) or any(_holds_objects(part) for part in parts)
+
+
+def _encoded_fields(value: Any) -> dict[str, Any]:
+    """The fields that are there, with the steps and objects that they hold."""
+    parts = ((name, getattr(value, name)) for name in type(value).__slots__)
+    return {json_name(name): _encoded_part(part) for name, part in parts if part is not ABSENT}
+
+
+def _encoded_part(part: Any) -> Any:
+    if isinstance(part, tuple):
+        return [_encoded_part(item) for item in part]
+    if dataclasses.is_dataclass(part):
+        return encode_op(part) if hasattr(part, "level") else _encoded_fields(part)
+    return part
+
+
 def encode(value: Any) -> Any:
     """The JSON form of an outcome, a configuration or a part of them."""
     if isinstance(value, Enum):
         return value.value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: encode(getattr(value, field.name)) for field in fields_of(type(value))}
+        return {name: encode(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, dict):
         return {name: encode(part) for name, part in value.items()}
     if isinstance(value, tuple | list):

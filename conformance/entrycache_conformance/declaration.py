@@ -11,7 +11,7 @@ from entrycache_conformance.system import SYSTEMS, System
 from entrycache_reference.errors import BrokenSubject, UsageError
 
 MAX_SIZE_BYTES = 2**31 - 1
-OTHER_SYSTEMS = ("pulsar-legacy", "pulsar-segmented", "kafka-streams")
+OTHER_SYSTEMS = ("pulsar-legacy", "pulsar-segmented")
 """Systems of the protocol that are not built."""
 
 SHOWN_SYSTEMS = 10

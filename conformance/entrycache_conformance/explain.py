@@ -14,5 +14,5 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
-        return (Rule.LIVENESS_1 if hang else Rule.LIVENESS_2,)
+        return (case.system.liveness[0 if hang else 1],)
     return case.system.explain(subject, case, steps, difference)

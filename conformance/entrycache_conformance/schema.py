@@ -6,10 +6,13 @@ import dataclasses
 import types
 import typing
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from entrycache_conformance.system import System
-from entrycache_reference.vocabulary import Absent, Position, Span
+from entrycache_conformance.codec import json_name
+from entrycache_reference.vocabulary import Absent, Position, Span, StepsOf
+
+if TYPE_CHECKING:  # a system holds functions that make schemas
+    from entrycache_conformance.system import System
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -18,6 +21,8 @@ def schema_of(annotation: Any) -> dict[str, Any]:
     """The schema of a field's annotation."""
     span = None
     if typing.get_origin(annotation) is typing.Annotated:
+        if any(isinstance(mark, StepsOf) for mark in annotation.__metadata__):
+            return {"type": "array", "items": {"$ref": "#/$defs/step"}}
         span = next((mark for mark in annotation.__metadata__ if isinstance(mark, Span)), None)
         annotation = annotation.__origin__
     annotation = getattr(annotation, "__supertype__", annotation)
@@ -27,12 +32,15 @@ def schema_of(annotation: Any) -> dict[str, Any]:
         options = [{"type": "null"} if part is type(None) else schema_of(part) for part in parts]
         return options[0] if len(options) == 1 else {"anyOf": options}
     if origin is tuple:
-        return {"type": "array", "items": schema_of(typing.get_args(annotation)[0])}
+        items = typing.get_args(annotation)
+        if items[-1] is ...:
+            return {"type": "array", "items": schema_of(items[0])}
+        return {"type": "array", "prefixItems": [schema_of(item) for item in items], **_exactly(len(items))}
     if origin is dict:
         return {"type": "object", "additionalProperties": schema_of(typing.get_args(annotation)[1])}
     bounds = {} if span is None else {"minimum": span.least, "maximum": span.greatest}
     if annotation is Position:
-        return {"type": "array", "items": {"type": "integer", **bounds}, "minItems": 2, "maxItems": 2}
+        return {"type": "array", "items": {"type": "integer", **bounds}, **_exactly(2)}
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return {"enum": [member.value for member in annotation]}
     if dataclasses.is_dataclass(annotation):
@@ -41,15 +49,19 @@ def schema_of(annotation: Any) -> dict[str, Any]:
     return {"type": name, **bounds}
 
 
+def _exactly(count: int) -> dict[str, int]:
+    return {"minItems": count, "maxItems": count}
+
+
 def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
     """The schema of a dataclass, with keys of a constant value in front."""
     hints = typing.get_type_hints(kind, include_extras=True)
     properties: dict[str, Any] = {name: {"const": value} for name, value in constant.items()}
     required = list(constant)
     for field in dataclasses.fields(kind):
-        properties[field.name] = schema_of(hints[field.name])
+        properties[json_name(field.name)] = schema_of(hints[field.name])
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            required.append(field.name)
+            required.append(json_name(field.name))
     described: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if required:
         described["required"] = required
@@ -68,17 +80,6 @@ def config_schema(system: System) -> dict[str, Any]:
     return schema
 
 
-def outcome_schema(system: System, op: type[Any]) -> dict[str, Any]:
-    """The schema of what an operation answers."""
-    refused = object_schema(system.refused)
-    refused["properties"]["message"] = {"type": "string"}
-    answer = object_schema(system.outcomes[op])
-    if op.name == "observe":
-        del answer["required"]
-        answer["properties"]["queue"]["items"]["required"].remove("requeues")
-    return {"anyOf": [answer, refused]}
-
-
 def case_schema(system: System) -> dict[str, Any]:
     """The schema of a case."""
     return {
@@ -89,12 +90,13 @@ def case_schema(system: System) -> dict[str, Any]:
             "system": {"const": system.name},
             "config": config_schema(system),
             "variants": object_schema(system.variants),
-            "steps": {"type": "array", "items": step_schema(system)},
+            "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
             "outcomes": {"type": "array", "items": {"type": "object"}},
             "got": {"type": "array", "items": {"type": "object"}},
             "rules": {"type": "array", "items": {"type": "string"}},
             "note": {"type": "string"},
         },
         "required": ["system", "steps"],
+        "$defs": {"step": step_schema(system)},
         "additionalProperties": False,
     }

@@ -7,7 +7,7 @@ import sys
 import traceback
 from typing import IO, Any
 
-from entrycache_conformance.case import optional
+from entrycache_conformance.case import SHOWN, optional
 from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.system import SYSTEMS
@@ -19,6 +19,8 @@ def _errored(identity: Any, step: int, message: str, trace: str = "") -> dict[st
 
 def wire_outcome(outcome: Any) -> dict[str, Any]:
     """The outcome as the fields of its dataclass; `json.dumps` turns what is nested with `encode`."""
+    if type(outcome) in SHOWN:
+        return SHOWN[type(outcome)](outcome)
     value = {name: getattr(outcome, name) for name in type(outcome).__slots__}
     for name in optional(type(outcome)):
         if value[name] is None:

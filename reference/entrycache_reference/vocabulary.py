@@ -36,6 +36,12 @@ class Span(NamedTuple):
     greatest: int
 
 
+class StepsOf(NamedTuple):
+    """Marks a field that holds operations of the system of that name."""
+
+    system: str
+
+
 class Absent(Enum):
     """The value of an argument that was not given, where null means something of its own."""
 

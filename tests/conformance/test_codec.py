@@ -16,10 +16,10 @@ from entrycache_conformance.declaration import read_declaration
 from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.museum.catalogue import CASES, catalogue
-from entrycache_conformance.schema import case_schema, outcome_schema
+from entrycache_conformance.pulsar_pip430.answers import read_outcome
+from entrycache_conformance.schema import case_schema
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.validate import _plain
-from entrycache_conformance.subjects.wire import read_outcome
 from entrycache_conformance.system import SYSTEMS
 from entrycache_reference.errors import BrokenSubject, UsageError
 
@@ -52,7 +52,7 @@ def test_made_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_plain(to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
         outcome = _plain(outcome_to_json(done.outcome))
-        assert not list(Draft202012Validator(outcome_schema(SYSTEM, type(op))).iter_errors(outcome))
+        assert not list(Draft202012Validator(SYSTEM.outcome_schema(type(op))).iter_errors(outcome))
 
 
 BAD_STEPS = [

@@ -47,7 +47,8 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     if as_test is not None:
         click.echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
         return 0
-    found = resolve(choice_of(subject, kwargs))
+    choice = choice_of(subject, kwargs)
+    found = resolve(choice._replace(system=choice.system or read_case(file).system.name))
     try:
         replayed = replay(file, found)
     finally:

@@ -1,4 +1,4 @@
-"""What a person sees of a run: tables, the failing sequence, the queue before and after."""
+"""What a person sees of a run: tables, the failing sequence, the state before and after."""
 
 from __future__ import annotations
 
@@ -46,29 +46,13 @@ def arguments(op: Any) -> str:
     return "  ".join(f"{name}={json.dumps(part)}" for name, part in value.items())
 
 
-def queue_text(state: Any) -> str:
-    """The removal queue from head to tail; a dead slot is a cross."""
-    parts = []
-    for slot in state.queue:
-        if slot is None:
-            parts.append("x")
-            continue
-        entry = state.caches[slot.cache].entries[slot.pos]
-        marks = f"{slot.cache}({slot.pos.ledger},{slot.pos.entry}) {entry.size_bytes}B"
-        marks += f" age {state.now_nanos - entry.stamp_nanos}"
-        marks += f" requeues {entry.requeues}" if entry.requeues else ""
-        marks += " accessed" if entry.accessed else ""
-        marks += f" expects {entry.expected_reads}" if entry.expected_reads is not None else ""
-        parts.append(marks)
-    return "\n".join(parts) if parts else "(empty)"
-
-
 def failure_table(failure: Failure, rules: tuple[Rule, ...]) -> Table:
     """The shortest sequence, a step a line; the last line is where subject and reference part."""
     difference = failure.difference
     names = ", ".join(rule.value for rule in rules)
+    shown_part, state_text = failure.case.system.state_name, failure.case.system.state_text
     table = Table(title=f"{names} is broken at step {difference.at}", title_justify="left", show_lines=True)
-    for column in ("step", "op", "expected", "got", "rule", "queue before", "queue after"):
+    for column in ("step", "op", "expected", "got", "rule", f"{shown_part} before", f"{shown_part} after"):
         table.add_column(column, overflow="fold")
     state = failure.case.system.initial(failure.case.config)
     for index, (op, done) in enumerate(zip(failure.case.steps, failure.steps, strict=True)):
@@ -83,8 +67,8 @@ def failure_table(failure: Failure, rules: tuple[Rule, ...]) -> Table:
             compact(outcome_to_json(shown)),
             got,
             names if bad else (done.rows[-1].rule.value if done.rows else ""),
-            queue_text(state),
-            queue_text(done.state),
+            state_text(state),
+            state_text(done.state),
         )
         table.add_row(*(Text(cell, style="red" if bad and cell is got else "") for cell in cells))
         state = done.state

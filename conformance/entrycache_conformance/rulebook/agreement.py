@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied, flips
+from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_conformance.rulebook.corpus import Corpus, corpus, first_break
 from entrycache_conformance.rulebook.page import render_rules_md
 from entrycache_conformance.rulebook.registry import checkout, links, texts
@@ -15,7 +16,7 @@ from entrycache_reference.errors import MissingPrerequisite
 from entrycache_reference.rules import Rule
 
 EXCEPTION: Final = re.compile(
-    r"^\| (?P<rule>R-[A-Z]+-\d+) \| (?P<others>R-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
+    r"^\| (?P<rule>[RK]-[A-Z]+-\d+) \| (?P<others>[RK]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
 )
 EXCEPTIONS_MAX: Final = 10
 
@@ -71,9 +72,9 @@ def _page(root: Path) -> list[Problem]:
 def _fires(runs: Corpus) -> list[Problem]:
     fired: dict[Rule, int] = {}
     problems = [
-        Problem(rule.value, f"the reference breaks its law in {events}")
-        for config, events in runs.runs
-        for rule in first_break(config, events, fired)
+        Problem(rule.value, f"the reference breaks its law in {run.events}")
+        for run in runs.runs
+        for rule in first_break(run, fired)
     ]
     musts = {text.id for text in texts() if text.level == "MUST"}
     return problems + [
@@ -92,7 +93,7 @@ def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     problems = []
     if len(exceptions) > EXCEPTIONS_MAX:
         problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    for mutant in MUTANTS:
+    for mutant in (*MUTANTS, *STREAMS):
         own = mutant.rule.value
         breaks = _breaks(mutant, runs)
         also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
@@ -114,8 +115,8 @@ def _flips(runs: Corpus) -> list[Problem]:
 def _breaks(mutant: Mutant, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     with applied(mutant):
-        for config, events in runs.runs:
-            broken = first_break(config, events, {})
+        for run in runs.runs:
+            broken = first_break(run, {}) if run.model.owns(mutant.rule) else ()
             if broken:
                 found.add(tuple(rule.value for rule in broken))
                 if stop:

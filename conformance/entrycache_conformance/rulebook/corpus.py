@@ -14,17 +14,45 @@ from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.generator import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.museum.catalogue import catalogue
+from entrycache_conformance.rulebook import streams
 from entrycache_conformance.rulebook.scenario import listening
 from entrycache_conformance.system import SYSTEMS
-from entrycache_reference.pulsar_pip430 import Config, initial, laws, step
-from entrycache_reference.pulsar_pip430.ops import Op
+from entrycache_reference import kafka_streams
+from entrycache_reference.kafka_streams import laws as stream_laws
+from entrycache_reference.pulsar_pip430 import initial, laws, step
 from entrycache_reference.rules import Rule
 
 SEED: Final = 430
 CASES: Final = 400
 STEPS: Final = 30
 
-Run = tuple[Config, tuple[Op, ...]]
+
+class Model(NamedTuple):
+    """A system's reference and laws; `throws` is what a step breaks that throws, `prefix` begins its rules' ids."""
+
+    initial: Callable[[Any], Any]
+    step: Callable[[Any, Any, Any], Any]
+    check: Callable[[Any, Any, Any, Any, dict[Rule, int]], tuple[Rule, ...]]
+    throws: Rule
+    prefix: str
+
+    def owns(self, rule: Rule) -> bool:
+        """Whether that is a rule of this system."""
+        return rule.value.startswith(self.prefix)
+
+
+PULSAR: Final = Model(initial, step, laws.check, Rule.LIVENESS_2, "R-")
+KAFKA: Final = Model(kafka_streams.initial, kafka_streams.step, stream_laws.check, Rule.K_LIVENESS_2, "K-")
+
+
+class Run(NamedTuple):
+    """A sequence of events under a configuration."""
+
+    model: Model
+    config: Any
+    events: tuple[Any, ...]
+
+
 Tests = dict[str, list[Callable[[], None]]]
 
 
@@ -41,8 +69,9 @@ def corpus(tests_folder: Path) -> Corpus:
     with listening() as heard:
         for call in {id(call): call for calls in tests.values() for call in calls}.values():
             call()
-    exhibits: list[Run] = [(case.config, case.steps) for case in catalogue().values()]
-    return Corpus((*heard, *exhibits, *_random_runs()), tests)
+    exhibits = [Run(PULSAR, case.config, case.steps) for case in catalogue().values()]
+    told = [Run(PULSAR, config, events) for config, events in heard]
+    return Corpus((*told, *exhibits, *_random_runs(), *stream_runs()), tests)
 
 
 def _random_runs() -> Iterator[Run]:
@@ -52,7 +81,7 @@ def _random_runs() -> Iterator[Run]:
     menu = system.menu(system.ops)
     for _ in range(CASES):
         case = make_case(source.randint, declaration, menu, Coverage(), STEPS, stops=False).case
-        yield case.config, case.steps
+        yield Run(PULSAR, case.config, case.steps)
 
 
 def rule_tests(folder: Path) -> Tests:
@@ -85,15 +114,22 @@ def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[],
     return [partial(function, **arguments) for arguments in merged]
 
 
-def first_break(config: Config, events: tuple[Op, ...], fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules whose laws the first bad step of a run breaks; R-LIVENESS-2 where a step throws."""
-    state = initial(config)
-    for event in events:
+def stream_runs() -> Iterator[Run]:
+    """Fixed random runs of `kafka-streams`, and a few that chance does not find."""
+    for config, events in streams.runs():
+        yield Run(KAFKA, config, events)
+
+
+def first_break(run: Run, fired: dict[Rule, int]) -> tuple[Rule, ...]:
+    """The rules whose laws the first bad step of a run breaks; that of liveness where a step throws."""
+    model = run.model
+    state = model.initial(run.config)
+    for event in run.events:
         try:
-            done = step(state, event, config)
+            done = model.step(state, event, run.config)
         except Exception:
-            return (Rule.LIVENESS_2,)
-        wrong = laws.check(config, state, event, done, fired)
+            return (model.throws,)
+        wrong = model.check(run.config, state, event, done, fired)
         if wrong:
             return wrong
         state = done.state

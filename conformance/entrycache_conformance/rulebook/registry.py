@@ -13,18 +13,23 @@ from typing import Final, NamedTuple
 import entrycache_conformance
 import entrycache_reference
 from entrycache_conformance.museum.mutants import MUTANTS
+from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_reference.errors import UsageError
+from entrycache_reference.kafka_streams.laws import LAWS as STREAM_LAWS
 from entrycache_reference.pulsar_pip430.laws import LAWS
 
 PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 HEADING: Final = re.compile(
-    r"^## (?P<id>R-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
+    r"^## (?P<id>[RK]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
     r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
     re.MULTILINE,
 )
+SYSTEM_FOLDERS: Final = (".", "kafka-streams")
+"""Where in `spec` the rules of each system stand."""
+
 MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
 TEST: Final = re.compile(r"^def (test_\w+)", re.MULTILINE)
-ID: Final = re.compile(r"R-[A-Z]+-\d+")
+ID: Final = re.compile(r"[RK]-[A-Z]+-\d+")
 
 
 class Text(NamedTuple):
@@ -70,11 +75,13 @@ def spec_folder() -> Path:
 
 
 def texts() -> list[Text]:
-    """The rules in the order of the files and of their headings."""
+    """The rules in the order of the files and of their headings, those of `pulsar-pip430` first."""
     found = []
-    for path in sorted(spec_folder().glob("*.md")):
-        for match in HEADING.finditer(path.read_text(encoding="utf-8")):
-            found.append(Text(family=path.stem, **match.groupdict()))
+    for folder in SYSTEM_FOLDERS:
+        for path in sorted((spec_folder() / folder).glob("*.md")):
+            family = str(Path(folder) / path.stem)
+            for match in HEADING.finditer(path.read_text(encoding="utf-8")):
+                found.append(Text(family=family, **match.groupdict()))
     return found
 
 
@@ -89,9 +96,9 @@ def links() -> dict[str, Links]:
 
     for rule, name in functions():
         link(rule, "functions", name)
-    for law in LAWS:
-        link(law.rule.value, "laws", law.holds.__name__)
-    for mutant in MUTANTS:
+    for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS) for law in laws):
+        link(broken.value, "laws", holds.__name__)
+    for mutant in (*MUTANTS, *STREAMS):
         link(mutant.rule.value, "mutants", mutant.note)
     for path in sorted((PACKAGE / "museum" / "cases").glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
@@ -100,7 +107,7 @@ def links() -> dict[str, Links]:
     if root is not None:
         for rule, name in marked_tests(root):
             link(rule, "tests", name)
-        for path in sorted((root / "spark_checks/entrycache_spark/rules").glob("r_*.sql")):
+        for path in sorted((root / "spark_checks/entrycache_spark/rules").glob("[rk]_*.sql")):
             link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
         committed = root / "docs/evidence.json"
         if committed.is_file():

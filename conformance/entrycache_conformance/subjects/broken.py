@@ -38,6 +38,8 @@ def wrong(outcome: Any, refusal: Any) -> Any:
         changed = value[1:]
     elif value is None:
         changed = 0
+    elif dataclasses.is_dataclass(value):
+        changed = wrong(value, refusal)
     return dataclasses.replace(outcome, **{fields[0].name: changed})
 
 

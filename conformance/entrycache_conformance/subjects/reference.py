@@ -31,7 +31,7 @@ def reference(name: str = "pulsar-pip430") -> InProcess:
     system = SYSTEMS[name]
     offer = {
         "ops": list(system.ops),
-        "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
-        "payload": True,
+        "introspection": sorted(system.introspection),
+        "payload": "token" in {name for op in system.ops.values() for name in op.__slots__},
     }
     return InProcess("reference", open_reference(system), {name: offer})

@@ -12,6 +12,7 @@ from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.subject import Subject
+from entrycache_conformance.system import system_named
 from entrycache_reference.errors import UsageError
 
 
@@ -29,10 +30,14 @@ NAMES = "reference, fast, pulsar:4.2.4, kafka-streams:4.3.1, or an exhibit (entr
 """The subjects that have a name of their own."""
 
 
-def in_process(name: str) -> InProcess | None:
-    """The subject of this process that has this name, if any."""
+def in_process(name: str, system: str | None = None) -> InProcess | None:
+    """The subject of this process that has this name, if any; the reference of that system, else of Pulsar's.
+
+    Raises:
+        UsageError: there is no such system.
+    """
     if name == "reference":
-        return reference.reference()
+        return reference.reference() if system is None else reference.reference(system_named(system).name)
     if name == "fast" or name in EXHIBITS:
         cache_type = EXHIBITS.get(name, fast.BrokerCache)
         offer = {"pulsar-pip430": fast.DECLARATION}
@@ -64,7 +69,7 @@ def resolve(choice: Choice) -> Subject:
     if name in EXHIBITS:
         argv = [sys.executable, "-m", "entrycache_conformance", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name)
-    subject = in_process(name)
+    subject = in_process(name, choice.system)
     if subject is None:
         raise UsageError(f"unknown subject {name!r}; expected {NAMES}, or --command CMD")
     if choice.system is not None and choice.system != subject.declaration.system.name:

@@ -10,7 +10,7 @@ from jsonschema.exceptions import best_match
 
 from entrycache_conformance.case import Case, outcome_to_json, to_json
 from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.schema import case_schema, outcome_schema
+from entrycache_conformance.schema import case_schema
 from entrycache_conformance.subjects.subject import Answer, Played, Subject
 from entrycache_reference.errors import BrokenSubject
 
@@ -22,7 +22,7 @@ class Validated:
         self.subject = subject
         system = subject.declaration.system
         self._case = Draft202012Validator(case_schema(system))
-        self._outcomes = {op: Draft202012Validator(outcome_schema(system, op)) for op in system.ops.values()}
+        self._outcomes = {op: Draft202012Validator(system.outcome_schema(op)) for op in system.ops.values()}
         self.messages = 0
 
     @property

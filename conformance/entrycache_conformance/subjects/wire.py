@@ -6,7 +6,7 @@ import json
 from typing import Any, Final, NoReturn
 
 from entrycache_conformance.case import Case, config_to_json
-from entrycache_conformance.codec import Malformed, decode_object, encode_op
+from entrycache_conformance.codec import Malformed, encode_op
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.subjects.subject import Failed, Played, Skipped, Trouble
 from entrycache_reference.errors import BrokenSubject
@@ -109,29 +109,8 @@ def read_answer(
     typed = []
     for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
         try:
-            typed.append(read_outcome(op, outcome, declaration))
+            typed.append(declaration.system.read_outcome(op, outcome, declaration))
         except Malformed as error:
             name = type(op).name
             raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
     return Played(tuple(typed), leaked)
-
-
-MESSAGE = frozenset({"message"})
-
-
-def read_outcome(op: Any, value: Any, declaration: Declaration) -> Any:
-    """The typed outcome of one step; an optional `message` of an error is dropped.
-
-    Raises:
-        Malformed: it has not the shape that the protocol gives the operation.
-    """
-    system = declaration.system
-    if type(value) is dict and "error" in value:
-        return decode_object(system.refused, value, MESSAGE)
-    if type(op).name in system.looks:
-        return system.read_look(type(op), value, declaration.introspection)
-    outcome = decode_object(system.outcomes[type(op)], value)
-    tokens = getattr(outcome, "tokens", None)
-    if tokens is not None and not declaration.payload:
-        raise Malformed("unknown key 'tokens'; payload is not declared")
-    return outcome

@@ -1,0 +1,154 @@
+"""The rule that a difference breaks.
+
+The failing case is played once more with a look at every namespace after every step, where the subject allows it.
+Then the first of these that says anything: the laws that the step at fault breaks with the subject's own outcome
+and state; the planted faults of the reference that answer just as the subject did, to the last look; the calls that
+were made too many or too few, and what was seen inside one; the rule of the reference's last row of the step; the
+rule of the operation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from entrycache_conformance.codec import decode_object
+from entrycache_conformance.kafka_streams.answers import answer_type, declared_part
+from entrycache_conformance.kafka_streams.probe import Probed, probe
+from entrycache_conformance.museum.mutants.mutant import Mutant, applied
+from entrycache_conformance.museum.mutants.streams import STREAMS
+from entrycache_reference.errors import BrokenSubject, EntrycacheError
+from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
+from entrycache_reference.rules import Rule
+
+if TYPE_CHECKING:
+    from entrycache_conformance.case import Case
+    from entrycache_conformance.judge import Difference
+    from entrycache_conformance.subjects.subject import Subject
+
+OP_RULES: Final = {
+    "put": Rule.K_PUT_1,
+    "put_all": Rule.K_PUT_6,
+    "put_if_absent": Rule.K_PUT_7,
+    "get": Rule.K_GET_1,
+    "delete": Rule.K_DELETE_1,
+    "range": Rule.K_RANGE_1,
+    "reverse_range": Rule.K_RANGE_3,
+    "all": Rule.K_RANGE_2,
+    "reverse_all": Rule.K_RANGE_3,
+    "listen": Rule.K_LISTEN_5,
+    "flush": Rule.K_FLUSH_1,
+    "evict": Rule.K_EVICT_2,
+    "clear": Rule.K_CLOSE_1,
+    "close": Rule.K_CLOSE_2,
+    "resize": Rule.K_RESIZE_1,
+    "usage": Rule.K_METRICS_1,
+    "metrics": Rule.K_METRICS_2,
+    "store_put": Rule.K_STORE_1,
+    "store_get": Rule.K_STORE_1,
+    "store_delete": Rule.K_STORE_7,
+    "store_range": Rule.K_STORE_8,
+    "store_all": Rule.K_STORE_8,
+    "store_flush": Rule.K_STORE_2,
+    "store_inner": Rule.K_STORE_2,
+    "on_forward": Rule.K_STORE_5,
+    "share": Rule.K_SHARE_1,
+}
+"""The rule of an operation where nothing says more."""
+
+
+WRITES: Final = frozenset({"put", "put_all", "put_if_absent", "store_put", "store_get", "store_delete"})
+"""Operations that write to the cache, and so evict where that brings it above its limit."""
+
+
+def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
+    """The rules that explain a difference in an answer, the likeliest first."""
+    try:
+        probed = probe(subject, case, difference)
+    except BrokenSubject:
+        probed = None
+    if probed is None:
+        pre = steps[difference.at - 1].state if difference.at else case.system.initial(case.config)
+        own = steps[difference.at].state
+        probed = Probed(case, steps, difference, difference.at, pre, own)
+    found = _laws(probed)
+    if not found:
+        found = [mutant.rule for mutant in STREAMS if _answers_alike(mutant, subject, probed)]
+    if found:
+        return tuple(dict.fromkeys(found))
+    called = _by_calls(probed)
+    if called is not None:
+        return (called,)
+    rows = probed.steps[probed.at].rows
+    return (rows[-1].rule if rows else OP_RULES[type(probed.case.steps[probed.at]).name],)
+
+
+def _laws(probed: Probed) -> list[Rule]:
+    """The laws that the step at fault breaks with the subject's own outcome and state, as far as they are known."""
+    case, at = probed.case, probed.at
+    event = case.steps[at]
+    done = probed.steps[at]
+    try:
+        if probed.difference.at == at:
+            done = done._replace(outcome=typed(event, probed.difference.got))
+        return list(case.system.broken(case.config, probed.pre, event, done._replace(state=probed.own)))
+    except EntrycacheError:
+        raise
+    except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
+        return []
+
+
+def _by_calls(probed: Probed) -> Rule | None:
+    """What the calls say in which the outcomes of the step at fault differ, or how many evictions were counted."""
+    expected, got = probed.difference.expected, probed.difference.got
+    if probed.difference.at != probed.at:
+        more = got.get("evicts", 0) - expected.get("evicts", 0)
+        return None if more == 0 else Rule.K_EVICT_5 if more > 0 else Rule.K_EVICT_4
+    names = ("flushed", "forwarded")
+    if all(expected.get(name) == got.get(name) for name in names):
+        return None
+    evicts = any(row.cause == "EVICT" for row in probed.steps[probed.at].rows)
+    if type(probed.case.steps[probed.at]).name in WRITES:
+        wanted, made = (sum(len(outcome.get(name, ())) for name in names) for outcome in (expected, got))
+        if wanted != made:
+            return Rule.K_EVICT_4 if made < wanted else Rule.K_EVICT_5
+    return Rule.K_EVICT_3 if evicts else Rule.K_FLUSH_2
+
+
+def typed(op: Any, value: Any) -> Outcome:
+    """An outcome from its JSON object; what steps inside calls have answered stays as it is."""
+    if isinstance(value, Outcome):
+        return value
+    answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
+    kind = Failed if "error" in answer else answer_type(op)
+    calls = tuple(
+        Call(call["ns"], tuple(_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
+        for call in value.get("flushed", ())
+    )
+    forwards = tuple(
+        Forward(call["store"], call["key"], call["value"], tuple(call["inner"])) for call in value.get("forwarded", ())
+    )
+    return Outcome(decode_object(kind, answer), calls, forwards)
+
+
+def _handed(key: str, value: str | None, context: dict[str, int] | None = None) -> Handed:
+    return Handed(key, value, Context(**(context or {})))
+
+
+def _answers_alike(mutant: Mutant, subject: Subject, probed: Probed) -> bool:
+    """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
+    introspection = subject.declaration.introspection
+    case, last = probed.case, probed.difference.at
+    with applied(mutant):
+        try:
+            state = case.system.initial(case.config)
+            for at, op in enumerate(case.steps[: last + 1]):
+                done = case.system.step(state, op, case.config)
+                wanted = probed.difference.got if at == last else probed.steps[at].outcome
+                if declared_part(done.outcome, introspection) != declared_part(wanted, introspection):
+                    return False
+                state = done.state
+        except EntrycacheError:
+            raise
+        except Exception:  # a planted fault may break anything; then it explains nothing
+            return False
+    return True

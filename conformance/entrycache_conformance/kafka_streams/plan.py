@@ -1,0 +1,50 @@
+"""The plan of one case: its configuration, its menu of operations, and who makes their arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from entrycache_conformance.draw import Draw, choose
+from entrycache_conformance.kafka_streams.aim import Aim
+from entrycache_conformance.kafka_streams.themes import TRAITS, Theme
+from entrycache_conformance.kafka_streams.weights import LEVEL_OF
+from entrycache_conformance.plan import Plan
+
+if TYPE_CHECKING:
+    from entrycache_conformance.declaration import Declaration
+
+USUAL_STEPS = 20
+BUDGETS = (8, 8, 8, 0, 1, 2, 3)
+
+
+@cache
+def weighted(menu: tuple[str, ...], theme: Theme) -> tuple[str, ...]:
+    """The menu with the preferences of the theme."""
+    often = TRAITS[theme].often
+    return tuple(name for name in menu for _ in range(often.get(name, 1)))
+
+
+def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
+    """A configuration that differs from the default where the subject lets it."""
+    base = declaration.base_config()
+    changes: dict[str, Any] = {}
+    if declaration.varies("max_size_bytes"):
+        changes["max_size_bytes"] = choose(draw, TRAITS[theme].max_sizes)
+    if declaration.varies("reentry_budget"):
+        changes["reentry_budget"] = choose(draw, BUDGETS)
+    return dataclasses.replace(base, **changes)
+
+
+def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
+    """What a case of these operations is to be like."""
+    wanted = Theme.DEFAULT if theme is None else theme
+    traits = TRAITS[wanted]
+    config = make_config(draw, declaration, wanted)
+    with_stores = any(LEVEL_OF[name] == "store" for name in menu)
+    namespaces = choose(draw, traits.namespaces)
+    stores = choose(draw, traits.stores) if with_stores else 0
+    chosen = weighted(menu, wanted)
+    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
+    return Plan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, aim.op)

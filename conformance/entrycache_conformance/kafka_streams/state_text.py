@@ -1,0 +1,26 @@
+"""The cache of a thread as people read it: a namespace a line, its entries from most to least recent."""
+
+from __future__ import annotations
+
+from entrycache_reference.kafka_streams.state import Space, State
+
+
+def state_text(state: State) -> str:
+    """The state: an entry that is dirty has a star, a tombstone a cross; below, what lies in the stores."""
+    lines = [_space(ns, space) for ns, space in sorted(state.spaces.items())]
+    lines += [
+        f"below {name}: {' '.join(f'{key}={value}' for key, value in sorted(store.inner.items())) or '(empty)'}"
+        for name, store in sorted(state.stores.items())
+    ]
+    return "\n".join(lines) if lines else "(empty)"
+
+
+def _space(ns: str, space: Space) -> str:
+    entries = [
+        f"{key}={'✗' if space.nodes[key].value is None else space.nodes[key].value}"
+        f"{'*' if space.nodes[key].is_dirty else ''}"
+        for key in space.recent
+    ]
+    size = sum(node.size_bytes for node in space.nodes.values())
+    heard = "" if space.listener is None else ", heard"
+    return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{heard})"

@@ -1,0 +1,49 @@
+"""What a campaign dwells on: themes, each a set of traits of the cases that are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+
+class Traits(NamedTuple):
+    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+
+    `depth`: how deep listeners may hold listeners. `patience`: how much longer than usual cases go on.
+    """
+
+    keys: tuple[str, ...] = ("x", "y", "z")
+    values: tuple[str | None, ...] = ("1", None, "2", None, "", "33", "ü")
+    namespaces: tuple[int, ...] = (1, 1, 2, 3)
+    stores: tuple[int, ...] = (1, 1, 2)
+    max_sizes: tuple[int, ...] = (10_485_760, 100, 47, 0, 94, 95, 142, 60, 200, 46, 400)
+    depth: int = 2
+    steps_max: int = 40
+    patience: int = 1
+    often: Mapping[str, int] = MappingProxyType({})
+
+
+class Theme(Enum):
+    """The themes of campaigns."""
+
+    DEFAULT = "default"
+    SMALL_KEYS = "small-keys"
+    REENTRY = "reentry"
+    TINY_LIMITS = "tiny-limits"
+    LONG_RUNS = "long-runs"
+    WIDE_TEXT = "wide-text"
+
+
+TRAITS: Final = {
+    Theme.DEFAULT: Traits(),
+    Theme.SMALL_KEYS: Traits(keys=("x", "y"), values=("1", None, "2"), namespaces=(1, 2), stores=(1,)),
+    Theme.REENTRY: Traits(depth=3, often={"listen": 4, "on_forward": 4, "flush": 3, "evict": 3, "store_flush": 3}),
+    Theme.TINY_LIMITS: Traits(max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}),
+    Theme.LONG_RUNS: Traits(keys=tuple("uvwxyz"), steps_max=3_000, patience=60),
+    Theme.WIDE_TEXT: Traits(
+        keys=("x", "é", "ﬀ", "𝄞", "", "xy"), values=("1", None, "é", "𝄞", "ﬀﬀ"), often={"range": 3, "all": 2}
+    ),
+}
+"""The traits of each theme."""

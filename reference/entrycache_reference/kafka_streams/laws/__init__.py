@@ -1,0 +1,102 @@
+"""The laws of `kafka-streams`: every MUST as a check of one step, written without the functions it is about."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.laws import lookups, spaces, stores, writes
+from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in
+from entrycache_reference.kafka_streams.state import State, Step
+from entrycache_reference.rules import Rule
+
+__all__ = ["ANSWERS", "LAWS", "Law", "broken", "check"]
+
+ANSWERS: Final[dict[type[ops.Op], type[outcomes.Answer]]] = {
+    ops.Put: outcomes.Done,
+    ops.PutAll: outcomes.Done,
+    ops.PutIfAbsent: outcomes.Offered,
+    ops.Get: outcomes.Got,
+    ops.Delete: outcomes.Deleted,
+    ops.Range: outcomes.Listed,
+    ops.ReverseRange: outcomes.Listed,
+    ops.All: outcomes.Listed,
+    ops.ReverseAll: outcomes.Listed,
+    ops.Listen: outcomes.Done,
+    ops.Flush: outcomes.Done,
+    ops.Evict: outcomes.Done,
+    ops.Clear: outcomes.Done,
+    ops.Close: outcomes.Done,
+    ops.Resize: outcomes.Done,
+    ops.Usage: outcomes.Used,
+    ops.StorePut: outcomes.Done,
+    ops.StoreGet: outcomes.Value,
+    ops.StoreDelete: outcomes.Value,
+    ops.StoreRange: outcomes.Listed,
+    ops.StoreAll: outcomes.Listed,
+    ops.StoreFlush: outcomes.Done,
+    ops.StoreInner: outcomes.Listed,
+    ops.OnForward: outcomes.Done,
+    ops.Share: outcomes.Shared,
+}
+"""The type of each operation's answer; that of `metrics` depends on its argument."""
+
+FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
+    ops.Put: frozenset(outcomes.ErrorKind),
+    ops.PutAll: frozenset(outcomes.ErrorKind),
+    ops.PutIfAbsent: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.Flush: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.Evict: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.Resize: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+}
+"""The errors that an operation may end with."""
+
+
+def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-LIVENESS-2."""
+    answer = step.outcome.answer
+    if isinstance(answer, outcomes.Failed):
+        return answer.error in FAILING.get(type(event), frozenset())
+    if isinstance(event, ops.Metrics):
+        return isinstance(answer, outcomes.ThreadCounters | outcomes.NamespaceCounters)
+    return type(answer) is ANSWERS[type(event)]
+
+
+def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-LIVENESS-1: as many evictions as there were entries, those written meanwhile included."""
+    entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
+    written = sum(1 for row in step.rows if row.op == "PUT")
+    return sum(1 for row in step.rows if row.op == "EVICT") <= entries + written and bytes_in(step.state) >= 0
+
+
+LAWS: Final[tuple[Law, ...]] = (
+    *writes.LAWS,
+    *lookups.LAWS,
+    *spaces.LAWS,
+    *stores.LAWS,
+    Law(Rule.K_LIVENESS_1, (), always, is_settled),
+    Law(Rule.K_LIVENESS_2, (), always, answers_its_own),
+)
+"""One law a rule."""
+
+LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
+    op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
+}
+"""The laws that an operation can break."""
+
+
+def broken(config: Config, pre: State, event: Any, step: Step) -> tuple[Rule, ...]:
+    """The rules that this step breaks."""
+    return check(config, pre, event, step, {})
+
+
+def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
+    """The rules that this step breaks; counts in `fired` every law whose guard held."""
+    wrong: tuple[Rule, ...] = ()
+    for rule, _, guard, holds in LAWS_OF[type(event)]:
+        if guard(config, pre, event, step):
+            fired[rule] = fired.get(rule, 0) + 1
+            if not holds(config, pre, event, step):
+                wrong = (*wrong, rule)
+    return wrong

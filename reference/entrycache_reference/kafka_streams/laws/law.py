@@ -1,0 +1,79 @@
+"""What a law of `kafka-streams` is, and what several laws ask of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.ops import Op
+from entrycache_reference.kafka_streams.outcomes import Failed
+from entrycache_reference.kafka_streams.state import Node, Space, State, Step
+from entrycache_reference.rules import Rule
+
+Check = Callable[[Config, State, Any, Step], bool]
+"""A question about one step: the configuration, the state before it, its event, and what it made."""
+
+NOTHING: Final = Space()
+
+
+class Law(NamedTuple):
+    """A rule as a check of one step: whenever `guard` is true, `holds` has to be; `on` empty: of every operation."""
+
+    rule: Rule
+    on: tuple[type[Op], ...]
+    guard: Check
+    holds: Check
+
+
+def always(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """The guard of a law that is about every step of its operations."""
+    return True
+
+
+def space(state: State, ns: str) -> Space:
+    """The namespace of that name, or one that holds nothing."""
+    return state.spaces.get(ns, NOTHING)
+
+
+def bytes_in(state: State) -> int:
+    """The sum of all sizes."""
+    return sum([node.size_bytes for cached in state.spaces.values() for node in cached.nodes.values()])
+
+
+def failed(step: Step) -> bool:
+    """Whether the step ended with an error."""
+    return isinstance(step.outcome.answer, Failed)
+
+
+def undisturbed(step: Step) -> bool:
+    """Whether no listener and nothing downstream did anything of its own during the step."""
+    return not any(call.inner for call in step.outcome.flushed) and not any(
+        call.inner for call in step.outcome.forwarded
+    )
+
+
+def uncalled(step: Step) -> bool:
+    """Whether nobody was called during the step."""
+    return not step.outcome.flushed and not step.outcome.forwarded
+
+
+def evicted(step: Step) -> list[str]:
+    """The keys that were evicted, in order."""
+    return [row.key for row in step.rows if row.op == "EVICT" and row.key is not None]
+
+
+def others_same(pre: State, step: Step, ns: str) -> bool:
+    """Whether every namespace but this one is as it was."""
+    names = (pre.spaces.keys() | step.state.spaces.keys()) - {ns}
+    return all(pre.spaces.get(name) == step.state.spaces.get(name) for name in names)
+
+
+def content(cached: Space) -> tuple[object, ...]:
+    """What a namespace holds, without its counters and its listener."""
+    return (cached.nodes, cached.recent, cached.dirty)
+
+
+def node_at(state: State, ns: str, key: str) -> Node | None:
+    """The entry of a key, or None."""
+    return space(state, ns).nodes.get(key)

@@ -1,0 +1,297 @@
+"""The laws about handing over, listeners, closing and resizing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.laws.law import (
+    Law,
+    always,
+    bytes_in,
+    content,
+    evicted,
+    failed,
+    others_same,
+    space,
+    uncalled,
+    undisturbed,
+)
+from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
+from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed
+from entrycache_reference.kafka_streams.state import Listener, Space, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
+
+
+def _deaf(cached: Space) -> bool:
+    """Nobody listens, or the next call throws."""
+    return cached.listener is None or cached.listener.fails > 0
+
+
+def _eldest_is_dirty(pre: State, event: Evict) -> bool:
+    own = space(pre, event.ns)
+    return bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
+
+
+def _told(cached: Space) -> bool:
+    """A listener is there, calls nobody of its own, and does not throw."""
+    return cached.listener is not None and cached.listener.fails == 0 and not cached.listener.of_store
+
+
+def takes_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """K-EVICT-1."""
+    recent = space(pre, event.ns).recent
+    if failed(step):
+        return bool(recent)
+    if not recent:
+        return uncalled(step) and step.state.spaces == pre.spaces
+    return evicted(step)[:1] == [recent[-1]]
+
+
+def _clean_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    return bool(space(pre, event.ns).recent) and not _eldest_is_dirty(pre, event)
+
+
+def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """K-EVICT-2."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    return uncalled(step) and after == before._replace(
+        nodes={key: node for key, node in before.nodes.items() if key != before.recent[-1]},
+        recent=before.recent[:-1],
+    )
+
+
+def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    return _eldest_is_dirty(pre, event) and _told(space(pre, event.ns))
+
+
+def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """K-EVICT-3."""
+    before = space(pre, event.ns)
+    eldest = before.recent[-1]
+    calls = step.outcome.flushed
+    wanted = (eldest, *(key for key in before.dirty if key != eldest))
+    if not calls or calls[0].ns != event.ns or tuple(entry.key for entry in calls[0].entries) != wanted:
+        return False
+    return not undisturbed(step) or eldest not in space(step.state, event.ns).nodes
+
+
+def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return undisturbed(step)
+
+
+def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """K-EVICT-7."""
+    return step.state.evicts == pre.evicts
+
+
+def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
+    if not _told(space(pre, event.ns)):
+        return False
+    return bool(space(pre, event.ns).dirty) if isinstance(event, Flush) else _eldest_is_dirty(pre, event)
+
+
+def hands_over_in_order(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """K-FLUSH-1."""
+    calls = step.outcome.flushed
+    return bool(calls) and (calls[0].ns, tuple(entry.key for entry in calls[0].entries)) == (
+        event.ns,
+        space(pre, event.ns).dirty,
+    )
+
+
+def _hands_over_undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return _hands_over(config, pre, event, step) and undisturbed(step)
+
+
+def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-FLUSH-2."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    gone = None if isinstance(event, Flush) else before.recent[-1]
+    return not after.dirty and all(
+        key in after.nodes and after.nodes[key] == node._replace(is_dirty=False)
+        for key, node in before.nodes.items()
+        if node.value is not None and key != gone
+    )
+
+
+def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
+    own = space(pre, event.ns)
+    if isinstance(event, Flush):
+        return event.ns in pre.spaces and (own.listener is None or (own.listener.fails > 0 and bool(own.dirty)))
+    return _eldest_is_dirty(pre, event) and _deaf(own)
+
+
+def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-FLUSH-3."""
+    own = space(pre, event.ns)
+    error = ErrorKind.ILLEGAL_ARGUMENT if own.listener is None else ErrorKind.LISTENER_FAILED
+    return (
+        step.outcome.answer == Failed(error)
+        and content(space(step.state, event.ns)) == content(own)
+        and others_same(pre, step, event.ns)
+    )
+
+
+def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """K-FLUSH-4."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    handed = {key for key in before.dirty if before.nodes[key].value is None}
+    return after.recent == tuple(key for key in before.recent if key not in handed)
+
+
+def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
+    if not undisturbed(step) or event.ns not in pre.spaces:
+        return False
+    own = space(pre, event.ns)
+    of_store = own.listener is not None and own.listener.of_store
+    return not of_store and (isinstance(event, Flush) or _eldest_is_dirty(pre, event))
+
+
+def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-FLUSH-5."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    gone = None if isinstance(event, Flush) else before.recent[-1]
+    looked_up = len([key for key in before.dirty if key != gone])
+    if before.listener is None:
+        looked_up = 0
+    if (after.flushes, after.hits) != (before.flushes + 1, before.hits + looked_up):
+        return False
+    return after.recent == tuple(key for key in before.recent if key in after.nodes)
+
+
+def counts_the_request(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """K-FLUSH-6."""
+    if event.ns not in pre.spaces:
+        return step.state == pre._replace(flushes=pre.flushes + 1) and step.outcome.answer == Done()
+    return not undisturbed(step) or step.state.flushes == pre.flushes + 1
+
+
+def hands_over_the_context(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """K-LISTEN-1."""
+    nodes = space(pre, event.ns).nodes
+    return bool(step.outcome.flushed) and all(
+        entry.key in nodes and (entry.value, entry.context) == (nodes[entry.key].value, nodes[entry.key].context)
+        for entry in step.outcome.flushed[0].entries
+    )
+
+
+def _within_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return _hands_over(config, pre, event, step) and config.reentry_budget > 0
+
+
+def performs_its_steps(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-LISTEN-2."""
+    listener = space(pre, event.ns).listener
+    calls = step.outcome.flushed
+    return bool(calls) and listener is not None and len(calls[0].inner) == len(listener.steps)
+
+
+def _beyond_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return len(step.outcome.flushed) + len(step.outcome.forwarded) > config.reentry_budget
+
+
+def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-LISTEN-3."""
+    calls, forwards = step.outcome.flushed, step.outcome.forwarded
+    performing = sum([1 for call in calls if call.inner]) + sum([1 for forward in forwards if forward.inner])
+    if performing > config.reentry_budget:
+        return False
+    return bool(forwards) or not any(call.inner for call in calls[config.reentry_budget :])
+
+
+def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    own = space(pre, event.ns)
+    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0
+
+
+def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """K-LISTEN-4."""
+    before, after = space(pre, event.ns).listener, space(step.state, event.ns).listener
+    calls = step.outcome.flushed
+    return (
+        before is not None
+        and after == before._replace(fails=before.fails - 1)
+        and step.outcome.answer == Failed(ErrorKind.LISTENER_FAILED)
+        and [call.inner for call in calls] == [()]
+    )
+
+
+def is_the_listener(config: Config, pre: State, event: Listen, step: Step) -> bool:
+    """K-LISTEN-5."""
+    steps = () if event.on_flush is ABSENT else event.on_flush
+    wanted = Listener(steps, 0 if event.fails is ABSENT else event.fails)
+    after = space(step.state, event.ns)
+    return after == space(pre, event.ns)._replace(listener=wanted) and event.ns in step.state.spaces
+
+
+def empties_it(config: Config, pre: State, event: Clear, step: Step) -> bool:
+    """K-CLOSE-1."""
+    wanted = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
+    kept = event.ns in pre.spaces
+    return (
+        uncalled(step)
+        and others_same(pre, step, event.ns)
+        and step.state.spaces.get(event.ns) == (wanted if kept else None)
+    )
+
+
+def forgets_it(config: Config, pre: State, event: Close, step: Step) -> bool:
+    """K-CLOSE-2."""
+    return uncalled(step) and event.ns not in step.state.spaces and others_same(pre, step, event.ns)
+
+
+def sets_the_limit(config: Config, pre: State, event: Resize, step: Step) -> bool:
+    """K-RESIZE-1."""
+    if undisturbed(step) and step.state.max_size_bytes != event.max_size_bytes:
+        return False
+    if event.max_size_bytes < pre.max_size_bytes:
+        return True
+    return step.state.spaces == pre.spaces and step.state.evicts == pre.evicts
+
+
+def _shrinks(config: Config, pre: State, event: Resize, step: Step) -> bool:
+    return event.max_size_bytes < pre.max_size_bytes and undisturbed(step) and not failed(step)
+
+
+def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bool:
+    """K-RESIZE-2: no further than needed, and one namespace pays no more than one turn more than another."""
+    if bytes_in(step.state) > event.max_size_bytes:
+        return False
+    order = [row.ns for row in step.rows if row.op == "EVICT"]
+    if not order:
+        return step.state.spaces == pre.spaces
+    turns = {ns: order.count(ns) for ns in order}
+    still = [ns for ns in pre.spaces if space(step.state, ns).nodes]
+    return all(turns.get(ns, 0) + 1 >= max(turns.values()) for ns in still)
+
+
+def counts_each_turn(config: Config, pre: State, event: Resize, step: Step) -> bool:
+    """K-RESIZE-3."""
+    turns = step.state.evicts - pre.evicts
+    return turns == len(evicted(step)) if len(pre.spaces) == 1 else turns >= len(evicted(step))
+
+
+LAWS: Final = (
+    Law(Rule.K_EVICT_1, (Evict,), always, takes_the_eldest),
+    Law(Rule.K_EVICT_2, (Evict,), _clean_eldest, drops_it),
+    Law(Rule.K_EVICT_3, (Evict,), _dirty_eldest, hands_over_all_eldest_first),
+    Law(Rule.K_EVICT_7, (Evict,), _undisturbed, thread_counts_nothing),
+    Law(Rule.K_FLUSH_1, (Flush,), _hands_over, hands_over_in_order),
+    Law(Rule.K_FLUSH_2, (Flush, Evict), _hands_over_undisturbed, leaves_them_clean),
+    Law(Rule.K_FLUSH_3, (Flush, Evict), _cannot, loses_nothing),
+    Law(Rule.K_FLUSH_4, (Flush,), _hands_over_undisturbed, drops_tombstones),
+    Law(Rule.K_FLUSH_5, (Flush, Evict), _counted, counts_what_it_looked_up),
+    Law(Rule.K_FLUSH_6, (Flush,), always, counts_the_request),
+    Law(Rule.K_LISTEN_1, (Flush,), _hands_over, hands_over_the_context),
+    Law(Rule.K_LISTEN_2, (Flush, Evict), _within_budget, performs_its_steps),
+    Law(Rule.K_LISTEN_3, (), _beyond_budget, performs_no_more),
+    Law(Rule.K_LISTEN_4, (Flush,), _throws, throws_once),
+    Law(Rule.K_LISTEN_5, (Listen,), always, is_the_listener),
+    Law(Rule.K_CLOSE_1, (Clear,), always, empties_it),
+    Law(Rule.K_CLOSE_2, (Close,), always, forgets_it),
+    Law(Rule.K_RESIZE_1, (Resize,), always, sets_the_limit),
+    Law(Rule.K_RESIZE_2, (Resize,), _shrinks, comes_within_it),
+    Law(Rule.K_RESIZE_3, (Resize,), _shrinks, counts_each_turn),
+)

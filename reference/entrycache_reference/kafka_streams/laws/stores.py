@@ -1,0 +1,153 @@
+"""The laws about stores: a plain map of what was written is all that a reader may see."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.laws.law import Law, always, node_at, space, undisturbed
+from entrycache_reference.kafka_streams.ops import (
+    OnForward,
+    StoreAll,
+    StoreDelete,
+    StoreFlush,
+    StoreGet,
+    StorePut,
+    StoreRange,
+)
+from entrycache_reference.kafka_streams.outcomes import Listed, Value
+from entrycache_reference.kafka_streams.state import State, Step, Store
+from entrycache_reference.rules import Rule
+
+NONE: Final = Store()
+
+
+def last_writes(state: State, name: str) -> dict[str, str]:
+    """The last write of every key of a store: what lies below, and what the cache holds over it."""
+    view = dict(state.stores.get(name, NONE).inner)
+    for key, node in space(state, name).nodes.items():
+        if node.value is None:
+            view.pop(key, None)
+        else:
+            view[key] = node.value
+    return view
+
+
+def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-STORE-1: what is read is the last write, and a write, and nothing else, changes it."""
+    before, after = last_writes(pre, event.store), last_writes(step.state, event.store)
+    if isinstance(event, StoreGet | StoreDelete) and step.outcome.answer != Value(before.get(event.key)):
+        return False
+    if isinstance(event, StorePut | StoreDelete):
+        before.pop(event.key, None)
+        value = event.value if isinstance(event, StorePut) else None
+        if value is not None:
+            before[event.key] = value
+    return before == after and all(
+        last_writes(pre, other) == last_writes(step.state, other) for other in pre.stores if other != event.store
+    )
+
+
+def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return undisturbed(step)
+
+
+def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """K-STORE-2."""
+    return dict(step.state.stores[event.store].inner) == last_writes(pre, event.store)
+
+
+def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    return bool(_unknown_tombstones(pre, event)) and undisturbed(step)
+
+
+def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
+    own, inner = space(pre, event.store), pre.stores.get(event.store, NONE).inner
+    return {key for key in own.dirty if own.nodes[key].value is None and key not in inner}
+
+
+def goes_nowhere(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """K-STORE-3."""
+    unknown = _unknown_tombstones(pre, event)
+    return not any(call.key in unknown for call in step.outcome.forwarded)
+
+
+def passes_on_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-STORE-4: no key is passed on with an older write after a newer one, and what is below was passed on."""
+    for name, store in step.state.stores.items():
+        former = pre.stores.get(name, NONE)
+        if any(former.passed_on.get(key, -1) > write for key, write in store.passed_on.items()):
+            return False
+        last = {call.key: call.value for call in step.outcome.forwarded if call.store == name}
+        if any(store.inner.get(key) != value and not _is_dirty(step.state, name, key) for key, value in last.items()):
+            return False
+    return True
+
+
+def _is_dirty(state: State, name: str, key: str) -> bool:
+    node = node_at(state, name, key)
+    return node is not None and node.is_dirty
+
+
+def _disturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return bool(step.outcome.forwarded) and not undisturbed(step)
+
+
+def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return bool(step.outcome.forwarded)
+
+
+def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-STORE-5: the first call performs what was asked for; later ones may meet other wishes."""
+    call = step.outcome.forwarded[0]
+    if step.outcome.flushed or isinstance(event, OnForward):
+        return True
+    steps = pre.stores.get(call.store, NONE).downstream.get(call.key, ())
+    return len(call.inner) == (len(steps) if config.reentry_budget > 0 else 0)
+
+
+def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
+    below = event.key in pre.stores.get(event.store, NONE).inner
+    return below and node_at(pre, event.store, event.key) is None and not step.outcome.forwarded
+
+
+def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
+    """K-STORE-6."""
+    node = node_at(step.state, event.store, event.key)
+    gone = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
+    value = pre.stores[event.store].inner[event.key]
+    return gone or (node is not None and (node.value, node.is_dirty) == (value, False))
+
+
+def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
+    """K-STORE-7."""
+    wrote = [row for row in step.rows if row.op == "PUT" and row.key == event.key and row.dirty]
+    return len(wrote) == 1 and event.key not in last_writes(step.state, event.store)
+
+
+def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-STORE-8."""
+    view = last_writes(pre, event.store)
+    low, high = getattr(event, "from_", None), getattr(event, "to", None)
+    coded = sorted((key.encode("utf-8", "surrogatepass"), key) for key in view)
+    wanted = tuple(
+        (key, view[key])
+        for code, key in coded
+        if (low is None or code >= low.encode("utf-8", "surrogatepass"))
+        and (high is None or code <= high.encode("utf-8", "surrogatepass"))
+    )
+    return step.outcome.answer == Listed(wanted)
+
+
+READING: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
+
+LAWS: Final = (
+    Law(Rule.K_STORE_1, READING, _undisturbed, reads_the_last_write),
+    Law(Rule.K_STORE_2, (StoreFlush,), _undisturbed, lies_all_below),
+    Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, goes_nowhere),
+    Law(Rule.K_STORE_4, (), _disturbed, passes_on_the_last),
+    Law(Rule.K_STORE_5, (), _forwards, does_it_there),
+    Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
+    Law(Rule.K_STORE_7, (StoreDelete,), _undisturbed, leaves_a_tombstone),
+    Law(Rule.K_STORE_8, (StoreRange, StoreAll), always, lists_the_view),
+)

@@ -1,0 +1,194 @@
+"""Level `cache`: one thread's cache, made of the caches of its namespaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span
+
+Natural = Annotated[int, Span(0, INTEGER_MAX)]
+Header = tuple[str, str]
+Namespace = str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One entry of a `put_all`. `value` None: a tombstone."""
+
+    key: str
+    value: str | None
+    dirty: bool = False
+    topic: str = ""
+    headers: tuple[Header, ...] = ()
+    timestamp: Natural | Absent = ABSENT
+    offset: Natural | Absent = ABSENT
+    partition: Natural | Absent = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Write one entry. `value` None: a tombstone. Timestamp, offset and partition belong to the entry."""
+
+    name: ClassVar[str] = "put"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    key: str
+    value: str | None
+    dirty: bool = False
+    topic: str = ""
+    headers: tuple[Header, ...] = ()
+    timestamp: Natural | Absent = ABSENT
+    offset: Natural | Absent = ABSENT
+    partition: Natural | Absent = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class PutAll:
+    """Write entries one by one; the first error ends it."""
+
+    name: ClassVar[str] = "put_all"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    entries: tuple[Write, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PutIfAbsent:
+    """Write one entry unless the key is there; it is looked up first."""
+
+    name: ClassVar[str] = "put_if_absent"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    key: str
+    value: str | None
+    dirty: bool = False
+    topic: str = ""
+    headers: tuple[Header, ...] = ()
+    timestamp: Natural | Absent = ABSENT
+    offset: Natural | Absent = ABSENT
+    partition: Natural | Absent = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Look one key up; a hit makes it the most recent."""
+
+    name: ClassVar[str] = "get"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove one key; nobody is told."""
+
+    name: ClassVar[str] = "delete"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Look up the keys from `start` to `end`, ascending; None: unbounded. In JSON they are `from` and `to`."""
+
+    name: ClassVar[str] = "range"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    from_: str | None
+    to: str | None
+    to_inclusive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseRange:
+    """Look up the keys from `from_` to `to`, both included, descending; None: unbounded."""
+
+    name: ClassVar[str] = "reverse_range"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+    from_: str | None
+    to: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Look up every key, ascending."""
+
+    name: ClassVar[str] = "all"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class ReverseAll:
+    """Look up every key, descending."""
+
+    name: ClassVar[str] = "reverse_all"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Hand every dirty entry of a namespace to its listener."""
+
+    name: ClassVar[str] = "flush"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Evict the eldest entry of a namespace."""
+
+    name: ClassVar[str] = "evict"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Drop the entries of a namespace; listener and counters stay."""
+
+    name: ClassVar[str] = "clear"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Drop a namespace with its listener and its counters."""
+
+    name: ClassVar[str] = "close"
+    level: ClassVar[str] = "cache"
+    ns: Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """Set the limit; a smaller one evicts until the total is within it."""
+
+    name: ClassVar[str] = "resize"
+    level: ClassVar[str] = "cache"
+    max_size_bytes: Natural
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Ask for entries and bytes of one namespace, or of all."""
+
+    name: ClassVar[str] = "usage"
+    level: ClassVar[str] = "cache"
+    ns: Namespace | Absent = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Ask for the counters of the thread, or of one namespace with its dirty keys and its order of use."""
+
+    name: ClassVar[str] = "metrics"
+    level: ClassVar[str] = "cache"
+    ns: Namespace | Absent = ABSENT

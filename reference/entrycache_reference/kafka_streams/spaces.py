@@ -1,0 +1,85 @@
+"""The operations about a namespace as a whole: `listen`, `flush`, `evict`, `clear`, `close`, `resize`."""
+
+from __future__ import annotations
+
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest, hand_over
+from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
+from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
+from entrycache_reference.kafka_streams.state import Listener, Space, State, space_of, told, total_bytes, with_space
+from entrycache_reference.kafka_streams.writes import answered
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT
+
+
+@rule(Rule.K_LISTEN_5)
+def listen(state: State, event: Listen, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """Register the listener of a namespace; a call under way keeps its steps."""
+    steps = () if event.on_flush is ABSENT else event.on_flush
+    fails = 0 if event.fails is ABSENT else event.fails
+    listener = Listener(steps, fails)
+    return with_space(state, event.ns, space_of(state, event.ns)._replace(listener=listener)), Done()
+
+
+@rule(Rule.K_FLUSH_1, Rule.K_FLUSH_6)
+def flush(state: State, event: Flush, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """Hand every dirty entry of a namespace to its listener."""
+    counted = state._replace(flushes=state.flushes + 1)
+    if event.ns not in state.spaces:
+        return counted, Done()
+    return answered(hand_over(counted, event.ns, None, config, perform, receive), Done())
+
+
+@rule(Rule.K_EVICT_1, Rule.K_EVICT_7)
+def evict(state: State, event: Evict, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """Evict the eldest entry of a namespace; the thread does not count it."""
+    return answered(evict_eldest(state, event.ns, config, perform, receive), Done())
+
+
+def dropped(state: State, ns: str, space: Space, law: Rule, cause: str) -> State:
+    """The events of entries that leave by a call, most recent first."""
+    after = state
+    for key in space.recent:
+        after = told(after, law, "REMOVE", ns, key, space.nodes[key], cause)
+    return after
+
+
+@rule(Rule.K_CLOSE_1)
+def clear(state: State, event: Clear, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """Drop the entries of a namespace; listener and counters stay."""
+    if event.ns not in state.spaces:
+        return state, Done()
+    space = space_of(state, event.ns)
+    after = with_space(state, event.ns, space._replace(nodes={}, recent=(), dirty=()))
+    return dropped(after, event.ns, space, Rule.K_CLOSE_1, "CLEAR"), Done()
+
+
+@rule(Rule.K_CLOSE_2)
+def close(state: State, event: Close, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """Drop a namespace with its listener and its counters."""
+    if event.ns not in state.spaces:
+        return state, Done()
+    space = space_of(state, event.ns)
+    after = state._replace(spaces={ns: other for ns, other in state.spaces.items() if ns != event.ns})
+    return dropped(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE"), Done()
+
+
+@rule(Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3)
+def resize(state: State, event: Resize, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """Set the limit; a smaller one evicts one eldest of each namespace in turn, and counts each turn."""
+    # GUARD: a limit that does not shrink evicts nothing.
+    after = state._replace(max_size_bytes=event.max_size_bytes)
+    if event.max_size_bytes >= state.max_size_bytes:
+        return after, Done()
+
+    # DECISION and EFFECT: by name, until the total is within the limit.
+    while total_bytes(after) > after.max_size_bytes:
+        for ns in sorted(after.spaces):
+            if total_bytes(after) > after.max_size_bytes:
+                done = evict_eldest(after, ns, config, perform, receive)
+                if done.error is not None:
+                    return done.state, Failed(done.error)
+                after = done.state._replace(evicts=done.state.evicts + 1)
+
+    # OUTCOME
+    return after, Done()

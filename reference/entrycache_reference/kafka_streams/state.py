@@ -1,0 +1,133 @@
+"""What the cache of one stream thread holds, and what a step hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.ops import Op
+from entrycache_reference.kafka_streams.outcomes import Call, Context, ErrorKind, Forward, Outcome
+from entrycache_reference.rules import Rule
+
+
+class Node(NamedTuple):
+    """One cached entry. `value` None: a tombstone. `write` is the number of the write that made it."""
+
+    value: str | None
+    is_dirty: bool
+    size_bytes: int
+    context: Context
+    write: int
+
+
+class Listener(NamedTuple):
+    """Who gets the dirty entries of a namespace. `of_store`: it is the caching store of that name."""
+
+    steps: tuple[Op, ...] = ()
+    fails: int = 0
+    of_store: bool = False
+
+
+class Space(NamedTuple):
+    """The cache of one namespace.
+
+    `recent` names its keys from most to least recent, `dirty` the dirty ones in the order of their writes.
+    """
+
+    nodes: Mapping[str, Node] = {}
+    recent: tuple[str, ...] = ()
+    dirty: tuple[str, ...] = ()
+    listener: Listener | None = None
+    hits: int = 0
+    misses: int = 0
+    overwrites: int = 0
+    flushes: int = 0
+
+
+class Store(NamedTuple):
+    """One caching store: what lies in the store below, what is done downstream, what was passed on last.
+
+    `passed_on` holds for each key the number of the write that was forwarded last.
+    """
+
+    inner: Mapping[str, str] = {}
+    downstream: Mapping[str, tuple[Op, ...]] = {}
+    passed_on: Mapping[str, int] = {}
+
+
+class Row(NamedTuple):
+    """One event as a recorded trace shows it, with the rule that made it; a recorder adds hash and ordinals."""
+
+    rule: Rule
+    op: str
+    cause: str | None
+    bytes_after: int
+    ns: str | None = None
+    key: str | None = None
+    size_bytes: int | None = None
+    dirty: bool | None = None
+    value: str | None = None
+
+
+class State(NamedTuple):
+    """The whole state. `writes` counts the writes of the run.
+
+    `called`, `calls`, `forwards` and `rows` are those of the step under way; between steps they are empty.
+    """
+
+    max_size_bytes: int
+    spaces: Mapping[str, Space] = {}
+    stores: Mapping[str, Store] = {}
+    puts: int = 0
+    gets: int = 0
+    evicts: int = 0
+    flushes: int = 0
+    writes: int = 0
+    called: int = 0
+    calls: tuple[Call, ...] = ()
+    forwards: tuple[Forward, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+class Change(NamedTuple):
+    """What a part of a step made of a state; `error`: it failed, and the step with it."""
+
+    state: State
+    error: ErrorKind | None = None
+
+
+class Step(NamedTuple):
+    """What one step makes of a state: the state after it, its answer, and its events in order."""
+
+    state: State
+    outcome: Outcome
+    rows: tuple[Row, ...]
+
+
+def initial(config: Config) -> State:
+    """The empty state."""
+    return State(config.max_size_bytes)
+
+
+def total_bytes(state: State) -> int:
+    """The exact sum of the sizes of all entries."""
+    return sum(node.size_bytes for space in state.spaces.values() for node in space.nodes.values())
+
+
+def space_of(state: State, ns: str) -> Space:
+    """The namespace of that name; an empty one where there is none."""
+    return state.spaces.get(ns, Space())
+
+
+def with_space(state: State, ns: str, space: Space) -> State:
+    """The state with this namespace."""
+    return state._replace(spaces={**state.spaces, ns: space})
+
+
+def told(state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None) -> State:
+    """The state with one more event of the step under way."""
+    size_bytes = None if node is None else node.size_bytes
+    dirty = None if node is None else node.is_dirty
+    row = Row(rule, op, cause, total_bytes(state), ns, key, size_bytes, dirty)
+    return state._replace(rows=(*state.rows, row))

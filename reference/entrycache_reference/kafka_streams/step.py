@@ -1,0 +1,56 @@
+"""One step: dispatch by the type of the event, one function an operation; listeners take steps inside steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from entrycache_reference.kafka_streams import lookups, ops, spaces, stores, writes
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.outcomes import Answer, Outcome
+from entrycache_reference.kafka_streams.state import State, Step
+from entrycache_reference.rules import Rule, rule
+
+FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
+    ops.Put: writes.put,
+    ops.PutAll: writes.put_all,
+    ops.PutIfAbsent: writes.put_if_absent,
+    ops.Get: lookups.get,
+    ops.Delete: writes.delete,
+    ops.Range: lookups.range_,
+    ops.ReverseRange: lookups.reverse_range,
+    ops.All: lookups.all_,
+    ops.ReverseAll: lookups.reverse_all,
+    ops.Listen: spaces.listen,
+    ops.Flush: spaces.flush,
+    ops.Evict: spaces.evict,
+    ops.Clear: spaces.clear,
+    ops.Close: spaces.close,
+    ops.Resize: spaces.resize,
+    ops.Usage: lookups.usage,
+    ops.Metrics: lookups.metrics,
+    ops.StorePut: stores.store_put,
+    ops.StoreGet: stores.store_get,
+    ops.StoreDelete: stores.store_delete,
+    ops.StoreRange: stores.store_range,
+    ops.StoreAll: stores.store_all,
+    ops.StoreFlush: stores.store_flush,
+    ops.StoreInner: stores.store_inner,
+    ops.OnForward: stores.on_forward,
+    ops.Share: stores.share,
+}
+"""The function of each operation."""
+
+
+@rule(Rule.K_LISTEN_2)
+def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
+    """One operation, in a step of its own or inside a call."""
+    return FUNCTIONS[type(event)](state, event, config, perform, stores.receive)
+
+
+@rule(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2)
+def step(state: State, event: ops.Op, config: Config) -> Step:
+    """What one event makes of a state. Pure and total: the state that came in is never changed."""
+    after, answer = perform(state, event, config)
+    settled = after._replace(called=0, calls=(), forwards=(), rows=())
+    return Step(settled, Outcome(answer, after.calls, after.forwards), after.rows)

@@ -1,0 +1,225 @@
+"""Level `store`: caching stores over in-memory stores. Every read is the last write, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.deliver import Perform, Receive, hand_over, performed
+from entrycache_reference.kafka_streams.lookups import is_between, keys_between
+from entrycache_reference.kafka_streams.ops import (
+    OnForward,
+    Share,
+    StoreAll,
+    StoreDelete,
+    StoreFlush,
+    StoreGet,
+    StoreInner,
+    StorePut,
+    StoreRange,
+)
+from entrycache_reference.kafka_streams.outcomes import (
+    Answer,
+    Context,
+    Done,
+    Failed,
+    Forward,
+    Listed,
+    Shared,
+    Value,
+)
+from entrycache_reference.kafka_streams.size import in_order, size_bytes
+from entrycache_reference.kafka_streams.state import (
+    Listener,
+    Node,
+    State,
+    Store,
+    space_of,
+    with_space,
+)
+from entrycache_reference.kafka_streams.writes import answered, looked, put_node
+from entrycache_reference.rules import Rule, rule
+
+OF_STORE: Final = Listener(of_store=True)
+
+
+def store_of(state: State, name: str) -> Store:
+    """The store of that name."""
+    return state.stores.get(name, Store())
+
+
+def with_store(state: State, name: str, store: Store) -> State:
+    """The state with this store."""
+    return state._replace(stores={**state.stores, name: store})
+
+
+def opened(state: State, name: str) -> State:
+    """The state with that store there: from its first use on it is the listener of its namespace."""
+    if name in state.stores:
+        return state
+    return with_store(with_space(state, name, space_of(state, name)._replace(listener=OF_STORE)), name, Store())
+
+
+def node_of(key: str, value: str | None, is_dirty: bool, number: int) -> Node:
+    """An entry as a caching store writes it."""
+    return Node(value, is_dirty, size_bytes(key, value, "", ()), Context(), number)
+
+
+@rule(Rule.K_STORE_1, Rule.K_STORE_2)
+def lies_below(inner: Mapping[str, str], key: str, value: str | None) -> Mapping[str, str]:
+    """The store below with this value; None: without the key."""
+    kept = {other: kept for other, kept in inner.items() if other != key}
+    return kept if value is None else {**kept, key: value}
+
+
+@rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
+def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, perform: Perform) -> State:
+    """A caching store gets its dirty entries: all of them go to the store below, then they are passed on.
+
+    So whatever is done downstream meets a store that holds the last write of every key. A tombstone of a key
+    that does not lie below goes nowhere. What was overtaken by a later write, passed on meanwhile, is not
+    passed on.
+    """
+    after = state
+    known: tuple[tuple[str, Node], ...] = ()
+    for key, node in entries:
+        store = store_of(after, name)
+        if node.value is not None or key in store.inner:
+            known += ((key, node),)
+            after = with_store(after, name, store._replace(inner=lies_below(store.inner, key, node.value)))
+    for key, node in known:
+        if store_of(after, name).passed_on.get(key, -1) < node.write:
+            after = pass_on(after, name, key, node, config, perform)
+    return after
+
+
+@rule(Rule.K_STORE_4, Rule.K_STORE_5)
+def pass_on(state: State, name: str, key: str, node: Node, config: Config, perform: Perform) -> State:
+    """Forward one entry downstream, and do there what is to be done for that key."""
+    at = len(state.forwards)
+    store = store_of(state, name)
+    noted = with_store(state, name, store._replace(passed_on={**store.passed_on, key: node.write}))
+    begun = noted._replace(forwards=(*state.forwards, Forward(name, key, node.value)))
+    after, answers = performed(begun, store.downstream.get(key, ()), config, perform)
+    ended = Forward(name, key, node.value, answers)
+    return after._replace(forwards=(*after.forwards[:at], ended, *after.forwards[at + 1 :]))
+
+
+@rule(Rule.K_STORE_1)
+def store_put(
+    state: State, event: StorePut, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """Write one value: a dirty entry."""
+    there = opened(state, event.store)
+    node = node_of(event.key, event.value, True, there.writes)
+    return answered(put_node(there, event.store, event.key, node, config, perform, receive), Done())
+
+
+@rule(Rule.K_STORE_1, Rule.K_STORE_6)
+def read_value(
+    state: State, name: str, key: str, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, str | None]:
+    """The last write of a key; what is read from the store below is cached, clean."""
+    # GUARD: none.
+    # DECISION: the cache first; a tombstone there hides what lies below.
+    counted = opened(state, name)._replace(gets=state.gets + 1)
+    cached = space_of(counted, name).nodes.get(key)
+    after = looked(counted, name, key)
+    if cached is not None:
+        return after, cached.value
+    value = store_of(after, name).inner.get(key)
+    if value is None:
+        return after, None
+
+    # EFFECT: the write may evict, itself too.
+    # OUTCOME
+    done = put_node(after, name, key, node_of(key, value, False, after.writes), config, perform, receive)
+    return done.state, value
+
+
+@rule(Rule.K_STORE_1, Rule.K_STORE_6)
+def store_get(
+    state: State, event: StoreGet, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """Read one value."""
+    after, value = read_value(state, event.store, event.key, config, perform, receive)
+    return after, Value(value)
+
+
+@rule(Rule.K_STORE_1, Rule.K_STORE_7)
+def store_delete(
+    state: State, event: StoreDelete, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """Delete one key: a read, then a tombstone."""
+    after, value = read_value(state, event.store, event.key, config, perform, receive)
+    done = put_node(
+        after, event.store, event.key, node_of(event.key, None, True, after.writes), config, perform, receive
+    )
+    return (done.state, Value(value)) if done.error is None else (done.state, Failed(done.error))
+
+
+@rule(Rule.K_STORE_8)
+def merged(state: State, name: str, first: str | None, last: str | None) -> tuple[State, Answer]:
+    """Cache and store below as one: the cache wins, its tombstones hide."""
+    after = opened(state, name)
+    below = store_of(after, name).inner
+    view: dict[str, str | None] = {key: value for key, value in below.items() if is_between(key, first, last, True)}
+    for key in keys_between(after, name, first, last, True):
+        view[key] = space_of(after, name).nodes[key].value
+        after = looked(after, name, key)
+    return after, Listed(tuple((key, view[key]) for key in in_order(tuple(view)) if view[key] is not None))
+
+
+@rule(Rule.K_STORE_8)
+def store_range(
+    state: State, event: StoreRange, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """Read a range, both ends included."""
+    return merged(state, event.store, event.from_, event.to)
+
+
+@rule(Rule.K_STORE_8)
+def store_all(
+    state: State, event: StoreAll, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """Read every key."""
+    return merged(state, event.store, None, None)
+
+
+@rule(Rule.K_STORE_2)
+def store_flush(
+    state: State, event: StoreFlush, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """Write everything that is dirty to the store below, and pass it on."""
+    there = opened(state, event.store)
+    counted = there._replace(flushes=there.flushes + 1)
+    return answered(hand_over(counted, event.store, None, config, perform, receive), Done())
+
+
+@rule(Rule.K_STORE_2)
+def store_inner(
+    state: State, event: StoreInner, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """What lies in the store below, by key."""
+    after = opened(state, event.store)
+    inner = store_of(after, event.store).inner
+    return after, Listed(tuple((key, inner[key]) for key in in_order(tuple(inner))))
+
+
+@rule(Rule.K_STORE_5)
+def on_forward(
+    state: State, event: OnForward, config: Config, perform: Perform, receive: Receive
+) -> tuple[State, Answer]:
+    """What is done downstream for a key from now on."""
+    after = opened(state, event.store)
+    store = store_of(after, event.store)
+    downstream = {**store.downstream, event.key: event.steps}
+    return with_store(after, event.store, store._replace(downstream=downstream)), Done()
+
+
+@rule(Rule.K_SHARE_1)
+def share(state: State, event: Share, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+    """The bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
+    takers = event.threads + (1 if event.global_thread else 0)
+    return state, Shared(event.total_bytes if event.threads == 0 else event.total_bytes // takers)

@@ -1,0 +1,35 @@
+"""The laws of kafka-streams over fixed random runs; each law sees the mutant of its rule, and no other law does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.museum.mutants.mutant import applied
+from entrycache_conformance.museum.mutants.streams import STREAMS
+from entrycache_conformance.rulebook.corpus import Run, first_break, stream_runs
+from entrycache_reference.kafka_streams.laws import LAWS
+from entrycache_reference.rules import Rule
+
+TRIED: Final = STREAMS[::7]
+"""A share of the mutants; `entrycache rules --check` tries all of them."""
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    return list(stream_runs())
+
+
+def test_the_reference_keeps_its_laws_and_every_law_is_asked(runs: list[Run]) -> None:
+    fired: dict[Rule, int] = {}
+    broken = [(run.events, rules) for run in runs if (rules := first_break(run, fired))]
+    assert broken == []
+    assert {law.rule for law in LAWS} == fired.keys() == {rule for rule in Rule if rule.value.startswith("K-")}
+
+
+@pytest.mark.parametrize("mutant", TRIED, ids=lambda mutant: mutant.rule.value)
+def test_a_mutant_is_seen_by_the_law_of_its_rule_alone(mutant, runs: list[Run]) -> None:
+    with applied(mutant):
+        seen = {rule for run in runs for rule in first_break(run, {})}
+    assert seen == {mutant.rule}
