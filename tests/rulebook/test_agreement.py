@@ -85,7 +85,7 @@ def test_a_step_that_throws_is_a_break(monkeypatch):
     monkeypatch.setattr(read, "marked", throw)
     with corpus.listening() as heard, pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
-    assert corpus.first_break(*heard[0], {}) == (Rule.LIVENESS_2,)
+    assert corpus.first_break(corpus.Run(corpus.PULSAR, *heard[0]), {}) == (Rule.LIVENESS_2,)
 
 
 def test_a_mutant_is_taken_back_even_after_an_error():

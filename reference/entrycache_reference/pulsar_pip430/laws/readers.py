@@ -69,8 +69,10 @@ def starts_where_it_has_to(config: Config, pre: State, event: Op, step: Step) ->
 
 
 def grace_was_reset(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
-    """The grace period is the default one, and the time to live has been changed since."""
-    return config.evict_by_expected_reads and config.grace_millis is None and pre.settings.ttl_nanos != config.ttl_nanos
+    """The grace period is the default one, written out or not, and the time to live has been changed since."""
+    if not config.evict_by_expected_reads or pre.settings.ttl_nanos == config.ttl_nanos:
+        return False
+    return config.grace_millis is None or config.grace_millis == config.ttl_nanos // 500_000
 
 
 def grace_counts(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
