@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated
 
 from entrycache_reference.vocabulary import INTEGER_MAX, Span
@@ -11,9 +12,50 @@ Size = Annotated[int, Span(0, INTEGER_MAX)]
 CALLS_MAX = 64
 
 
+class UndeliveredEviction(Enum):
+    """Variant `undelivered_eviction` (K-FLUSH-3): what becomes of an evicted entry that nobody has taken."""
+
+    KEPT = "kept"
+    LOST = "lost"
+
+
+class FailedFlush(Enum):
+    """Variant `failed_flush` (K-FLUSH-3): what becomes of the others when a listener throws."""
+
+    DIRTY = "dirty"
+    CLEAN = "clean"
+
+
+class Total(Enum):
+    """Variant `total` (K-EVICT-4, K-METRICS-1): which total the limit is held against."""
+
+    EXACT = "exact"
+    RUNNING = "running"
+
+
+class FlushedTombstone(Enum):
+    """Variant `flushed_tombstone` (K-FLUSH-4): what is dropped after a tombstone was handed over."""
+
+    SAME_WRITE = "same-write"
+    ANY_WRITE = "any-write"
+
+
+class Delivery(Enum):
+    """Variant `delivery` (K-STORE-2, K-STORE-4): how a caching store passes on what it is handed."""
+
+    BELOW_FIRST = "below-first"
+    ONE_BY_ONE = "one-by-one"
+
+
 @dataclass(frozen=True, slots=True)
 class Variants:
     """Readings that differ between releases; the defaults are the promise of the protocol."""
+
+    undelivered_eviction: UndeliveredEviction = UndeliveredEviction.KEPT
+    failed_flush: FailedFlush = FailedFlush.DIRTY
+    total: Total = Total.EXACT
+    flushed_tombstone: FlushedTombstone = FlushedTombstone.SAME_WRITE
+    delivery: Delivery = Delivery.BELOW_FIRST
 
 
 @dataclass(frozen=True, slots=True)
