@@ -25,6 +25,11 @@ public interface Adapter<R> {
     /** An empty instance. */
     R open(Args config);
 
+    /** The most clients of a history; 1: its runs are for one thread only. */
+    default int threads() {
+        return 1;
+    }
+
     /** References to buffers that are still held once all of a run is given back; empty where leaks are not declared. */
     default OptionalLong leaked(R run) {
         return OptionalLong.empty();

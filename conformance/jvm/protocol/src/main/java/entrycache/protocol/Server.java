@@ -7,6 +7,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.FileDescriptor;
@@ -28,7 +29,7 @@ import java.util.stream.Collectors;
 public final class Server<R> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
 
-    /** A run that is being answered. */
+    /** A run that is being answered; a history has no outcomes, and no step of its own. */
     private record Current(JsonElement id, JsonArray outcomes, Writer out) {
         JsonObject answer(String name, JsonElement value) {
             JsonObject answer = new JsonObject();
@@ -39,7 +40,7 @@ public final class Server<R> {
 
         JsonObject errored(String message, String traceback) {
             JsonObject errored = new JsonObject();
-            errored.addProperty("step", outcomes.size());
+            errored.add("step", outcomes == null ? JsonNull.INSTANCE : new JsonPrimitive(outcomes.size()));
             errored.addProperty("message", message);
             errored.addProperty("traceback", traceback);
             return answer("errored", errored);
@@ -80,7 +81,7 @@ public final class Server<R> {
     /**
      * Ends the process for a step that does not end: answers its run as an errored one, and nothing after it.
      *
-     * <p>For another thread than the one that serves, which is in that step for ever.
+     * <p>For another thread than those that serve, which are in that step for ever.
      */
     public static void giveUp(String why) {
         Current stuck = current;
@@ -108,7 +109,13 @@ public final class Server<R> {
             if (command.equals("stop")) {
                 return;
             }
-            JSON.toJson(command.equals("start") ? start() : run(request, out), out);
+            JSON.toJson(
+                    switch (command) {
+                        case "start" -> start();
+                        case "history" -> history(request, out);
+                        default -> run(request, out);
+                    },
+                    out);
             out.write('\n');
             if (!in.ready()) {
                 out.flush();
@@ -121,6 +128,11 @@ public final class Server<R> {
         adapter.operations().forEach(operation -> names.add(operation.name()));
         JsonObject system = adapter.declares();
         system.add("ops", names);
+        if (adapter.threads() > 1) {
+            JsonObject limits = system.has("limits") ? system.getAsJsonObject("limits") : new JsonObject();
+            limits.addProperty("threads", adapter.threads());
+            system.add("limits", limits);
+        }
         JsonObject systems = new JsonObject();
         systems.add(adapter.system(), system);
         JsonObject answer = new JsonObject();
@@ -143,12 +155,33 @@ public final class Server<R> {
         }
     }
 
-    private OptionalLong perform(Args request, JsonArray outcomes) {
-        if (!request.text("cmd").equals("run") || !request.text("system").equals(adapter.system())) {
+    private JsonObject history(JsonObject request, Writer out) {
+        Current current = new Current(request.get("id"), null, out);
+        Server.current = current;
+        try {
+            if (adapter.threads() < 2) {
+                throw new IllegalArgumentException("histories of " + adapter.system() + " are not served");
+            }
+            History<R> history = new History<>(open(new Args(request), "history"), this::outcome);
+            JsonArray events = history.play(new Args(request));
+            return history.thrown() == null
+                    ? current.answer("events", events)
+                    : current.errored(history.failed(), traceback(history.thrown()));
+        } catch (Exception | LinkageError e) {
+            return current.errored(e.toString(), traceback(e));
+        }
+    }
+
+    private R open(Args request, String command) {
+        if (!request.text("cmd").equals(command) || !request.text("system").equals(adapter.system())) {
             throw new IllegalArgumentException("only runs of " + adapter.system() + " are served");
         }
-        JsonObject config = request.has("config") ? request.json().getAsJsonObject("config") : new JsonObject();
-        R run = adapter.open(new Args(config));
+        return adapter.open(
+                new Args(request.has("config") ? request.json().getAsJsonObject("config") : new JsonObject()));
+    }
+
+    private OptionalLong perform(Args request, JsonArray outcomes) {
+        R run = open(request, "run");
         for (JsonElement step : request.list("steps")) {
             outcomes.add(outcome(run, new Args(step.getAsJsonObject())));
         }

@@ -88,15 +88,17 @@ final class CacheOps {
         return new JsonObject();
     }
 
-    /** The thread cache has no such call, so the change of the total, which it makes around each, is made here. */
+    /** The thread cache has no such call; the change of the total, which it makes around each, is made here, as there. */
     private static JsonObject evict(KafkaRun run, Args step) {
         NamedCache named = LookOps.named(run, step);
         if (named != null) {
-            long before = named.sizeInBytes();
-            try {
-                named.evict();
-            } finally {
-                ((AtomicLong) Reflection.get(TOTAL, run.cache)).getAndAdd(named.sizeInBytes() - before);
+            synchronized (named) {
+                long before = named.sizeInBytes();
+                try {
+                    named.evict();
+                } finally {
+                    ((AtomicLong) Reflection.get(TOTAL, run.cache)).getAndAdd(named.sizeInBytes() - before);
+                }
             }
         }
         return new JsonObject();

@@ -20,7 +20,8 @@ import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
  * One run: a released thread cache, the stores above it, and the calls back that a step brings about.
  *
  * <p>A step is performed by the released code; so is a step inside a call back, whose outcome goes into the record of
- * that call. What a step answers besides its outcome is the list of all calls that began during it.
+ * that call. What a step answers besides its outcome is the list of all calls that began during it. The clients of a
+ * history share one run.
  */
 final class KafkaRun {
     static final Map<String, Operation<KafkaRun>> OPERATIONS = KafkaStreamsAdapter.all().stream()
@@ -31,9 +32,14 @@ final class KafkaRun {
     final Map<String, CachedStore> stores = new HashMap<>();
 
     private final long reentryBudget;
-    private JsonArray flushed = new JsonArray();
-    private JsonArray forwarded = new JsonArray();
-    private long calls;
+    private final ThreadLocal<Calls> calls = ThreadLocal.withInitial(Calls::new);
+
+    /** What was called during the step that a thread is in. */
+    private static final class Calls {
+        final JsonArray flushed = new JsonArray();
+        final JsonArray forwarded = new JsonArray();
+        long count;
+    }
 
     KafkaRun(Args config) {
         Metrics registry = new Metrics(new MetricConfig(), List.of(), StandingTime.INSTANCE);
@@ -49,40 +55,39 @@ final class KafkaRun {
 
     /** A step of the run, with what was called during it. */
     JsonObject step(Args step) {
-        flushed = new JsonArray();
-        forwarded = new JsonArray();
-        calls = 0;
-        Watchdog.INSTANCE.begins(this);
+        Calls during = new Calls();
+        calls.set(during);
+        Watchdog.Step watched = Watchdog.INSTANCE.begins(this);
         try {
             JsonObject outcome = perform(step);
-            if (!flushed.isEmpty()) {
-                outcome.add("flushed", flushed);
+            if (!during.flushed.isEmpty()) {
+                outcome.add("flushed", during.flushed);
             }
-            if (!forwarded.isEmpty()) {
-                outcome.add("forwarded", forwarded);
+            if (!during.forwarded.isEmpty()) {
+                outcome.add("forwarded", during.forwarded);
             }
             return outcome;
         } finally {
-            Watchdog.INSTANCE.ends();
+            Watchdog.INSTANCE.ends(watched);
         }
     }
 
     /** A listener was called: written down at once; its steps run unless it is to fail or the budget is used up. */
     void flushed(JsonObject call, JsonArray steps, boolean fails) {
-        flushed.add(call);
+        calls.get().flushed.add(call);
         called(call, steps, fails);
     }
 
     /** An entry was forwarded downstream. */
     void forwarded(JsonObject call, JsonArray steps) {
-        forwarded.add(call);
+        calls.get().forwarded.add(call);
         called(call, steps, false);
     }
 
     private void called(JsonObject call, JsonArray steps, boolean fails) {
         JsonArray inner = new JsonArray();
         call.add("inner", inner);
-        boolean performs = calls++ < reentryBudget;
+        boolean performs = calls.get().count++ < reentryBudget;
         if (fails) {
             throw new ListenerFailed();
         }

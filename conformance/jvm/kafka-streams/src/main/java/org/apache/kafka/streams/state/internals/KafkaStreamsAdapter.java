@@ -16,6 +16,8 @@ import org.apache.kafka.streams.internals.metrics.ClientMetrics;
  * <p>It lives in the package of the released cache, whose classes are not all public.
  */
 final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
+    private static final int THREADS = 8;
+
     @Override
     public String system() {
         return "kafka-streams";
@@ -53,6 +55,11 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
     @Override
     public KafkaRun open(Args config) {
         return new KafkaRun(config);
+    }
+
+    @Override
+    public int threads() {
+        return THREADS;
     }
 
     static List<Operation<KafkaRun>> all() {

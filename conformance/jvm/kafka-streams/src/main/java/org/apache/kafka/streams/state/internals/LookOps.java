@@ -39,7 +39,9 @@ final class LookOps {
 
     /** The cache of a namespace, if it exists. */
     static NamedCache named(KafkaRun run, Args step) {
-        return caches(run).get(namespace(step));
+        synchronized (run.cache) {
+            return caches(run).get(namespace(step));
+        }
     }
 
     private static JsonObject get(KafkaRun run, Args step) {
