@@ -435,9 +435,9 @@ def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *ca
 
 def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> Taken:
     """K-STORE-7: deleting what is not there writes no tombstone."""
-    after, value = stores.read_value(state, event.store, event.key, config, *calls)
+    done, value = stores.read_value(state, event.store, event.key, config, *calls)
     if value is None:
-        return after, Value(None)
+        return done.state, Value(None)
     return stores.store_delete(state, event, config, *calls)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, Delivery
 from entrycache_reference.kafka_streams.deliver import Perform, Receive, hand_over, performed
 from entrycache_reference.kafka_streams.lookups import is_between, keys_between
 from entrycache_reference.kafka_streams.ops import (
@@ -23,7 +23,6 @@ from entrycache_reference.kafka_streams.outcomes import (
     Answer,
     Context,
     Done,
-    Failed,
     Forward,
     Listed,
     Shared,
@@ -31,6 +30,7 @@ from entrycache_reference.kafka_streams.outcomes import (
 )
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
 from entrycache_reference.kafka_streams.state import (
+    Change,
     Listener,
     Node,
     State,
@@ -79,8 +79,10 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
 
     So whatever is done downstream meets a store that holds the last write of every key. A tombstone of a key
     that does not lie below goes nowhere. What was overtaken by a later write, passed on meanwhile, is not
-    passed on.
+    passed on. Variant `delivery`: each entry is written below and passed on before the next is looked at.
     """
+    if config.variants.delivery is Delivery.ONE_BY_ONE:
+        return receive_one_by_one(state, name, entries, config, perform)
     after = state
     known: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
@@ -91,6 +93,24 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     for key, node in known:
         if store_of(after, name).passed_on.get(key, -1) < node.write:
             after = pass_on(after, name, key, node, config, perform)
+    return after
+
+
+@rule(Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
+def receive_one_by_one(
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, perform: Perform
+) -> State:
+    """The released reading: what is done downstream meets a store that lacks the entries after this one.
+
+    Their cached copies are clean by then, so whatever takes one of them out of the cache brings back what lies
+    below, until its turn comes; and its turn comes also where a later write of the key has overtaken it.
+    """
+    after = state
+    for key, node in entries:
+        store = store_of(after, name)
+        if node.value is not None or key in store.inner:
+            below = store._replace(inner=lies_below(store.inner, key, node.value))
+            after = pass_on(with_store(after, name, below), name, key, node, config, perform)
     return after
 
 
@@ -119,7 +139,7 @@ def store_put(
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def read_value(
     state: State, name: str, key: str, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, str | None]:
+) -> tuple[Change, str | None]:
     """The last write of a key; what is read from the store below is cached, clean."""
     # GUARD: none.
     # DECISION: the cache first; a tombstone there hides what lies below.
@@ -127,15 +147,14 @@ def read_value(
     cached = space_of(counted, name).nodes.get(key)
     after = looked(counted, name, key)
     if cached is not None:
-        return after, cached.value
+        return Change(after), cached.value
     value = store_of(after, name).inner.get(key)
     if value is None:
-        return after, None
+        return Change(after), None
 
     # EFFECT: the write may evict, itself too.
     # OUTCOME
-    done = put_node(after, name, key, node_of(key, value, False, after.writes), config, perform, receive)
-    return done.state, value
+    return put_node(after, name, key, node_of(key, value, False, after.writes), config, perform, receive), value
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
@@ -143,8 +162,8 @@ def store_get(
     state: State, event: StoreGet, config: Config, perform: Perform, receive: Receive
 ) -> tuple[State, Answer]:
     """Read one value."""
-    after, value = read_value(state, event.store, event.key, config, perform, receive)
-    return after, Value(value)
+    done, value = read_value(state, event.store, event.key, config, perform, receive)
+    return answered(done, Value(value))
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_7)
@@ -152,11 +171,11 @@ def store_delete(
     state: State, event: StoreDelete, config: Config, perform: Perform, receive: Receive
 ) -> tuple[State, Answer]:
     """Delete one key: a read, then a tombstone."""
-    after, value = read_value(state, event.store, event.key, config, perform, receive)
-    done = put_node(
-        after, event.store, event.key, node_of(event.key, None, True, after.writes), config, perform, receive
-    )
-    return (done.state, Value(value)) if done.error is None else (done.state, Failed(done.error))
+    done, value = read_value(state, event.store, event.key, config, perform, receive)
+    if done.error is None:
+        node = node_of(event.key, None, True, done.state.writes)
+        done = put_node(done.state, event.store, event.key, node, config, perform, receive)
+    return answered(done, Value(value))
 
 
 @rule(Rule.K_STORE_8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, Delivery
 from entrycache_reference.kafka_streams.laws.law import Law, always, node_at, space, undisturbed
 from entrycache_reference.kafka_streams.ops import (
     OnForward,
@@ -48,8 +48,22 @@ def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> 
     )
 
 
+def agrees(state: State) -> bool:
+    """Whether what a store holds clean is what lies below: what else, if not what was promised, would be dropped."""
+    return all(
+        node.is_dirty or node.value == store.inner.get(key)
+        for name, store in state.stores.items()
+        for key, node in space(state, name).nodes.items()
+    )
+
+
 def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
     return undisturbed(step)
+
+
+def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Nothing was done downstream; and by the norm nothing that was done there before has left its marks."""
+    return undisturbed(step) and (config.variants.delivery is Delivery.BELOW_FIRST or agrees(pre))
 
 
 def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -90,7 +104,8 @@ def _is_dirty(state: State, name: str, key: str) -> bool:
 
 
 def _disturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return bool(step.outcome.forwarded) and not undisturbed(step)
+    by_norm = config.variants.delivery is Delivery.BELOW_FIRST
+    return by_norm and bool(step.outcome.forwarded) and not undisturbed(step)
 
 
 def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -142,8 +157,8 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
 READING: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
 
 LAWS: Final = (
-    Law(Rule.K_STORE_1, READING, _undisturbed, reads_the_last_write),
-    Law(Rule.K_STORE_2, (StoreFlush,), _undisturbed, lies_all_below),
+    Law(Rule.K_STORE_1, READING, _in_agreement, reads_the_last_write),
+    Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, lies_all_below),
     Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, goes_nowhere),
     Law(Rule.K_STORE_4, (), _disturbed, passes_on_the_last),
     Law(Rule.K_STORE_5, (), _forwards, does_it_there),
