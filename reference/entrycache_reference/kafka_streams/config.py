@@ -47,6 +47,13 @@ class Delivery(Enum):
     ONE_BY_ONE = "one-by-one"
 
 
+class DeleteRead(Enum):
+    """Variant `delete_read` (K-STORE-7): whether what a deletion reads from below is cached first."""
+
+    UNCACHED = "uncached"
+    CACHED = "cached"
+
+
 @dataclass(frozen=True, slots=True)
 class Variants:
     """Readings that differ between releases; the defaults are the promise of the protocol."""
@@ -56,6 +63,7 @@ class Variants:
     total: Total = Total.EXACT
     flushed_tombstone: FlushedTombstone = FlushedTombstone.SAME_WRITE
     delivery: Delivery = Delivery.BELOW_FIRST
+    delete_read: DeleteRead = DeleteRead.UNCACHED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from entrycache_reference.kafka_streams.config import Config, Delivery
+from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
 from entrycache_reference.kafka_streams.deliver import Perform, Receive, hand_over, performed
 from entrycache_reference.kafka_streams.lookups import is_between, keys_between
 from entrycache_reference.kafka_streams.ops import (
@@ -136,21 +136,25 @@ def store_put(
     return answered(put_node(there, event.store, event.key, node, config, perform, receive), Done())
 
 
+@rule(Rule.K_STORE_1)
+def sought(state: State, name: str, key: str) -> tuple[State, str | None]:
+    """The last write of a key: the cache's, where a tombstone hides what lies below, else what lies below."""
+    counted = opened(state, name)._replace(gets=state.gets + 1)
+    after = looked(counted, name, key)
+    cached = space_of(after, name).nodes.get(key)
+    return after, store_of(after, name).inner.get(key) if cached is None else cached.value
+
+
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def read_value(
     state: State, name: str, key: str, config: Config, perform: Perform, receive: Receive
 ) -> tuple[Change, str | None]:
     """The last write of a key; what is read from the store below is cached, clean."""
     # GUARD: none.
-    # DECISION: the cache first; a tombstone there hides what lies below.
-    counted = opened(state, name)._replace(gets=state.gets + 1)
-    cached = space_of(counted, name).nodes.get(key)
-    after = looked(counted, name, key)
-    if cached is not None:
-        return Change(after), cached.value
-    value = store_of(after, name).inner.get(key)
-    if value is None:
-        return Change(after), None
+    # DECISION: only what the cache did not have, and the store below has, is cached.
+    after, value = sought(state, name, key)
+    if value is None or key in space_of(after, name).nodes:
+        return Change(after), value
 
     # EFFECT: the write may evict, itself too.
     # OUTCOME
@@ -170,8 +174,16 @@ def store_get(
 def store_delete(
     state: State, event: StoreDelete, config: Config, perform: Perform, receive: Receive
 ) -> tuple[State, Answer]:
-    """Delete one key: a read, then a tombstone."""
-    done, value = read_value(state, event.store, event.key, config, perform, receive)
+    """Delete one key: a read that caches nothing, then a tombstone, so that nothing comes between the two.
+
+    Variant `delete_read`: it is read as by `store_get`, and what the read evicts is forwarded before the tombstone
+    is written.
+    """
+    if config.variants.delete_read is DeleteRead.CACHED:
+        done, value = read_value(state, event.store, event.key, config, perform, receive)
+    else:
+        after, value = sought(state, event.store, event.key)
+        done = Change(after)
     if done.error is None:
         node = node_of(event.key, None, True, done.state.writes)
         done = put_node(done.state, event.store, event.key, node, config, perform, receive)

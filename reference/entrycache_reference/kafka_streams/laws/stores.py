@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams.config import Config, Delivery
-from entrycache_reference.kafka_streams.laws.law import Law, always, node_at, space, undisturbed
+from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
+from entrycache_reference.kafka_streams.laws.law import Law, always, failed, node_at, space, undisturbed
 from entrycache_reference.kafka_streams.ops import (
     OnForward,
     StoreAll,
@@ -122,7 +122,7 @@ def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    below = event.key in pre.stores.get(event.store, NONE).inner
+    below = event.key in pre.stores.get(event.store, NONE).inner and not failed(step)
     return below and node_at(pre, event.store, event.key) is None and not step.outcome.forwarded
 
 
@@ -134,10 +134,19 @@ def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
     return gone or (node is not None and (node.value, node.is_dirty) == (value, False))
 
 
+def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
+    at_once = config.variants.delete_read is DeleteRead.UNCACHED
+    return not failed(step) and (at_once or undisturbed(step))
+
+
 def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    """K-STORE-7."""
-    wrote = [row for row in step.rows if row.op == "PUT" and row.key == event.key and row.dirty]
-    return len(wrote) == 1 and event.key not in last_writes(step.state, event.store)
+    """K-STORE-7: the tombstone is the first write of the step, and the only one where nothing is done downstream."""
+    own = [row for row in step.rows if row.op == "PUT"]
+    if config.variants.delete_read is DeleteRead.CACHED:
+        own = [row for row in own if row.dirty]
+    if not own or (own[0].ns, own[0].key, own[0].dirty) != (event.store, event.key, True):
+        return False
+    return not undisturbed(step) or (len(own) == 1 and event.key not in last_writes(step.state, event.store))
 
 
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -163,6 +172,6 @@ LAWS: Final = (
     Law(Rule.K_STORE_4, (), _disturbed, passes_on_the_last),
     Law(Rule.K_STORE_5, (), _forwards, does_it_there),
     Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
-    Law(Rule.K_STORE_7, (StoreDelete,), _undisturbed, leaves_a_tombstone),
+    Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
     Law(Rule.K_STORE_8, (StoreRange, StoreAll), always, lists_the_view),
 )
