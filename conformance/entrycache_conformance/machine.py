@@ -245,6 +245,8 @@ def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
         return failure
 
     def differs(case: Case) -> Failure | None:
+        if case.system.unfit(subject.declaration, case.config, case.steps):
+            return None
         steps = trajectory(case, Coverage())
         answer = subject.play([case])[0]
         if isinstance(answer, Failed):

@@ -92,6 +92,8 @@ def fewer_steps(case: Case, fails: Callable[[Case], Found | None], tries: int) -
 
 
 def _fails(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Failed] | None:
+    if case.system.unfit(subject.declaration, case.config, case.steps):
+        return None
     try:
         answer = subject.play([case])[0]
     except BrokenSubject:

@@ -9,6 +9,7 @@ from entrycache_conformance.kafka_streams import answers as stream_answers
 from entrycache_conformance.kafka_streams import explain as stream_explain
 from entrycache_conformance.kafka_streams import smoke as stream_smoke
 from entrycache_conformance.kafka_streams import weights as stream_weights
+from entrycache_conformance.kafka_streams.fit import unfit as stream_unfit
 from entrycache_conformance.kafka_streams.plan import plan as stream_plan
 from entrycache_conformance.kafka_streams.state_text import state_text
 from entrycache_conformance.kafka_streams.themes import Theme as StreamTheme
@@ -153,7 +154,7 @@ SYSTEMS: Final[dict[str, System]] = {
         smoke=stream_smoke.CASES,
         state_name="cache",
         state_text=state_text,
-        unfit=lambda declaration, config, steps: "",
+        unfit=stream_unfit,
         explain=stream_explain.explain,
     ),
 }

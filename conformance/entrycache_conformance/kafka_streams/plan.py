@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from entrycache_conformance.draw import Draw, choose
 from entrycache_conformance.kafka_streams.aim import Aim
+from entrycache_conformance.kafka_streams.fit import answered_only
 from entrycache_conformance.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.kafka_streams.weights import LEVEL_OF
 from entrycache_conformance.plan import Plan
@@ -47,4 +48,5 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
     stores = choose(draw, traits.stores) if with_stores else 0
     chosen = weighted(menu, wanted)
     aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
-    return Plan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, aim.op)
+    make = answered_only(aim.op, config)
+    return Plan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make)

@@ -37,8 +37,11 @@ WEIGHTS: Final[dict[str, int]] = {
     "share": 1,
 }
 
-NOT_ASKED: Final = frozenset({Rule.K_RESIZE_2})
-"""Rules that no case is about that a subject is asked: several namespaces pay in an order that is not specified."""
+OF_VARIANTS: Final = frozenset({Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4})
+"""Rules that are about another reading than the norm."""
+
+NOT_ASKED: Final = OF_VARIANTS | {Rule.K_RESIZE_2}
+"""Rules that no case is about that every subject is asked: several namespaces pay in an order that is not specified."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, FlushedTombstone
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Handed
+from entrycache_reference.kafka_streams.running import held
 from entrycache_reference.kafka_streams.space import cleaned, removed
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, space_of, told, with_space
+from entrycache_reference.kafka_streams.undelivered import interrupted, refused, unheard, without_keys
 from entrycache_reference.rules import Rule, rule
 
 Perform = Callable[[State, Op, Config], tuple[State, Answer]]
@@ -57,13 +59,15 @@ def hand_over(state: State, ns: str, evicted: str | None, config: Config, perfor
     counted = with_space(state, ns, space._replace(flushes=space.flushes + 1))
     listener = space.listener
     if listener is None:
-        return Change(counted, NO_LISTENER)
+        return Change(unheard(missed(counted, ns, evicted), ns, evicted, config), NO_LISTENER)
 
     # DECISION: the evicted entry first, then every other dirty one in the order of their writes.
     others = tuple(key for key in space.dirty if key != evicted)
     keys = others if evicted is None else (evicted, *others)
     if not keys:
         return Change(counted)
+    if any(key not in space.nodes for key in keys):
+        return Change(interrupted(counted, ns, evicted, config), ErrorKind.ILLEGAL_STATE)
     entries = tuple((key, space.nodes[key]) for key in keys)
     space = space._replace(flushes=space.flushes + 1, hits=space.hits + len(others))
 
@@ -71,7 +75,8 @@ def hand_over(state: State, ns: str, evicted: str | None, config: Config, perfor
     if listener.fails > 0:
         tried = with_space(state, ns, space._replace(listener=listener._replace(fails=listener.fails - 1)))
         call = Call(ns, tuple(Handed(key, node.value, node.context) for key, node in entries))
-        return Change(tried._replace(called=tried.called + 1, calls=(*tried.calls, call)), ErrorKind.LISTENER_FAILED)
+        tried = missed(tried._replace(called=tried.called + 1, calls=(*tried.calls, call)), ns, evicted)
+        return Change(refused(tried, ns, evicted, config), ErrorKind.LISTENER_FAILED)
 
     # EFFECT: during the call the evicted entry is out of the cache, and the others are clean.
     left = space if evicted is None else removed(space, evicted)
@@ -86,7 +91,21 @@ def hand_over(state: State, ns: str, evicted: str | None, config: Config, perfor
         after = call_listener(after, ns, listener, entries, config, perform)
 
     # OUTCOME: tombstones have served their purpose, unless the key was written again meanwhile.
+    if config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE:
+        deleted = tuple(key for key, node in entries if node.value is None and key != evicted)
+        return Change(without_keys(after, held(state, ns), deleted))
     return Change(without_tombstones(after, ns, entries))
+
+
+def missed(state: State, ns: str, evicted: str | None) -> State:
+    """The events of entries that are not handed over."""
+    space = space_of(state, ns)
+    others = tuple(key for key in space.dirty if key != evicted)
+    after = state
+    for key in others if evicted is None else (evicted, *others):
+        if key in space.nodes:
+            after = told(after, Rule.K_FLUSH_3, "FLUSH", ns, key, space.nodes[key], "FAILED")
+    return after
 
 
 @rule(Rule.K_FLUSH_4)
@@ -115,6 +134,6 @@ def evict_eldest(state: State, ns: str, config: Config, perform: Perform, receiv
     if node.is_dirty:
         return hand_over(state, ns, key, config, perform, receive)
 
-    # EFFECT and OUTCOME
-    after = with_space(state, ns, removed(space, key))
+    # EFFECT and OUTCOME: among the dirty keys it is not, but for a reading that lost the entry of another one.
+    after = with_space(state, ns, removed(space, key)._replace(dirty=space.dirty))
     return Change(told(after, Rule.K_EVICT_2, "EVICT", ns, key, node))

@@ -13,6 +13,7 @@ from entrycache_reference.kafka_streams.outcomes import (
     ThreadCounters,
     Used,
 )
+from entrycache_reference.kafka_streams.running import limited_bytes
 from entrycache_reference.kafka_streams.size import in_order
 from entrycache_reference.kafka_streams.state import State, space_of, total_bytes
 from entrycache_reference.kafka_streams.writes import looked
@@ -94,10 +95,10 @@ def reverse_all(
 
 @rule(Rule.K_METRICS_1)
 def usage(state: State, event: Usage, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
-    """Entries and bytes of one namespace, or of all: exact sums."""
+    """Entries and bytes of one namespace, or of all: exact sums, beside the total that the limit is held against."""
     if event.ns is ABSENT:
         entries = sum(len(space.nodes) for space in state.spaces.values())
-        return state, Used(entries, total_bytes(state), total_bytes(state))
+        return state, Used(entries, total_bytes(state), limited_bytes(state, config))
     nodes = space_of(state, event.ns).nodes
     return state, Used(len(nodes), sum(node.size_bytes for node in nodes.values()))
 

@@ -106,7 +106,27 @@ class Shared:
     bytes: int
 
 
-Answer = Failed | Done | Offered | Got | Deleted | Listed | Used | ThreadCounters | NamespaceCounters | Value | Shared
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Under a variant the step gives no answer: it does not end, or throws what the protocol does not name."""
+
+    reason: str
+
+
+Answer = (
+    Failed
+    | Unanswered
+    | Done
+    | Offered
+    | Got
+    | Deleted
+    | Listed
+    | Used
+    | ThreadCounters
+    | NamespaceCounters
+    | Value
+    | Shared
+)
 
 
 @dataclass(frozen=True, slots=True)

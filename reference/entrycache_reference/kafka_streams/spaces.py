@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, Total
 from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest, hand_over
 from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
 from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
-from entrycache_reference.kafka_streams.state import Listener, Space, State, space_of, told, total_bytes, with_space
+from entrycache_reference.kafka_streams.resize_running import shrink_running
+from entrycache_reference.kafka_streams.running import accounted, booked, held
+from entrycache_reference.kafka_streams.state import (
+    Listener,
+    Space,
+    State,
+    noted,
+    space_of,
+    told,
+    total_bytes,
+    with_space,
+)
 from entrycache_reference.kafka_streams.writes import answered
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
@@ -27,13 +38,15 @@ def flush(state: State, event: Flush, config: Config, perform: Perform, receive:
     counted = state._replace(flushes=state.flushes + 1)
     if event.ns not in state.spaces:
         return counted, Done()
-    return answered(hand_over(counted, event.ns, None, config, perform, receive), Done())
+    done = hand_over(counted, event.ns, None, config, perform, receive)
+    return answered(accounted(counted, done, event.ns, config), Done())
 
 
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_7)
 def evict(state: State, event: Evict, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
     """Evict the eldest entry of a namespace; the thread does not count it."""
-    return answered(evict_eldest(state, event.ns, config, perform, receive), Done())
+    done = evict_eldest(state, event.ns, config, perform, receive)
+    return answered(accounted(state, done, event.ns, config), Done())
 
 
 def dropped(state: State, ns: str, space: Space, law: Rule, cause: str) -> State:
@@ -51,6 +64,7 @@ def clear(state: State, event: Clear, config: Config, perform: Perform, receive:
         return state, Done()
     space = space_of(state, event.ns)
     after = with_space(state, event.ns, space._replace(nodes={}, recent=(), dirty=()))
+    after = booked(state, after, held(state, event.ns), config)
     return dropped(after, event.ns, space, Rule.K_CLOSE_1, "CLEAR"), Done()
 
 
@@ -61,7 +75,9 @@ def close(state: State, event: Close, config: Config, perform: Perform, receive:
         return state, Done()
     space = space_of(state, event.ns)
     after = state._replace(spaces={ns: other for ns, other in state.spaces.items() if ns != event.ns})
-    return dropped(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE"), Done()
+    after = booked(state, after, held(state, event.ns), config)._replace(closed=(*state.closed, event.ns))
+    after = dropped(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE")
+    return noted(after, Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns), Done()
 
 
 @rule(Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3)
@@ -69,8 +85,12 @@ def resize(state: State, event: Resize, config: Config, perform: Perform, receiv
     """Set the limit; a smaller one evicts one eldest of each namespace in turn, and counts each turn."""
     # GUARD: a limit that does not shrink evicts nothing.
     after = state._replace(max_size_bytes=event.max_size_bytes)
+    after = noted(after, Rule.K_RESIZE_1, "CONFIG", value=f'{{"max_size_bytes": {event.max_size_bytes}}}')
     if event.max_size_bytes >= state.max_size_bytes:
         return after, Done()
+
+    if config.variants.total is Total.RUNNING:
+        return shrink_running(after, config, perform, receive)
 
     # DECISION and EFFECT: by name, until the total is within the limit.
     while total_bytes(after) > after.max_size_bytes:

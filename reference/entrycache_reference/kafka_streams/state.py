@@ -73,7 +73,9 @@ class Row(NamedTuple):
 class State(NamedTuple):
     """The whole state. `writes` counts the writes of the run.
 
-    `called`, `calls`, `forwards` and `rows` are those of the step under way; between steps they are empty.
+    `running` is the running total, kept where the variant `total` asks for one. `called`, `calls`, `forwards`,
+    `rows`, `closed` (the names of namespaces that were closed, as often as they were) and `stuck` (why the step
+    gives no answer) are those of the step under way; between steps they are empty.
     """
 
     max_size_bytes: int
@@ -84,10 +86,13 @@ class State(NamedTuple):
     evicts: int = 0
     flushes: int = 0
     writes: int = 0
+    running: int = 0
     called: int = 0
     calls: tuple[Call, ...] = ()
     forwards: tuple[Forward, ...] = ()
     rows: tuple[Row, ...] = ()
+    closed: tuple[str, ...] = ()
+    stuck: str = ""
 
 
 class Change(NamedTuple):
@@ -131,3 +136,8 @@ def told(state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None
     dirty = None if node is None else node.is_dirty
     row = Row(rule, op, cause, total_bytes(state), ns, key, size_bytes, dirty)
     return state._replace(rows=(*state.rows, row))
+
+
+def noted(state: State, rule: Rule, op: str, ns: str | None = None, value: str | None = None) -> State:
+    """The state with one more event that is about no entry."""
+    return state._replace(rows=(*state.rows, Row(rule, op, None, total_bytes(state), ns, value=value)))

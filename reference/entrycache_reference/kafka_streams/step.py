@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams import lookups, ops, spaces, stores, writes
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.outcomes import Answer, Outcome
+from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, Unanswered
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule, rule
 
@@ -52,5 +52,6 @@ def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
 def step(state: State, event: ops.Op, config: Config) -> Step:
     """What one event makes of a state. Pure and total: the state that came in is never changed."""
     after, answer = perform(state, event, config)
-    settled = after._replace(called=0, calls=(), forwards=(), rows=())
-    return Step(settled, Outcome(answer, after.calls, after.forwards), after.rows)
+    settled = after._replace(called=0, calls=(), forwards=(), rows=(), closed=(), stuck="")
+    answered = Unanswered(after.stuck) if after.stuck else answer
+    return Step(settled, Outcome(answered, after.calls, after.forwards), after.rows)

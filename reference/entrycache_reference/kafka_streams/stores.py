@@ -28,6 +28,7 @@ from entrycache_reference.kafka_streams.outcomes import (
     Shared,
     Value,
 )
+from entrycache_reference.kafka_streams.running import accounted
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
 from entrycache_reference.kafka_streams.state import (
     Change,
@@ -225,7 +226,8 @@ def store_flush(
     """Write everything that is dirty to the store below, and pass it on."""
     there = opened(state, event.store)
     counted = there._replace(flushes=there.flushes + 1)
-    return answered(hand_over(counted, event.store, None, config, perform, receive), Done())
+    done = hand_over(counted, event.store, None, config, perform, receive)
+    return answered(accounted(counted, done, event.store, config), Done())
 
 
 @rule(Rule.K_STORE_2)

@@ -14,9 +14,10 @@ from entrycache_reference.kafka_streams.outcomes import (
     Failed,
     Offered,
 )
+from entrycache_reference.kafka_streams.running import booked, held, holds_entries, limited_bytes
 from entrycache_reference.kafka_streams.size import size_bytes
 from entrycache_reference.kafka_streams.space import looked_up, removed, written
-from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, told, total_bytes, with_space
+from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, told, with_space
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -47,12 +48,13 @@ def write_node(state: State, ns: str, key: str, node: Node) -> State:
 @rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
 def relieve(state: State, ns: str, config: Config, perform: Perform, receive: Receive) -> Change:
     """Evict from the namespace that was written while the total is above the limit and it holds entries."""
-    after = state
-    while total_bytes(after) > after.max_size_bytes and space_of(after, ns).recent:
+    after, own = state, held(state, ns)
+    while limited_bytes(after, config) > after.max_size_bytes and holds_entries(after, own, config):
         done = evict_eldest(after, ns, config, perform, receive)
         if done.error is not None:
             return done
-        after = done.state._replace(evicts=done.state.evicts + 1)
+        settled = booked(after, done.state, own, config)
+        after = settled._replace(evicts=settled.evicts + 1)
     return Change(after)
 
 
@@ -67,7 +69,8 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, perfor
     # DECISION: none.
     # EFFECT: the write, then the overflow, which may take it again.
     # OUTCOME
-    return relieve(write_node(counted, ns, key, node), ns, config, perform, receive)
+    wrote = booked(counted, write_node(counted, ns, key, node), held(counted, ns), config)
+    return relieve(wrote, ns, config, perform, receive)
 
 
 def answered(change: Change, answer: Answer) -> tuple[State, Answer]:
@@ -106,8 +109,11 @@ def put_if_absent(
     after = looked(there, event.ns, event.key)
 
     # EFFECT: the write counts when its evictions are done.
+    if found is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
+        return after, Failed(ErrorKind.ILLEGAL_STATE)
     if found is None:
-        after = write_node(after, event.ns, event.key, node_of(event, after.writes))
+        wrote = write_node(after, event.ns, event.key, node_of(event, after.writes))
+        after = booked(after, wrote, held(after, event.ns), config)
     done = relieve(after, event.ns, config, perform, receive)
     if done.error is None and found is None:
         done = Change(done.state._replace(puts=done.state.puts + 1))
@@ -137,4 +143,5 @@ def delete(state: State, event: Delete, config: Config, perform: Perform, receiv
     after = with_space(state, event.ns, removed(space_of(state, event.ns), event.key))
 
     # OUTCOME
+    after = booked(state, after, held(state, event.ns), config)
     return told(after, Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL"), Deleted(True, node.value)

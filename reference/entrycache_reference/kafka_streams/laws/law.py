@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, FailedFlush, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Failed
 from entrycache_reference.kafka_streams.state import Node, Space, State, Step
@@ -39,6 +39,26 @@ def space(state: State, ns: str) -> Space:
 def bytes_in(state: State) -> int:
     """The sum of all sizes."""
     return sum([node.size_bytes for cached in state.spaces.values() for node in cached.nodes.values()])
+
+
+def limited_bytes(config: Config, state: State) -> int:
+    """The total that the limit is held against."""
+    return bytes_in(state) if config.variants.total is Total.EXACT else state.running
+
+
+def loses(config: Config) -> bool:
+    """Whether an evicted entry that nobody takes is lost."""
+    return config.variants.undelivered_eviction is UndeliveredEviction.LOST
+
+
+def cleans(config: Config) -> bool:
+    """Whether a listener that throws leaves entries clean."""
+    return config.variants.failed_flush is FailedFlush.CLEAN
+
+
+def whole(config: Config, cached: Space) -> bool:
+    """Whether each dirty key has its dirty entry; so it is unless a reading loses entries."""
+    return not loses(config) or all(key in cached.nodes and cached.nodes[key].is_dirty for key in cached.dirty)
 
 
 def failed(step: Step) -> bool:

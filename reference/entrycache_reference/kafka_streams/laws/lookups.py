@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, content, node_at, space
+from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, content, limited_bytes, node_at, space
 from entrycache_reference.kafka_streams.ops import (
     All,
     Get,
@@ -117,7 +117,8 @@ def adds_up(config: Config, pre: State, event: Usage, step: Step) -> bool:
         return False
     if event.ns is ABSENT:
         entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
-        return (answer.entries, answer.bytes) == (entries, bytes_in(pre)) and answer.tracked in {None, bytes_in(pre)}
+        tracked = limited_bytes(config, pre)
+        return (answer.entries, answer.bytes) == (entries, bytes_in(pre)) and answer.tracked in {None, tracked}
     nodes = space(pre, event.ns).nodes
     return (answer.entries, answer.bytes) == (len(nodes), sum([node.size_bytes for node in nodes.values()]))
 

@@ -8,14 +8,17 @@ from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws.law import (
     Law,
     always,
-    bytes_in,
+    cleans,
     content,
     evicted,
     failed,
+    limited_bytes,
+    loses,
     others_same,
     space,
     uncalled,
     undisturbed,
+    whole,
 )
 from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed
@@ -63,7 +66,8 @@ def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    return _eldest_is_dirty(pre, event) and _told(space(pre, event.ns))
+    own = space(pre, event.ns)
+    return _eldest_is_dirty(pre, event) and _told(own) and whole(config, own)
 
 
 def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -87,7 +91,7 @@ def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) 
 
 
 def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
-    if not _told(space(pre, event.ns)):
+    if not _told(space(pre, event.ns)) or not whole(config, space(pre, event.ns)):
         return False
     return bool(space(pre, event.ns).dirty) if isinstance(event, Flush) else _eldest_is_dirty(pre, event)
 
@@ -118,9 +122,13 @@ def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> boo
 
 def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
     own = space(pre, event.ns)
+    if isinstance(event, Flush) and own.listener is None:
+        return event.ns in pre.spaces
+    if own.listener is not None and cleans(config):
+        return False
     if isinstance(event, Flush):
-        return event.ns in pre.spaces and (own.listener is None or (own.listener.fails > 0 and bool(own.dirty)))
-    return _eldest_is_dirty(pre, event) and _deaf(own)
+        return own.listener is not None and own.listener.fails > 0 and bool(own.dirty) and whole(config, own)
+    return _eldest_is_dirty(pre, event) and _deaf(own) and not loses(config)
 
 
 def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -145,6 +153,8 @@ def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
     if not undisturbed(step) or event.ns not in pre.spaces:
         return False
     own = space(pre, event.ns)
+    if not whole(config, own):
+        return False
     of_store = own.listener is not None and own.listener.of_store
     return not of_store and (isinstance(event, Flush) or _eldest_is_dirty(pre, event))
 
@@ -203,7 +213,7 @@ def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool
 
 def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:
     own = space(pre, event.ns)
-    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0
+    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0 and whole(config, own)
 
 
 def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
@@ -257,7 +267,7 @@ def _shrinks(config: Config, pre: State, event: Resize, step: Step) -> bool:
 
 def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bool:
     """K-RESIZE-2: no further than needed, and one namespace pays no more than one turn more than another."""
-    if bytes_in(step.state) > event.max_size_bytes:
+    if pre.spaces and limited_bytes(config, step.state) > event.max_size_bytes:
         return False
     order = [row.ns for row in step.rows if row.op == "EVICT"]
     if not order:

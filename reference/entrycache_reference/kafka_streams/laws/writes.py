@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, Total
 from entrycache_reference.kafka_streams.laws.law import (
     Law,
     always,
@@ -12,11 +12,14 @@ from entrycache_reference.kafka_streams.laws.law import (
     content,
     evicted,
     failed,
+    limited_bytes,
+    loses,
     node_at,
     others_same,
     space,
     uncalled,
     undisturbed,
+    whole,
 )
 from entrycache_reference.kafka_streams.ops import Delete, Put, PutAll, PutIfAbsent
 from entrycache_reference.kafka_streams.outcomes import Deleted, ErrorKind, Failed, Offered
@@ -70,6 +73,8 @@ def replaces(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def _takes_its_turn(config: Config, pre: State, event: Put, step: Step) -> bool:
+    if not whole(config, space(pre, event.ns)):
+        return False
     return _stays(config, pre, event, step) and not _hides_a_dirty_one(config, pre, event, step)
 
 
@@ -101,7 +106,7 @@ def creates_the_namespace(config: Config, pre: State, event: Any, step: Step) ->
 
 
 def _uncalled(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return uncalled(step)
+    return uncalled(step) and whole(config, space(pre, event.ns))
 
 
 def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> bool:
@@ -161,7 +166,9 @@ def _succeeded(config: Config, pre: State, event: Any, step: Step) -> bool:
 def pays_its_overflow(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-EVICT-4."""
     after = step.state
-    if bytes_in(after) > after.max_size_bytes and space(after, event.ns).nodes:
+    if config.variants.total is Total.RUNNING and not undisturbed(step):
+        return True
+    if limited_bytes(config, after) > after.max_size_bytes and space(after, event.ns).nodes:
         return False
     return not undisturbed(step) or others_same(pre, step, event.ns)
 
@@ -171,7 +178,8 @@ def _fits(config: Config, pre: State, event: Put, step: Step) -> bool:
         return False
     there = node_at(pre, event.ns, event.key)
     wrote = [row.size_bytes or 0 for row in step.rows if row.op == "PUT"]
-    return bool(wrote) and bytes_in(pre) + wrote[0] - (0 if there is None else there.size_bytes) <= pre.max_size_bytes
+    former = 0 if there is None else there.size_bytes
+    return bool(wrote) and limited_bytes(config, pre) + wrote[0] - former <= pre.max_size_bytes
 
 
 def evicts_nothing(config: Config, pre: State, event: Put, step: Step) -> bool:
@@ -185,7 +193,8 @@ def _wrote(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool:
     """K-EVICT-6."""
-    if step.state.evicts != pre.evicts + len(evicted(step)):
+    lost = 1 if failed(step) and loses(config) else 0
+    if step.state.evicts != pre.evicts + len(evicted(step)) - lost:
         return False
     taken = event.key in evicted(step)
     return not failed(step) or taken or node_at(step.state, event.ns, event.key) is not None
