@@ -88,17 +88,14 @@ final class CacheOps {
         return new JsonObject();
     }
 
-    /** The thread cache has no such call; the change of the total, which it makes around each, is made here, as there. */
+    /** The thread cache has no such call; this is one turn of its maybeEvict, which adds up what evict has changed. */
     private static JsonObject evict(KafkaRun run, Args step) {
         NamedCache named = LookOps.named(run, step);
         if (named != null) {
             synchronized (named) {
                 long before = named.sizeInBytes();
-                try {
-                    named.evict();
-                } finally {
-                    ((AtomicLong) Reflection.get(TOTAL, run.cache)).getAndAdd(named.sizeInBytes() - before);
-                }
+                named.evict();
+                ((AtomicLong) Reflection.get(TOTAL, run.cache)).getAndAdd(named.sizeInBytes() - before);
             }
         }
         return new JsonObject();

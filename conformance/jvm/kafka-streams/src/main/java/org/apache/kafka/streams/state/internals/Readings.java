@@ -1,0 +1,40 @@
+package org.apache.kafka.streams.state.internals;
+
+import com.google.gson.JsonObject;
+import java.util.Map;
+
+/** What the releases do otherwise than the protocol promises: named variants, each with the findings it stands for. */
+final class Readings {
+    private static final Map<String, String> VARIANTS = Map.of(
+            "undelivered_eviction", "lost",
+            "failed_flush", "clean",
+            "total", "running",
+            "flushed_tombstone", "any-write",
+            "delivery", "one-by-one",
+            "delete_read", "cached");
+
+    private static final Map<String, String> FINDINGS = Map.of(
+            "variants.undelivered_eviction", "kafka-undelivered-eviction-loses-entry",
+            "variants.failed_flush", "kafka-failed-flush-leaves-clean",
+            "variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends",
+            "variants.flushed_tombstone", "kafka-rewritten-tombstone-is-dropped",
+            "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last",
+            "variants.delete_read", "kafka-delete-overwrites-nested-write");
+
+    private Readings() {}
+
+    static JsonObject variants() {
+        return json(VARIANTS);
+    }
+
+    static JsonObject findings() {
+        return json(FINDINGS);
+    }
+
+    private static JsonObject json(Map<String, String> named) {
+        JsonObject object = new JsonObject();
+        named.entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(each ->
+                object.addProperty(each.getKey(), each.getValue()));
+        return object;
+    }
+}
