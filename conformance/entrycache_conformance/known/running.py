@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.known.entry import Entry
 from entrycache_conformance.museum.exhibits import EXHIBITS
+from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
 from entrycache_conformance.subjects.jvm import pulsar_versions
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_conformance.system import SYSTEMS
 
-OWN: Final = ("reference", "fast", *EXHIBITS)
+OWN: Final = ("reference", "fast", *EXHIBITS, *STREAM_EXHIBITS)
 """Our own subjects; their version is that of this package."""
 
 

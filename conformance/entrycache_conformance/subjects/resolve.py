@@ -7,12 +7,15 @@ import sys
 from typing import NamedTuple
 
 from entrycache_conformance.museum.exhibits import EXHIBITS
-from entrycache_conformance.subjects import fast, reference
+from entrycache_conformance.museum.exhibits.planted import Planted
+from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
+from entrycache_conformance.subjects import fast, reference, streams_fast
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_conformance.system import system_named
+from entrycache_reference import kafka_streams
 from entrycache_reference.errors import UsageError
 
 
@@ -31,13 +34,17 @@ NAMES = "reference, fast, pulsar:4.2.4, kafka-streams:4.3.1, or an exhibit (entr
 
 
 def in_process(name: str, system: str | None = None) -> InProcess | None:
-    """The subject of this process that has this name, if any; the reference of that system, else of Pulsar's.
+    """The subject of this process that has this name, if any; one that has several is of Pulsar's without a system.
 
     Raises:
         UsageError: there is no such system.
     """
     if name == "reference":
         return reference.reference() if system is None else reference.reference(system_named(system).name)
+    if name in STREAM_EXHIBITS or (name == "fast" and system == kafka_streams.NAME):
+        planted = STREAM_EXHIBITS.get(name, Planted())
+        offered = {kafka_streams.NAME: streams_fast.DECLARATION}
+        return InProcess(name, lambda config: streams_fast.open_streams(config, *planted), offered)
     if name == "fast" or name in EXHIBITS:
         cache_type = EXHIBITS.get(name, fast.BrokerCache)
         offer = {"pulsar-pip430": fast.DECLARATION}
@@ -66,7 +73,7 @@ def resolve(choice: Choice) -> Subject:
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")
-    if name in EXHIBITS:
+    if name in EXHIBITS or name in STREAM_EXHIBITS:
         argv = [sys.executable, "-m", "entrycache_conformance", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name)
     subject = in_process(name, choice.system)
