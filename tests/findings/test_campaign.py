@@ -10,7 +10,6 @@ from entrycache_conformance.campaign.behaviour import behaviours
 from entrycache_conformance.campaign.containers import Crowd, compiled, played
 from entrycache_conformance.campaign.lane import alike, open_lane
 from entrycache_conformance.campaign.run import Plan, run_campaign
-from entrycache_conformance.pulsar_pip430.themes import Theme
 from entrycache_conformance.subjects.resolve import in_process
 from entrycache_reference.errors import MissingPrerequisite
 
@@ -19,7 +18,7 @@ EXHIBIT = "count-stops-at-zero"
 
 
 def plan(folder: Path, cases: int) -> Plan:
-    return Plan(Theme.DEFAULT, 7, 60, cases, None, 1, folder)
+    return Plan("default", 7, 60, cases, None, 1, folder)
 
 
 def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> None:

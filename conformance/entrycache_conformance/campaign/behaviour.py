@@ -13,13 +13,17 @@ from entrycache_conformance.case import Case, outcome_to_json
 from entrycache_conformance.declaration import Declaration, Limits
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
-from entrycache_conformance.pulsar_pip430.themes import Theme
 from entrycache_conformance.report.terminal import arguments, compact
 from entrycache_conformance.subjects.subject import Played, Subject
 from entrycache_reference.errors import UsageError
 
-THEMES: Final = (Theme.SMALL_KEYS, Theme.DEFAULT, Theme.FILLS_AND_HOLDS, Theme.CURSORS_MANY)
-STEPS: Final = {theme: 200 if theme is Theme.CURSORS_MANY else 60 for theme in THEMES}
+THEMES: Final = {
+    "pulsar-pip430": ("small-keys", "default", "fills-and-holds", "cursors-many"),
+    "kafka-streams": ("small-keys", "default", "reentry", "tiny-limits"),
+}
+LONG: Final = "cursors-many"
+STEPS: Final = 60
+STEPS_OF_LONG: Final = 200
 
 JOINED: Final = " and "
 """Between the variants that explain a difference together; each that was met alone too is shown alone."""
@@ -49,10 +53,12 @@ def behaviours(
     """
     declaration = _both(before.declaration, after.declaration)
     menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
+    themes = THEMES[declaration.system.name]
     found: dict[str, Behaviour] = {}
     for number in range(cases):
-        theme = THEMES[number % len(THEMES)]
-        case = make_run(declaration, menu, theme, f"{seed}/{number}", STEPS[theme], None).case
+        theme = themes[number % len(themes)]
+        steps = STEPS_OF_LONG if theme == LONG else STEPS
+        case = make_run(declaration, menu, declaration.system.themes[theme], f"{seed}/{number}", steps, None).case
         cut = shortened(case, lambda shorter: _difference(before, after, shorter, declaration))
         if cut is not None:
             one = _named(before, after, *_plain(before, after, *cut, declaration))

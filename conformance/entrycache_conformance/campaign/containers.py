@@ -66,7 +66,7 @@ def containers(names: Sequence[str], seed: int, cases: int) -> dict[str, Any]:
         if not name.startswith("pulsar:"):
             raise UsageError(f"the containers of {name} are not released classes; give jars such as pulsar:4.2.4")
         version = name.removeprefix("pulsar:")
-        lane = Outer(version)
+        lane = Outer(name)
         lane.close()
         limits = lane.declaration.limits
         runs = []

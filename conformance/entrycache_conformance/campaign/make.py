@@ -10,7 +10,6 @@ from entrycache_conformance.campaign.lane import Run
 from entrycache_conformance.case import Case, outcome_to_json
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.judge import Coverage, checked_step
-from entrycache_conformance.pulsar_pip430.themes import Theme
 from entrycache_conformance.subjects.wire import run_line
 
 REMEMBERED: Final = 200_000
@@ -33,12 +32,15 @@ class Source:
 def make_run(
     declaration: Declaration,
     menu: Sequence[str],
-    theme: Theme,
+    theme: Any,
     seed: str,
     steps: int,
     coverage: Coverage | None,
 ) -> Run:
-    """A run of that many steps; with `coverage` every law is looked at after every step."""
+    """A run of that many steps; with `coverage` every law is looked at after every step.
+
+    `theme` is one of the system's.
+    """
     draw = Source(seed)
     system = declaration.system
     plan = system.plan(draw, declaration, tuple(menu), theme)

@@ -14,7 +14,7 @@ from entrycache_conformance.campaign.make import make_run
 from entrycache_conformance.case import variants_to_json
 from entrycache_conformance.declaration import Limits
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.pulsar_pip430.themes import Theme
+from entrycache_reference.errors import UsageError
 from entrycache_reference.rules import Rule
 
 AHEAD: Final = 6
@@ -25,9 +25,12 @@ CHECKED_ONE_IN: Final = 50
 
 
 class Plan(NamedTuple):
-    """What a campaign was asked for. `cases` None: as many as fit into `cpu_seconds`."""
+    """What a campaign was asked for.
 
-    theme: Theme
+    `theme` names one of the system's; `cases` None: as many as fit into `cpu_seconds`.
+    """
+
+    theme: str
     seed: int
     steps: int
     cases: int | None
@@ -44,8 +47,16 @@ class Campaign(NamedTuple):
 
 
 def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int], None]) -> Campaign:
-    """Play a campaign; `notify` is told the cases and the judged steps so far."""
+    """Play a campaign; `notify` is told the cases and the judged steps so far.
+
+    Raises:
+        UsageError: the subjects are not alike, or their system has no such theme.
+    """
     declaration = common(lanes)
+    themes = declaration.system.themes
+    if plan.theme not in themes:
+        raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
+    theme = themes[plan.theme]
     menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
     coverage = Coverage()
     judged = dict.fromkeys((lane.name for lane in lanes), 0)
@@ -62,8 +73,8 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
     while (wanted() and len(kept) < plan.differences) or underway:
         if wanted() and len(kept) < plan.differences:
             is_checked = made % CHECKED_ONE_IN == 0
-            seed = f"{plan.seed}/{plan.theme.value}/{made}"
-            run = make_run(declaration, menu, plan.theme, seed, plan.steps, coverage if is_checked else None)
+            seed = f"{plan.seed}/{plan.theme}/{made}"
+            run = make_run(declaration, menu, theme, seed, plan.steps, coverage if is_checked else None)
             checked += is_checked
             coverage.steps += len(run.case.steps) if is_checked else 0
             for lane in lanes:
@@ -83,7 +94,7 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
         {
             "schema": 1,
             "system": declaration.system.name,
-            "theme": plan.theme.value,
+            "theme": plan.theme,
             "seed": plan.seed,
             "cases": made,
             "steps_a_case": plan.steps,

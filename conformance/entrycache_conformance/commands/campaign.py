@@ -11,13 +11,19 @@ import click
 
 from entrycache_conformance.campaign.containers import containers
 from entrycache_conformance.campaign.lane import Lane, open_lane
+from entrycache_conformance.campaign.promises import promises
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.commands.options import ends_with_code, json_option
-from entrycache_conformance.pulsar_pip430.themes import Theme
 from entrycache_conformance.report.terminal import console
+from entrycache_conformance.system import SYSTEMS
 
 CONTAINERS: Final = "containers"
 """The theme that a program in the JVM plays on the containers of cursors alone."""
+
+PROMISES: Final = "promises"
+"""The theme that a program in the JVM plays on the caches of Kafka Streams, each step held to what is promised."""
+
+THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.themes))
 
 TOLD_EVERY: Final = 1_000_000
 """Judged steps between two lines of progress on stderr."""
@@ -27,11 +33,12 @@ TOLD_EVERY: Final = 1_000_000
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
     "--theme",
-    type=click.Choice([*(theme.value for theme in Theme), CONTAINERS]),
-    default=Theme.DEFAULT.value,
+    type=click.Choice([*THEMES, CONTAINERS, PROMISES]),
+    default="default",
     show_default=True,
     help="What the cases dwell on.",
 )
+@click.option("--system", type=click.Choice(list(SYSTEMS)), help="For fast: which system it is to play.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides every case.")
 @click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="Steps of each case.")
 @click.option("--cases", type=click.IntRange(1), help="How many cases.")
@@ -54,6 +61,7 @@ TOLD_EVERY: Final = 1_000_000
 def command(
     subjects: tuple[str, ...],
     theme: str,
+    system: str | None,
     seed: int,
     steps: int,
     cases: int | None,
@@ -69,15 +77,16 @@ def command(
     """
     if cases is None and cpu_seconds is None:
         cases = 100
-    if theme == CONTAINERS:
-        record = containers(subjects, seed, cases or 100)
+    if theme in {CONTAINERS, PROMISES}:
+        record = (containers if theme == CONTAINERS else promises)(subjects, seed, cases or 100)
         _write(record, out)
         _told(record, as_json)
         return 1 if record["differences"] else 0
-    plan = Plan(Theme(theme), seed, steps, cases, cpu_seconds, differences, failures)
+    plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
     lanes: list[Lane] = []
     try:
-        lanes += [open_lane(name) for name in subjects]
+        wanted = system or _system(subjects)
+        lanes += [open_lane(name, wanted) for name in subjects]
         campaign = run_campaign(lanes, plan, _Progress())
     finally:
         for lane in lanes:
@@ -85,6 +94,11 @@ def command(
     _write(campaign.json, out)
     _told(campaign.json, as_json)
     return 1 if campaign.kept else 0
+
+
+def _system(subjects: tuple[str, ...]) -> str:
+    """The system of the released jars among the subjects, else the first one."""
+    return "kafka-streams" if any(name.startswith("kafka-streams:") for name in subjects) else next(iter(SYSTEMS))
 
 
 def _write(record: dict[str, Any], out: Path | None) -> None:

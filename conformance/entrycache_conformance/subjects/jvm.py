@@ -28,6 +28,7 @@ _MAIN: Final = {
     "kafka-streams": "org.apache.kafka.streams.state.internals.KafkaStreamsDriver",
 }
 _DRIVER_ONLY: Final = ("gson-",)
+_UNDER_TEST: Final = {"pulsar": "managed-ledger", "kafka-streams": "kafka-streams"}
 
 
 class JavaTestClasspath(NamedTuple):
@@ -36,9 +37,9 @@ class JavaTestClasspath(NamedTuple):
     java: str
     javac: str
     classpath: str
-    """The jar under test, its dependencies, and the agent's jar for the name of the clock."""
-    agent: Path
-    """The jar to give as ``-javaagent:``."""
+    """The jar under test, its dependencies, and for Pulsar the agent's jar for the name of the clock."""
+    agent: Path | None
+    """The jar to give as ``-javaagent:``; Kafka Streams needs none."""
 
 
 def pulsar_versions() -> tuple[str, ...]:
@@ -88,21 +89,30 @@ def _with_virtual_clock(built: Driver, front: list[Path]) -> list[str]:
     return ["-Dio.netty.leakDetection.level=disabled", clock, f"-javaagent:{built.agent}"]
 
 
-def java_test_classpath(version: str, classpath: str | None = None) -> JavaTestClasspath:
-    """What a stand-alone Java test needs: the jar under test, its dependencies, the agent."""
+def java_test_classpath(version: str, classpath: str | None = None, family: str = "pulsar") -> JavaTestClasspath:
+    """What a stand-alone Java test needs: the jar under test, its dependencies, the agent where there is one."""
     front = _in_front(classpath)
-    release = _pulsar(version)
+    release = _release(family, version)
     java = find_java(_oldest(release), compiler=True)
     built = driver(release)
     jars = [jar for jar in built.jars if not jar.name.startswith(_DRIVER_ONLY)]
     if release in WITH_STAND_INS:
         front.append(built.own_jar(release.family))
-    return JavaTestClasspath(java.program, str(java.tool("javac")), _joined([*front, *jars, built.agent]), built.agent)
+    agent = built.agent if family == "pulsar" else None
+    every = _joined([*front, *jars, *([] if agent is None else [agent])])
+    return JavaTestClasspath(java.program, str(java.tool("javac")), every, agent)
 
 
 def pinned_jar(version: str, name: str) -> Path:
     """One jar of a driver's pinned class path, by the beginning of its name."""
     return next(jar for jar in _pulsar_driver(version).jars if jar.name.startswith(name))
+
+
+def jar_under_test(subject: str) -> Path:
+    """The jar of a released cache, ``pulsar:4.2.4``, that holds the classes under test."""
+    family, _, version = subject.partition(":")
+    jars = driver(_release(family, version)).jars
+    return next(jar for jar in jars if jar.name == f"{_UNDER_TEST[family]}-{version}.jar")
 
 
 def clock_sites(version: str, paths: list[Path]) -> str:

@@ -1,0 +1,142 @@
+"""The campaign of promises: too many steps for a protocol, so it runs beside the released caches of Kafka Streams.
+
+The Java program in the folder `streams` plays random worlds of a grid (what listeners do, where, when they are called)
+and holds every step to what is promised: exact totals, nothing is lost, every read is the last write, every step ends.
+It keeps the last write of each key, and no model of the cache.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.subjects.java import find_java
+from entrycache_conformance.subjects.jvm_build import Release, driver, versions
+from entrycache_reference.errors import MissingPrerequisite, UsageError
+
+FAMILY: Final = "kafka-streams"
+PROGRAM: Final = Path(__file__).with_name("streams")
+MAIN: Final = "org.apache.kafka.streams.state.internals.StreamCampaign"
+LONGEST: Final = 3_000
+"""Steps of the longest world of a cell in which no promise was broken so far."""
+
+WRITES: Final = frozenset({"put", "put_clean", "put_null", "put_if_absent"})
+CHANGES: Final = WRITES | {"delete", "evict", "clear", "close", "resize", "mixed"}
+UNDELIVERED: Final = frozenset({"none", "close", "throws", "absent", "mixed"})
+STORE_WRITES: Final = frozenset({"put", "put_null", "delete", "mixed"})
+MIXED: Final = frozenset({"mixed"})
+
+
+class Known(NamedTuple):
+    """Which promises are broken by what is known, and the findings that say how."""
+
+    level: str
+    promises: frozenset[str]
+    ops: frozenset[str]
+    findings: tuple[str, ...]
+
+
+TWICE: Final = "kafka-nested-change-counts-twice"
+LOST: Final = "kafka-undelivered-eviction-loses-entry"
+KNOWN: Final = (
+    Known("cache", frozenset({"total", "limit"}), CHANGES, (TWICE,)),
+    Known("cache", frozenset({"evicted without need"}), WRITES | MIXED, (TWICE,)),
+    Known("cache", frozenset({"every step ends"}), frozenset({"resize", "mixed"}), ("kafka-resize-never-ends",)),
+    Known("cache", frozenset({"total", "dirty"}), UNDELIVERED, (LOST,)),
+    Known(
+        "cache",
+        frozenset({"nothing is lost"}),
+        frozenset({"throws", "mixed"}),
+        ("kafka-failed-flush-leaves-clean", LOST),
+    ),
+    Known("cache", frozenset({"nothing is lost"}), WRITES | MIXED, ("kafka-rewritten-tombstone-is-dropped",)),
+    Known("cache", frozenset({"read", "throws", "clean over dirty"}), MIXED, (LOST, "kafka-failed-flush-leaves-clean")),
+    Known("store", frozenset({"total"}), STORE_WRITES | {"get"}, (TWICE,)),
+    Known("store", frozenset({"read", "view"}), STORE_WRITES | {"get"}, ("kafka-stale-read-in-forward",)),
+    Known("store", frozenset({"below"}), STORE_WRITES, ("kafka-older-value-written-last",)),
+    Known("store", frozenset({"reverse view"}), frozenset({"reverse"}), ("kafka-reverse-view-shows-deleted",)),
+)
+
+
+def findings(cell: dict[str, Any], promise: str) -> tuple[str, ...]:
+    """The findings that explain a broken promise in a cell; empty: none does, which is a difference."""
+    found = (
+        known.findings
+        for known in KNOWN
+        if known.level == cell["level"] and promise in known.promises and cell["op"] in known.ops
+    )
+    return tuple(dict.fromkeys(finding for each in found for finding in each))
+
+
+def promises(names: Sequence[str], seed: int, worlds: int, longest: int = LONGEST) -> dict[str, Any]:
+    """The record: every cell of the grid on every subject. A broken promise that no finding explains is a difference.
+
+    Raises:
+        UsageError: a subject is no released jar of Kafka Streams.
+        MissingPrerequisite: no compiler, or the program does not compile.
+    """
+    records = []
+    for name in names:
+        version = name.removeprefix(f"{FAMILY}:")
+        if version not in versions(FAMILY):
+            raise UsageError(
+                f"the promises of {name} are not played; give jars such as {FAMILY}:{versions(FAMILY)[-1]}"
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            classpath = compiled(version, Path(folder))
+            told = played(classpath, seed, worlds, longest)
+        records.append({"name": name, **told})
+    cells = [(record["name"], cell) for record in records for cell in record["cells"]]
+    return {
+        "schema": 1,
+        "system": FAMILY,
+        "theme": "promises",
+        "seed": seed,
+        "cases": sum(cell["worlds"] for _, cell in cells),
+        "worlds_a_cell": worlds,
+        "longest_world": longest,
+        "cpu_seconds": round(sum(record["cpu_seconds"] for record in records), 1),
+        "judged_steps": sum(record["steps"] for record in records),
+        "judged": "each step, also inside calls, against what is promised, by a program that runs in the JVM of the "
+        "released classes, not through the protocol",
+        "subjects": records,
+        "differences": [
+            {"subject": name, "level": cell["level"], "op": cell["op"], "promise": promise, **broken}
+            for name, cell in cells
+            for promise, broken in cell["broken"].items()
+            if not broken["findings"]
+        ],
+    }
+
+
+def compiled(version: str, folder: Path) -> str:
+    """The class path of the program, compiled for a release into a folder.
+
+    Raises:
+        MissingPrerequisite: no compiler, or it does not compile.
+    """
+    java = find_java(17, compiler=True)
+    built = driver(Release(FAMILY, version))
+    jars = ":".join(map(str, (*built.own_jars, *built.jars)))
+    argv = [str(java.tool("javac")), "-nowarn", "-encoding", "UTF-8", "-cp", jars, "-d", str(folder)]
+    done = subprocess.run(
+        [*argv, *map(str, sorted(PROGRAM.glob("*.java")))], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise MissingPrerequisite(f"{PROGRAM.name} does not compile for {version}: {done.stderr.splitlines()[0]}")
+    return f"{folder}:{jars}"
+
+
+def played(classpath: str, seed: int, worlds: int, longest: int) -> dict[str, Any]:
+    """One run of the program."""
+    java = find_java(17, compiler=True).program
+    argv = [java, "-XX:+UseSerialGC", "-Xss16m", "-cp", classpath, MAIN, str(seed), str(worlds), str(longest)]
+    told = json.loads(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
+    for cell in told["cells"]:
+        for promise, broken in cell["broken"].items():
+            broken["findings"] = list(findings(cell, promise))
+    return {"cpu_seconds": told["cpu_millis"] / 1000, "steps": told["steps"], "cells": told["cells"]}
