@@ -117,31 +117,50 @@ def from_json(value: Any) -> Case:
     if unknown:
         raise UsageError(f"the case has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
     system = system_named(str(value["system"]))
-    try:
-        variants = decode_object(system.variants, value.get("variants", {}))
-        config = decode_object(system.config, value.get("config", {}))
-    except Malformed as error:
-        raise UsageError(f"the case's config: {error}") from None
-    if type(value["steps"]) is not list:
-        raise UsageError("the case's steps are not an array")
-    steps = []
-    for index, step in enumerate(value["steps"]):
-        try:
-            steps.append(decode_op(system.ops, step))
-        except Malformed as error:
-            raise UsageError(f"step {index} of the case: {error}") from None
-        except RecursionError:
-            raise UsageError(f"step {index} of the case holds steps within steps, more than can be read") from None
-    config = dataclasses.replace(config, variants=variants)
+    config = config_of(system, value)
+    steps = read_steps(system, value["steps"], "the case")
     return Case(
         system,
         config,
-        tuple(steps),
+        steps,
         tuple(value.get("outcomes", ())),
         tuple(value.get("got", ())),
         tuple(value.get("rules", ())),
         str(value.get("note", "")),
     )
+
+
+def config_of(system: System, value: dict[str, Any]) -> Any:
+    """The configuration that a case or a history holds, its variants included.
+
+    Raises:
+        UsageError: it is not one of this system.
+    """
+    try:
+        variants = decode_object(system.variants, value.get("variants", {}))
+        config = decode_object(system.config, value.get("config", {}))
+    except Malformed as error:
+        raise UsageError(f"the case's config: {error}") from None
+    return dataclasses.replace(config, variants=variants)
+
+
+def read_steps(system: System, value: Any, where: str) -> tuple[Any, ...]:
+    """The steps in an array.
+
+    Raises:
+        UsageError: it is no array, or one of them is no step of this system.
+    """
+    if type(value) is not list:
+        raise UsageError(f"the steps of {where} are not an array")
+    steps = []
+    for index, step in enumerate(value):
+        try:
+            steps.append(decode_op(system.ops, step))
+        except Malformed as error:
+            raise UsageError(f"step {index} of {where}: {error}") from None
+        except RecursionError:
+            raise UsageError(f"step {index} of {where} holds steps within steps, more than can be read") from None
+    return tuple(steps)
 
 
 def read_case(path: Path) -> Case:
@@ -150,19 +169,28 @@ def read_case(path: Path) -> Case:
     Raises:
         UsageError: the file cannot be read, is not JSON, or holds no case.
     """
+    value = read_json(path)
+    try:
+        return from_json(value)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file.
+
+    Raises:
+        UsageError: the file cannot be read, or is not JSON.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"cannot read the case {path}: {reason}") from None
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise UsageError(f"the case {path} is not JSON: {error}") from None
-    try:
-        return from_json(value)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from None
 
 
 def dumps(case: Case) -> str:

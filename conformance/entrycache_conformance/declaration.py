@@ -11,6 +11,9 @@ from entrycache_conformance.system import SYSTEMS, System
 from entrycache_reference.errors import BrokenSubject, UsageError
 
 MAX_SIZE_BYTES = 2**31 - 1
+UNDER_THREADS = ("concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads")
+"""Limits of histories that are true or false."""
+
 OTHER_SYSTEMS = ("pulsar-legacy", "pulsar-segmented")
 """Systems of the protocol that are not built."""
 
@@ -24,6 +27,11 @@ class Limits:
     `readd_members` False: in the heap container a member is not added again. `heap_members`: the most members of
     a heap container. `tail_ties` False: when the foremost cursor of an active container has left a tie or come
     to one, every tracked cursor of it moves, if only to where it stands, before the next look.
+
+    `threads`: the most clients of a history; 1, the default, means that the subject takes no histories. In them,
+    `concurrent_resize` False: no client resizes, clears or closes where a listener has steps. `crossed_listeners`
+    False: a listener touches its own namespace only. `concurrent_clear` False: no client clears or closes.
+    `exact_counts_under_threads` False: the thread's counters are not judged.
     """
 
     max_steps: int | None = None
@@ -33,6 +41,11 @@ class Limits:
     heap_members: int | None = None
     tail_ties: bool = True
     max_requeues: int | None = None
+    threads: int = 1
+    concurrent_resize: bool = True
+    crossed_listeners: bool = True
+    concurrent_clear: bool = True
+    exact_counts_under_threads: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +200,8 @@ def _limits(given: dict[str, Any]) -> Limits:
         least("heap_members", 1, None),
         _typed(given.get("tail_ties", True), bool, "limits.tail_ties"),
         least("max_requeues", 0, None),
+        least("threads", 1, 1) or 1,
+        *(_typed(given.get(name, True), bool, f"limits.{name}") for name in UNDER_THREADS),
     )
 
 

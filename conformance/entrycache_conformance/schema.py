@@ -80,6 +80,18 @@ def config_schema(system: System) -> dict[str, Any]:
     return schema
 
 
+def history_schema(system: System) -> dict[str, Any]:
+    """The schema of a history: a case for several threads."""
+    schema = case_schema(system)
+    steps = schema["properties"].pop("steps")
+    for name in ("outcomes", "got"):
+        del schema["properties"][name]
+    parts = {"before": steps, "clients": {"type": "array", "items": steps, "minItems": 1}, "after": steps}
+    schema["properties"] |= {**parts, "events": {"type": "array", "items": {"type": "object"}}}
+    schema |= {"title": f"A history of {system.name}", "required": ["system", "clients"]}
+    return schema
+
+
 def case_schema(system: System) -> dict[str, Any]:
     """The schema of a case."""
     return {

@@ -9,11 +9,14 @@ from typing import IO, Any
 
 from entrycache_conformance.case import SHOWN, optional
 from entrycache_conformance.codec import Malformed, decode_object, decode_op, encode
+from entrycache_conformance.history import from_json
+from entrycache_conformance.subjects import threads
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.system import SYSTEMS
+from entrycache_reference.errors import UsageError
 
 
-def _errored(identity: Any, step: int, message: str, trace: str = "") -> dict[str, Any]:
+def _errored(identity: Any, step: int | None, message: str, trace: str = "") -> dict[str, Any]:
     return {"id": identity, "errored": {"step": step, "message": message, "traceback": trace}}
 
 
@@ -26,6 +29,24 @@ def wire_outcome(outcome: Any) -> dict[str, Any]:
         if value[name] is None:
             del value[name]
     return value
+
+
+def history(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a `history`."""
+    identity = request.get("id")
+    given = {name: part for name, part in request.items() if name not in {"cmd", "id"}}
+    try:
+        asked = from_json(given)
+    except UsageError as error:
+        return _errored(identity, None, str(error))
+    instance = subject.open_shared(asked.config) if asked.system is subject.declaration.system else None
+    if instance is None:
+        return _errored(identity, None, f"histories of {asked.system.name} are not offered")
+    try:
+        events = threads.play(instance, asked)
+    except threads.StepFailed as error:
+        return _errored(identity, None, str(error), "".join(traceback.format_exception(error)))
+    return {"id": identity, "events": [{**event._asdict(), "outcome": wire_outcome(event.outcome)} for event in events]}
 
 
 def run(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
@@ -72,8 +93,10 @@ def serve(subject: InProcess, source: IO[str] = sys.stdin, sink: IO[str] = sys.s
             answer = subject.start_answer
         elif command == "run":
             answer = run(subject, request)
+        elif command == "history":
+            answer = history(subject, request)
         else:
-            print(f"serve: unknown command {command!r}, expected start, run or stop", file=sys.stderr)
+            print(f"serve: unknown command {command!r}, expected start, run, history or stop", file=sys.stderr)
             return 2
         sink.write(json.dumps(answer, separators=(",", ":"), default=encode) + "\n")
         sink.flush()

@@ -40,7 +40,10 @@ WEIGHTS: Final[dict[str, int]] = {
 OF_VARIANTS: Final = frozenset({Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4})
 """Rules that are about another reading than the norm."""
 
-NOT_ASKED: Final = OF_VARIANTS | {Rule.K_RESIZE_2}
+UNDER_THREADS: Final = frozenset(rule for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
+"""Rules that histories are about, and no case of one thread."""
+
+NOT_ASKED: Final = OF_VARIANTS | UNDER_THREADS | {Rule.K_RESIZE_2}
 """Rules that no case is about that every subject is asked: several namespaces pay in an order that is not specified."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}

@@ -12,11 +12,12 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.declaration import Declaration, read_declaration
-from entrycache_conformance.subjects.subject import Answer, Failed, Trouble
+from entrycache_conformance.history import History
+from entrycache_conformance.subjects.subject import Answer, Failed, HistoryAnswer, Trouble
 from entrycache_conformance.subjects.wire import START, cut, parse_line, printable, read_answer, run_line, shortened
 from entrycache_reference.errors import BrokenSubject, MissingPrerequisite, UsageError
 
@@ -40,6 +41,9 @@ LAST_WORDS_SECONDS: Final = 0.1
 
 MISSING_PREREQUISITE: Final = 4
 """The exit code by which a driver of ours says that it lacks something."""
+
+
+Asked = TypeVar("Asked", Case, History)
 
 
 class _Process:
@@ -295,8 +299,23 @@ class Child:
                 answers.append(self._again(batch[len(got)], failure) if self._patient else failure)
         return answers
 
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order; after one that fails the process is a fresh one.
+
+        Raises:
+            BrokenSubject: garbage, or a wrong count or order.
+        """
+        answers: list[HistoryAnswer] = []
+        while len(answers) < len(histories):
+            got, failure = self._exchange(self._next_batch(histories[len(answers) :]))
+            answers += got
+            if failure is not None:
+                self._drop()
+                answers.append(failure)
+        return answers
+
     @staticmethod
-    def _next_batch(cases: Sequence[Case]) -> Sequence[Case]:
+    def _next_batch(cases: Sequence[Asked]) -> Sequence[Asked]:
         steps = 0
         for count, case in enumerate(cases):
             steps += len(case.steps) + 1
@@ -304,7 +323,7 @@ class Child:
                 return cases[:count]
         return cases
 
-    def _exchange(self, batch: Sequence[Case]) -> tuple[list[Answer], Failed | None]:
+    def _exchange(self, batch: Sequence[Case | History]) -> tuple[list[Any], Failed | None]:
         """Play a batch up to its first run that fails; what the process would still answer dies with it."""
         if self._process is None:
             self._start()
@@ -312,7 +331,7 @@ class Child:
         assert process is not None
         first = self._identity
         self._identity += len(batch)
-        answers: list[Answer] = []
+        answers: list[Any] = []
         try:
             for index, case in enumerate(batch):
                 process.send(run_line(case, first + index, self._declaration))

@@ -7,7 +7,9 @@ from typing import Any
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.declaration import Declaration, read_declaration
-from entrycache_conformance.subjects.subject import Answer, Failed, Played, Trouble
+from entrycache_conformance.history import History
+from entrycache_conformance.subjects import threads
+from entrycache_conformance.subjects.subject import Answer, Failed, Happened, HistoryAnswer, Played, Skipped, Trouble
 from entrycache_reference.errors import EntrycacheError
 
 Open = Callable[[Any], Callable[[Any], Any]]
@@ -15,11 +17,15 @@ Open = Callable[[Any], Callable[[Any], Any]]
 
 
 class InProcess:
-    """Our own caches and the reference itself, without a transport."""
+    """Our own caches and the reference itself, without a transport.
 
-    def __init__(self, name: str, open_instance: Open, offer: dict[str, Any]) -> None:
+    `open_shared` opens instances that several threads may call at once, where there are such.
+    """
+
+    def __init__(self, name: str, open_instance: Open, offer: dict[str, Any], open_shared: Open | None = None) -> None:
         self._name = name
         self._open = open_instance
+        self._open_shared = open_shared
         implementation = {"name": name, "version": "0.1.0", "language": "Python", "source": "entrycache"}
         self.start_answer: dict[str, Any] = {"version": 1, "implementation": implementation, "systems": offer}
         self._declaration: Declaration = read_declaration(self.start_answer)
@@ -53,6 +59,23 @@ class InProcess:
             except Exception as error:  # any error of an implementation is its answer
                 return Failed(Trouble.ERRORED, index, f"{type(error).__name__}: {error}")
         return Played(tuple(outcomes), self.leaked(instance))
+
+    def open_shared(self, config: Any) -> Callable[[Any], Any] | None:
+        """A new, empty instance for several threads; None where there is no such."""
+        return None if self._open_shared is None else self._open_shared(config)
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order."""
+        return [self._play_history(history) for history in histories]
+
+    def _play_history(self, history: History) -> HistoryAnswer:
+        instance = self.open_shared(history.config)
+        if instance is None:
+            return Skipped(f"{self._name} takes no histories")
+        try:
+            return Happened(threads.play(instance, history))
+        except threads.StepFailed as error:
+            return Failed(Trouble.ERRORED, None, str(error))
 
     def leaked(self, instance: Any) -> int | None:
         """The references that are left when a run has ended; None where nobody counts them."""

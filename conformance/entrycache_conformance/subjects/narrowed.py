@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.subjects.subject import Answer, Subject
+from entrycache_conformance.history import History
+from entrycache_conformance.subjects.subject import Answer, HistoryAnswer, Subject
 from entrycache_reference.errors import UsageError
 
 
@@ -33,6 +34,10 @@ class Narrowed:
     def play(self, cases: Sequence[Case]) -> list[Answer]:
         """The answers, one a case, in order."""
         return self.subject.play(cases)
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order."""
+        return self.subject.play_histories(histories)
 
     def close(self) -> None:
         """Let go of the subject."""

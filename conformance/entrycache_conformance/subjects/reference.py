@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.subjects.in_process import InProcess, Open
 from entrycache_conformance.system import SYSTEMS, System
+from entrycache_reference import kafka_streams
+from entrycache_reference.kafka_streams.threads import shared
+
+THREADS: Final = 8
+"""The most clients of a history that our own caches take."""
+
+
+def _shared_streams(config: Any) -> Callable[[Any], Any]:
+    return shared.Shared(config)
+
+
+SHARED: Final[Mapping[str, Open]] = {kafka_streams.NAME: _shared_streams}
+"""How the reference of a system is opened for several threads."""
 
 
 def open_reference(system: System) -> Callable[[Any], Callable[[Any], Any]]:
@@ -33,5 +46,6 @@ def reference(name: str = "pulsar-pip430") -> InProcess:
         "ops": list(system.ops),
         "introspection": sorted(system.introspection),
         "payload": "token" in {name for op in system.ops.values() for name in op.__slots__},
+        **({"limits": {"threads": THREADS}} if name in SHARED else {}),
     }
-    return InProcess("reference", open_reference(system), {name: offer})
+    return InProcess("reference", open_reference(system), {name: offer}, SHARED.get(name))

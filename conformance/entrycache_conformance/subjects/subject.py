@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from entrycache_conformance.case import Case
     from entrycache_conformance.declaration import Declaration
+    from entrycache_conformance.history import History
 
 
 class Played(NamedTuple):
@@ -45,6 +46,28 @@ class Failed(NamedTuple):
 Answer = Played | Skipped | Failed
 
 
+class Event(NamedTuple):
+    """One step of a history, between two ticks of its counter; the outcome typed as in a run.
+
+    Client -1 is what came before the threads; the number of clients is what came after them.
+    """
+
+    client: int
+    step: int
+    start: int
+    end: int
+    outcome: Any
+
+
+class Happened(NamedTuple):
+    """A history that ended: each of its steps once, in the order of its file."""
+
+    events: tuple[Event, ...]
+
+
+HistoryAnswer = Happened | Skipped | Failed
+
+
 class Subject(Protocol):
     """An implementation under test."""
 
@@ -58,6 +81,13 @@ class Subject(Protocol):
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
         """The answers, one a case, in order.
+
+        Raises:
+            BrokenSubject: the subject does not speak the protocol.
+        """
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order. None is tried again: two schedules are never the same.
 
         Raises:
             BrokenSubject: the subject does not speak the protocol.

@@ -10,8 +10,10 @@ from jsonschema.exceptions import best_match
 
 from entrycache_conformance.case import Case, outcome_to_json, to_json
 from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.schema import case_schema
-from entrycache_conformance.subjects.subject import Answer, Played, Subject
+from entrycache_conformance.history import History
+from entrycache_conformance.history import to_json as history_to_json
+from entrycache_conformance.schema import case_schema, history_schema
+from entrycache_conformance.subjects.subject import Answer, Happened, HistoryAnswer, Played, Subject
 from entrycache_reference.errors import BrokenSubject
 
 
@@ -22,6 +24,7 @@ class Validated:
         self.subject = subject
         system = subject.declaration.system
         self._case = Draft202012Validator(case_schema(system))
+        self._history = Draft202012Validator(history_schema(system))
         self._outcomes = {op: Draft202012Validator(system.outcome_schema(op)) for op in system.ops.values()}
         self.messages = 0
 
@@ -55,6 +58,22 @@ class Validated:
         error = best_match(validator.iter_errors(value))
         if error is not None:
             raise BrokenSubject(f"{what} does not fit its schema: {error.message} at {error.json_path}")
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order.
+
+        Raises:
+            BrokenSubject: a message does not fit its schema.
+        """
+        for history in histories:
+            self._hold(self._history, _plain(history_to_json(history)), "a history")
+        answers = self.subject.play_histories(histories)
+        for history, answer in zip(histories, answers, strict=True):
+            if isinstance(answer, Happened):
+                for op, event in zip(history.steps, answer.events, strict=True):
+                    shown = _plain(outcome_to_json(event.outcome))
+                    self._hold(self._outcomes[type(op)], shown, f"an outcome of {op.name}")
+        return answers
 
     def close(self) -> None:
         """Let go of the subject."""

@@ -8,20 +8,26 @@ from typing import Any, Final, NoReturn
 from entrycache_conformance.case import Case, config_to_json
 from entrycache_conformance.codec import Malformed, encode_op
 from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.subjects.subject import Failed, Played, Skipped, Trouble
+from entrycache_conformance.history import History, parts_to_json
+from entrycache_conformance.subjects.subject import Event, Failed, Happened, Played, Skipped, Trouble
 from entrycache_reference.errors import BrokenSubject
 
 MESSAGE_LENGTH: Final = 2_000
 """What is kept of a subject's messages."""
 
+EVENT_KEYS: Final = frozenset({"client", "step", "start", "end", "outcome"})
+
 START: Final = '{"cmd":"start","version":1}\n'
 
 
-def run_line(case: Case, identity: int, declaration: Declaration) -> str:
-    """The request that plays a case; of the configuration only what the subject lets vary is sent."""
+def run_line(case: Case | History, identity: int, declaration: Declaration) -> str:
+    """The request that plays a case or a history; of the configuration only what the subject lets vary is sent."""
     config = config_to_json(case.config, declaration.sent_keys)
-    steps = [encode_op(op) for op in case.steps]
-    request = {"cmd": "run", "id": identity, "system": case.system.name, "config": config, "steps": steps}
+    head = {"id": identity, "system": case.system.name, "config": config}
+    if isinstance(case, History):
+        request = {"cmd": "history", **head, **parts_to_json(case)}
+    else:
+        request = {"cmd": "run", **head, "steps": [encode_op(op) for op in case.steps]}
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 
@@ -68,29 +74,33 @@ def message_of(value: Any) -> str:
     return "\n".join(printable(line) for line in lines)
 
 
+def _read_skipped(skipped: Any) -> Skipped:
+    if type(skipped) is not dict or type(skipped.get("reason")) is not str or not skipped["reason"].strip():
+        raise BrokenSubject("a skipped run gives no reason")
+    url = skipped.get("issue_url")
+    if url is not None and type(url) is not str:
+        raise BrokenSubject(f"the issue_url of a skipped run is {url!r}, expected a string")
+    return Skipped(message_of(skipped["reason"]), None if url is None else message_of(url))
+
+
 def read_answer(
-    value: dict[str, Any], case: Case, identity: int, declaration: Declaration
-) -> Played | Skipped | Failed:
-    """The answer to a run, its outcomes typed.
+    value: dict[str, Any], case: Case | History, identity: int, declaration: Declaration
+) -> Played | Happened | Skipped | Failed:
+    """The answer to a run or a history, its outcomes typed.
 
     Raises:
         BrokenSubject: wrong id, wrong number of outcomes, or an outcome that the protocol does not know.
     """
     if type(value.get("id")) is not int or value["id"] != identity:
         raise BrokenSubject(f"the subject answered run {value.get('id')!r}, expected run {identity}")
-    kinds = [kind for kind in ("outcomes", "skipped", "errored") if kind in value]
-    allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks else set())
+    told = "events" if isinstance(case, History) else "outcomes"
+    kinds = [kind for kind in (told, "skipped", "errored") if kind in value]
+    allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks and told == "outcomes" else set())
     if len(kinds) != 1 or value.keys() - allowed:
         keys = ", ".join(sorted(map(repr, value)))
-        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and outcomes, skipped or errored")
+        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and {told}, skipped or errored")
     if kinds[0] == "skipped":
-        skipped = value["skipped"]
-        if type(skipped) is not dict or type(skipped.get("reason")) is not str or not skipped["reason"].strip():
-            raise BrokenSubject("a skipped run gives no reason")
-        url = skipped.get("issue_url")
-        if url is not None and type(url) is not str:
-            raise BrokenSubject(f"the issue_url of a skipped run is {url!r}, expected a string")
-        return Skipped(message_of(skipped["reason"]), None if url is None else message_of(url))
+        return _read_skipped(value["skipped"])
     if kinds[0] == "errored":
         errored = value["errored"]
         if type(errored) is not dict:
@@ -99,6 +109,8 @@ def read_answer(
         if step is not None and (type(step) is not int or not 0 <= step < max(1, len(case.steps))):
             raise BrokenSubject(f"an errored run names step {step!r} of {len(case.steps)} steps")
         return Failed(Trouble.ERRORED, step, message_of(errored.get("message")))
+    if isinstance(case, History):
+        return Happened(_read_events(value["events"], case, declaration))
     outcomes = value["outcomes"]
     if type(outcomes) is not list or len(outcomes) != len(case.steps):
         count = len(outcomes) if type(outcomes) is list else outcomes
@@ -114,3 +126,39 @@ def read_answer(
             name = type(op).name
             raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
     return Played(tuple(typed), leaked)
+
+
+def _read_events(events: Any, history: History, declaration: Declaration) -> tuple[Event, ...]:
+    """The events of a history, each step once, in the order of its file.
+
+    Raises:
+        BrokenSubject: a step is missing, told twice, or its ticks cannot be.
+    """
+    if type(events) is not list or len(events) != len(history.steps):
+        count = len(events) if type(events) is list else events
+        raise BrokenSubject(f"the subject answered {count!r} events for {len(history.steps)} steps")
+    by_place: dict[tuple[int, int], Any] = {}
+    for event in events:
+        if type(event) is not dict or event.keys() != EVENT_KEYS:
+            raise BrokenSubject(f"an event has not the keys {', '.join(sorted(EVENT_KEYS))}: {cut(repr(event), 120)}")
+        if any(type(event[name]) is not int for name in EVENT_KEYS - {"outcome"}):
+            raise BrokenSubject(f"an event has a number that is no integer: {cut(repr(event), 120)}")
+        by_place[event["client"], event["step"]] = event
+    found = []
+    for client, steps in history.parts():
+        end = -1
+        for index, op in enumerate(steps):
+            where = f"step {index} of client {client} ({type(op).name})"
+            event = by_place.get((client, index))
+            if event is None:
+                raise BrokenSubject(f"the subject answered no event for {where}")
+            if not end < event["start"] < event["end"]:
+                ticks = f"{event['start']} and {event['end']}"
+                raise BrokenSubject(f"{where} lies between {ticks}, and the step before it ended at {end}")
+            end = event["end"]
+            try:
+                outcome = declaration.system.read_outcome(op, event["outcome"], declaration)
+            except Malformed as error:
+                raise BrokenSubject(f"the outcome of {where}: {error}") from None
+            found.append(Event(client, index, event["start"], end, outcome))
+    return tuple(found)

@@ -1,0 +1,84 @@
+"""Playing a history on an instance in this process: each client's steps on a thread of its own."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from entrycache_conformance.history import History
+from entrycache_conformance.subjects.subject import Event
+from entrycache_reference.errors import EntrycacheError
+
+SWITCH_SECONDS: Final = 1e-6
+"""How soon the interpreter gives the next thread its turn while a history is played."""
+
+
+class StepFailed(Exception):
+    """A step of a history threw what the protocol does not name; the cause is what it threw."""
+
+
+def play(instance: Callable[[Any], Any], history: History) -> tuple[Event, ...]:
+    """Every step with its outcome, in the order of the file.
+
+    The threads are daemons: where they wait for one another for ever, whoever waits here can still be ended.
+
+    Raises:
+        StepFailed: a step threw; the first one is told.
+    """
+    ticks = itertools.count(1)
+    failures: list[StepFailed] = []
+    events: dict[int, list[Event]] = {}
+
+    def client(number: int, steps: tuple[Any, ...], begin: Callable[[], object] = lambda: None) -> None:
+        done = events.setdefault(number, [])
+        begin()
+        for index, op in enumerate(steps):
+            if failures:
+                return
+            start = next(ticks)
+            try:
+                outcome = instance(op)
+            except EntrycacheError as error:
+                failures.append(_failed(number, index, op, error))
+                return
+            except Exception as error:  # any error of an implementation is its answer
+                failures.append(_failed(number, index, op, error))
+                return
+            done.append(Event(number, index, start, next(ticks), outcome))
+
+    parts = dict(history.parts())
+    client(-1, parts[-1])
+    together = threading.Barrier(len(history.clients))
+    with _eager_switches():
+        threads = [
+            threading.Thread(target=client, args=(number, steps, together.wait), name=f"client {number}", daemon=True)
+            for number, steps in enumerate(history.clients)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    client(len(history.clients), parts[len(history.clients)])
+    if failures:
+        raise failures[0]
+    return tuple(event for number in parts for event in events[number])
+
+
+def _failed(number: int, index: int, op: Any, error: Exception) -> StepFailed:
+    failed = StepFailed(f"client {number}, step {index} ({type(op).name}): {type(error).__name__}: {error}")
+    failed.__cause__ = error
+    return failed
+
+
+@contextmanager
+def _eager_switches() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
