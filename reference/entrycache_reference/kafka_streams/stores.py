@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, hand_over, performed
+from entrycache_reference.kafka_streams.deliver import Perform, Receive, performed
 from entrycache_reference.kafka_streams.lookups import is_between, keys_between
 from entrycache_reference.kafka_streams.ops import (
+    Flush,
     OnForward,
     Share,
     StoreAll,
@@ -28,8 +29,8 @@ from entrycache_reference.kafka_streams.outcomes import (
     Shared,
     Value,
 )
-from entrycache_reference.kafka_streams.running import accounted
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
+from entrycache_reference.kafka_streams.spaces import flush
 from entrycache_reference.kafka_streams.state import (
     Change,
     Listener,
@@ -141,7 +142,7 @@ def store_put(
 def sought(state: State, name: str, key: str) -> tuple[State, str | None]:
     """The last write of a key: the cache's, where a tombstone hides what lies below, else what lies below."""
     counted = opened(state, name)._replace(gets=state.gets + 1)
-    after = looked(counted, name, key)
+    after = looked(counted, name, key) if name in counted.spaces else counted
     cached = space_of(after, name).nodes.get(key)
     return after, store_of(after, name).inner.get(key) if cached is None else cached.value
 
@@ -224,10 +225,7 @@ def store_flush(
     state: State, event: StoreFlush, config: Config, perform: Perform, receive: Receive
 ) -> tuple[State, Answer]:
     """Write everything that is dirty to the store below, and pass it on."""
-    there = opened(state, event.store)
-    counted = there._replace(flushes=there.flushes + 1)
-    done = hand_over(counted, event.store, None, config, perform, receive)
-    return answered(accounted(counted, done, event.store, config), Done())
+    return flush(opened(state, event.store), Flush(event.store), config, perform, receive)
 
 
 @rule(Rule.K_STORE_2)

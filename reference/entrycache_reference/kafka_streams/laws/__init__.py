@@ -49,8 +49,12 @@ FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     ops.Flush: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
     ops.Evict: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
     ops.Resize: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.StorePut: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.StoreGet: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.StoreDelete: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    ops.StoreFlush: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
 }
-"""The errors that an operation may end with."""
+"""The errors that an operation may end with; a store's only where its namespace has another listener, or none."""
 
 
 def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:

@@ -63,7 +63,7 @@ def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Nothing was done downstream; and by the norm nothing that was done there before has left its marks."""
-    return undisturbed(step) and (config.variants.delivery is Delivery.BELOW_FIRST or agrees(pre))
+    return undisturbed(step) and not failed(step) and (config.variants.delivery is Delivery.BELOW_FIRST or agrees(pre))
 
 
 def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -77,7 +77,7 @@ def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, s
 
 def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
     own, inner = space(pre, event.store), pre.stores.get(event.store, NONE).inner
-    return {key for key in own.dirty if own.nodes[key].value is None and key not in inner}
+    return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in inner}
 
 
 def goes_nowhere(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
