@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case, config_to_json, variants_to_json
+from entrycache_conformance.case import Case, config_to_json, outcome_to_json, variants_to_json
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.machine import Failure
 from entrycache_conformance.subjects import fast
+from entrycache_conformance.subjects.streams_fast import open_streams
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_reference.errors import UsageError
-from entrycache_spark.files import Metadata
+from entrycache_reference.kafka_streams.ops import Metrics
+from entrycache_reference.vocabulary import ABSENT
+from entrycache_spark.files import Metadata, PartWriter, write_metadata
 from entrycache_spark.recorder import TraceWriter
+from entrycache_spark.schema import STREAMS
+from entrycache_spark.streams_recorder import StreamRecorder
+
+
+class Call(NamedTuple):
+    """What one step answered, and the events that it caused."""
+
+    outcome: Any
+    rows: Sequence[Any]
 
 
 class Recording(NamedTuple):
@@ -41,30 +53,51 @@ def record(subject: Subject, case: Case, out: Path) -> Recording:
     answer = play(subject, case)
     difference = judge(case, steps, answer, subject.declaration)
     own_rows = subject.name == "fast"
-    calls = _fast_calls(case) if own_rows else [done.rows for done in steps]
+    calls = _fast_calls(case) if own_rows else [Call(done.outcome, done.rows) for done in steps]
     source = "fast, its own rows" if own_rows else f"the reference's rows beside {subject.name}; no evidence about it"
     metadata = Metadata(
         system=case.system.name, variants=variants_to_json(case.config), source=source, clock="virtual", threads="one"
     )
-    recorder = TraceWriter(out, metadata).recorder("one", config_to_json(case.config))
-    for rows in calls:
-        recorder.call(rows)
-    recorder.close()
+    events = _write_streams(out, metadata, case, calls) if _is_streams(case) else _write(out, metadata, case, calls)
     if difference is None:
-        return Recording(recorder.seq, own_rows, None, ())
+        return Recording(events, own_rows, None, ())
     failure = Failure(case, steps, difference)
-    return Recording(
-        recorder.seq, own_rows, failure, tuple(rule.value for rule in explain(subject, case, steps, difference))
-    )
+    return Recording(events, own_rows, failure, tuple(rule.value for rule in explain(subject, case, steps, difference)))
 
 
-def _fast_calls(case: Case) -> list[list[Any]]:
-    """The rows of the fast cache, a list a step."""
+def _is_streams(case: Case) -> bool:
+    return bool(case.system.name == STREAMS)
+
+
+def _write(out: Path, metadata: Metadata, case: Case, calls: Sequence[Call]) -> int:
+    recorder = TraceWriter(out, metadata).recorder("one", config_to_json(case.config))
+    for call in calls:
+        recorder.call(call.rows)
+    recorder.close()
+    return recorder.seq
+
+
+def _write_streams(out: Path, metadata: Metadata, case: Case, calls: Sequence[Call]) -> int:
+    """A step that asks for counters is its own event; its outcome is what it tells."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_metadata(out, metadata)
+    recorder = StreamRecorder(PartWriter(out, "one"), config_to_json(case.config))
+    for op, call in zip(case.steps, calls, strict=True):
+        recorder.call(call.rows)
+        if isinstance(op, Metrics):
+            recorder.metrics(outcome_to_json(call.outcome), None if op.ns is ABSENT else op.ns)
+    recorder.close()
+    return recorder.seq
+
+
+def _fast_calls(case: Case) -> list[Call]:
+    """The outcomes and rows of the fast cache, step by step."""
     rows: list[Any] = []
-    calls: list[list[Any]] = []
-    instance: Callable[[Any], Any] = fast.open_fast(case.config, on_row=rows.append)
+    calls: list[Call] = []
+    open_cache: Callable[..., Callable[[Any], Any]] = open_streams if _is_streams(case) else fast.open_fast
+    instance = open_cache(case.config, on_row=rows.append)
     for op in case.steps:
-        instance(op)
-        calls.append(list(rows))
+        outcome = instance(op)
+        calls.append(Call(outcome, list(rows)))
         rows.clear()
     return calls

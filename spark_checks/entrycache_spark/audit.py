@@ -13,13 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entrycache_reference.errors import UsageError
-from entrycache_spark.files import Metadata, Part, list_parts, read_metadata
-from entrycache_spark.rulefiles import RuleFile, select_rules
-from entrycache_spark.schema import VIOLATION_SCHEMA
+from entrycache_spark.files import Metadata, Part, list_parts, read_metadata, system_of
+from entrycache_spark.rulefiles import PREFIXES, RuleFile, select_rules
+from entrycache_spark.schema import STREAMS, VIOLATION_SCHEMA, audit_columns
 from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
 
 ENGINES: Final = ("spark", "local", "replay")
-SYSTEM: Final = "pulsar-pip430"
 VIOLATIONS_NAME: Final = "violations.parquet"
 
 
@@ -38,13 +37,14 @@ def audit(
 
     `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
     """
-    chosen = select_rules(tuple(rules))
-    parts = list_parts(directory)
+    system = system_of(directory)
+    chosen = select_rules(tuple(rules), system if system in PREFIXES else next(iter(PREFIXES)))
+    parts = list_parts(directory, audit_columns(system))
     rows = sum(part.rows for part in parts)
     metadata = read_metadata(directory) if parts else Metadata()
     if out is not None and (out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents):
         raise UsageError(f"{out}: violations are not written into the trace")
-    if rows == 0 or metadata.system != SYSTEM:
+    if rows == 0 or metadata.system not in PREFIXES:
         result = _nothing(chosen, metadata.system, rows)
     else:
         found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
@@ -68,6 +68,11 @@ def _evaluate(
     from entrycache_spark.engines.base import SqlEngine
     from entrycache_spark.tiers import evaluate
 
+    columns = audit_columns(metadata.system)
+    if engine == "replay" and metadata.system == STREAMS:
+        from entrycache_spark.engines.streams import replay_streams
+
+        return replay_streams(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
     if engine == "replay":
         from entrycache_spark.engines.replay import replay
 
@@ -77,11 +82,11 @@ def _evaluate(
         from entrycache_spark.engines.spark import SparkEngine
 
         progress("starting Spark")
-        sql = SparkEngine(directory, parts, master)
+        sql = SparkEngine(directory, parts, master, columns)
     elif engine == "local":
         from entrycache_spark.engines.local import LocalEngine
 
-        sql = LocalEngine(parts)
+        sql = LocalEngine(parts, columns=columns)
     else:
         raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     try:

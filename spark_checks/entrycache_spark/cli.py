@@ -42,7 +42,7 @@ def trace() -> None:
 def generate_command(
     preset: str, events: int, seed: int, brokers: int, out: Path, settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout)."""
+    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
     from entrycache_spark.generate import generate
 
     with _spinner(f"generating {events} events") as say:

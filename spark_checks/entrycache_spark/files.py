@@ -58,6 +58,14 @@ def read_metadata(directory: Path) -> Metadata:
         raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
 
 
+def system_of(directory: Path) -> str:
+    """The system that the metadata name; that of a trace without readable ones is the default."""
+    try:
+        return read_metadata(directory).system
+    except UsageError:
+        return Metadata().system
+
+
 def metadata_of(values: object, where: str) -> Metadata:
     """The metadata in a JSON object."""
     if not isinstance(values, dict):

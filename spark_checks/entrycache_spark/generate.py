@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from entrycache_reference.errors import UsageError
+from entrycache_spark.aggregation import TOPOLOGIES, Thread
 from entrycache_spark.catch_up import CatchUp
-from entrycache_spark.files import Metadata
+from entrycache_spark.files import Metadata, PartWriter, write_metadata
 from entrycache_spark.recorder import TraceWriter
+from entrycache_spark.schema import STREAMS
 from entrycache_spark.workload import PRESETS, Broker
 
 
@@ -27,18 +29,42 @@ def generate(
 
     `settings` hold in every broker instead of the preset's own.
     """
-    if preset not in PRESETS:
-        raise UsageError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
+    if preset not in {**PRESETS, **TOPOLOGIES}:
+        raise UsageError(f"preset {preset!r} is not known; there are {', '.join((*PRESETS, *TOPOLOGIES))}")
+    if preset in TOPOLOGIES and settings is not None:
+        raise UsageError(f"preset {preset!r} is of kafka-streams; the settings of a broker do not fit it")
     if events < 1 or brokers < 1:
         raise UsageError("events and brokers must be 1 or more")
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory}: not empty; a trace is written into a new folder")
-    writer = TraceWriter(directory, Metadata(source=f"generate {preset} --events {events} --seed {seed}"))
+    source = f"generate {preset} --events {events} --seed {seed}"
+    if preset in TOPOLOGIES:
+        return _threads(preset, events, seed, directory, brokers, progress, source)
+    writer = TraceWriter(directory, Metadata(source=source))
     work = replace(PRESETS[preset], forced=settings or {})
     count = 0
     for number in range(brokers):
+        share = _share(events, number, brokers)
         kind = CatchUp if preset == "catch-up-fanout" else Broker
-        share = (events * (number + 1)) // brokers - (events * number) // brokers
         broker = kind(writer, work, f"broker-{number}", f"{preset} {seed} {number}", number)
         count += broker.run(share, progress)
+    return count
+
+
+def _share(events: int, number: int, brokers: int) -> int:
+    """The events of one of several brokers."""
+    return (events * (number + 1)) // brokers - (events * number) // brokers
+
+
+def _threads(
+    preset: str, events: int, seed: int, directory: Path, threads: int, progress: Callable[[int], None], source: str
+) -> int:
+    """A trace of several stream threads, a broker each."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_metadata(directory, Metadata(system=STREAMS, source=source))
+    count = 0
+    for number in range(threads):
+        writer = PartWriter(directory, f"thread-{number}")
+        thread = Thread(writer, TOPOLOGIES[preset], f"{preset} {seed} {number}")
+        count += thread.run(_share(events, number, threads), progress)
     return count

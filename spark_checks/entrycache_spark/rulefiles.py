@@ -93,9 +93,13 @@ def _condition(view: str, own: dict[str, str]) -> Condition:
     )
 
 
+PREFIXES: Final = {"pulsar-pip430": "R-", "kafka-streams": "K-"}
+"""How the ids of each system's rules begin."""
+
+
 @cache
-def all_rules() -> tuple[RuleFile, ...]:
-    """Every rule that traces are checked for, by id."""
+def all_rules(system: str = "pulsar-pip430") -> tuple[RuleFile, ...]:
+    """Every rule that traces of a system are checked for, by id."""
     folder = files("entrycache_spark") / "rules"
     texts = {
         item.name.removesuffix(".sql").upper().replace("_", "-"): item.read_text(encoding="utf-8")
@@ -105,7 +109,7 @@ def all_rules() -> tuple[RuleFile, ...]:
     rules: dict[str, RuleFile] = {}
     for rule_id in sorted(texts, key=lambda rule_id: ("-- same witness" in texts[rule_id], rule_id)):
         rules[rule_id] = parse_rule(rule_id, texts[rule_id], rules)
-    return tuple(rules[rule_id] for rule_id in sorted(rules))
+    return tuple(rules[rule_id] for rule_id in sorted(rules) if rule_id.startswith(PREFIXES[system]))
 
 
 @cache
@@ -114,11 +118,11 @@ def shared_view(name: str) -> str:
     return (files("entrycache_spark") / "rules" / "shared" / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def select_rules(ids: tuple[str, ...]) -> tuple[RuleFile, ...]:
-    """The rules of these ids (none: all)."""
-    known = {rule.id: rule for rule in all_rules()}
+def select_rules(ids: tuple[str, ...], system: str = "pulsar-pip430") -> tuple[RuleFile, ...]:
+    """The rules of these ids (none: all of the system)."""
+    known = {rule.id: rule for rule in all_rules(system)}
     for rule_id in ids:
         if rule_id.upper() not in known:
-            raise UsageError(f"{rule_id}: no trace check of that id; there are {', '.join(known)}")
+            raise UsageError(f"{rule_id}: no trace check of that id for {system}; there are {', '.join(known)}")
     wanted = {rule_id.upper() for rule_id in ids} or set(known)
-    return tuple(rule for rule in all_rules() if rule.id in wanted)
+    return tuple(rule for rule in all_rules(system) if rule.id in wanted)

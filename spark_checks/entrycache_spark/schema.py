@@ -54,7 +54,21 @@ AUDIT_COLUMNS: Final = (
     *("max_requeues", "extend_accessed", "trigger_bytes", "target_bytes", "bytes_after", "manager_bytes"),
     *("tail_no", "head_no", "ticket", "cursor", "value"),
 )
-"""The columns that an audit reads; a file that lacks one of them is rejected."""
+"""The columns that an audit of `pulsar-pip430` reads; a file that lacks one of them is rejected."""
+
+STREAM_COLUMNS: Final = (
+    *("broker", "seq", "ts_ns", "op", "cause", "cache", "key_hash", "life", "size_bytes", "dirty", "call_id"),
+    *("bytes_after", "manager_bytes", "value"),
+)
+"""The columns that an audit of `kafka-streams` reads."""
+
+STREAMS: Final = "kafka-streams"
+
+
+def audit_columns(system: str) -> tuple[str, ...]:
+    """The columns that an audit of a trace of this system reads."""
+    return STREAM_COLUMNS if system == STREAMS else AUDIT_COLUMNS
+
 
 VIOLATION_SCHEMA: Final = pa.schema(
     [

@@ -22,6 +22,8 @@ SETTING_COLUMNS: Final = {
     "manual": "boolean",
     "grace_millis": "bigint",
     "storage_bytes": "bigint",
+    "limit_now": "bigint",
+    "limit_before": "bigint",
 }
 """The columns that each event gets from the CONFIG in force, with their SQL types."""
 
@@ -39,8 +41,15 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """What a config object says that does not name a setting."""
 
 
+STREAM_DEFAULTS: Final[Mapping[str, Any]] = {**DEFAULTS, "max_size_bytes": 10_485_760}
+"""What a config object of `kafka-streams` says that does not name a setting; only the limit is read."""
+
+
 class Settings(NamedTuple):
-    """The settings of one CONFIG event; the grace period is that of the broker's first one."""
+    """The settings of one CONFIG event; the grace period is that of the broker's first one.
+
+    `limit_bytes` is the limit of the cache, `limit_before` that of the CONFIG event before.
+    """
 
     broker: str
     config_seq: int
@@ -55,22 +64,28 @@ class Settings(NamedTuple):
     manual: bool | None
     grace_millis: int | None
     storage_bytes: int | None
+    limit_bytes: int | None
+    limit_before: int | None
 
 
-def settings_of(broker: str, configs: Iterable[tuple[int, str | None]]) -> list[Settings]:
+def settings_of(
+    broker: str, configs: Iterable[tuple[int, str | None]], defaults: Mapping[str, Any] = DEFAULTS
+) -> list[Settings]:
     """The settings of one broker, from its CONFIG events (seq, value); unreadable ones say nothing."""
     ordered = sorted(configs, key=lambda config: config[0])
-    read = [readable(value) for _, value in ordered]
+    read = [readable(value, defaults) for _, value in ordered]
+    limits = [None if config is None else config["max_size_bytes"] for config in read]
     grace = _grace(read[0]) if read and read[0] is not None else None
     found = []
     for number, ((seq, _), config) in enumerate(zip(ordered, read, strict=True)):
         until = ordered[number + 1][0] if number + 1 < len(ordered) else LAST_SEQ
-        parts = (None,) * 8 if config is None else (*_numbers(config), grace, config["storage_entry_size"])
+        known = (None,) * 8 if config is None else (*_numbers(config), grace, config["storage_entry_size"])
+        parts = (*known, limits[number], limits[number - 1] if number else None)
         found.append(Settings(broker, seq, until, len(ordered) == 1, *parts))
     return found
 
 
-def readable(value: str | None) -> dict[str, Any] | None:
+def readable(value: str | None, defaults: Mapping[str, Any] = DEFAULTS) -> dict[str, Any] | None:
     """The config object of a CONFIG event with its defaults filled in; None if it is none."""
     try:
         shown = json.loads(value or "")
@@ -78,7 +93,7 @@ def readable(value: str | None) -> dict[str, Any] | None:
         return None
     if not isinstance(shown, dict):
         return None
-    config = {**DEFAULTS, **{name: part for name, part in shown.items() if part is not None}}
+    config = {**defaults, **{name: part for name, part in shown.items() if part is not None}}
     return config if all(_readable(name, config[name]) for name in DEFAULTS) else None
 
 

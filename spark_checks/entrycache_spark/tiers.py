@@ -9,13 +9,22 @@ from entrycache_reference.errors import UsageError
 from entrycache_spark.engines.base import SqlEngine
 from entrycache_spark.files import Metadata, duplicate_message
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
-from entrycache_spark.settings import SETTING_COLUMNS, constants, settings_of
+from entrycache_spark.schema import STREAMS
+from entrycache_spark.settings import DEFAULTS, SETTING_COLUMNS, STREAM_DEFAULTS, constants, settings_of
 from entrycache_spark.verdict import RuleFinding, Violation
 
 Progress = Callable[[str], None]
 
 _CHAIN_RULE: Final = "R-STATE-1"
 """The rule whose witness also shows that no (broker, seq) is missing or doubled."""
+
+_CHAIN: Final = RuleFile(
+    "CHAIN", "false", "token(seq, 0) - token(seq - 1, 0)", "token(last_seq, 0) - token(first_seq - 1, 0)", None, ()
+)
+"""The same for systems without such a rule."""
+
+_OF_QUEUE: Final = ("unnumbered", "unlinked", "dead_at_end")
+"""The facts that a cache without a removal queue has none of."""
 
 _FEW_CONFIGS: Final = 8
 _STRETCH_SEQS: Final = 4_096
@@ -96,7 +105,8 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
     configs: dict[str, list[tuple[int, str | None]]] = {}
     for broker, seq, value in engine.rows("select broker, seq, value from trace where op = 'CONFIG'"):
         configs.setdefault(broker, []).append((seq, value))
-    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own)]
+    defaults = STREAM_DEFAULTS if metadata.system == STREAMS else DEFAULTS
+    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own, defaults)]
     # Where settings change often, each event is compared with those of its own stretch of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     stretch = _STRETCH_SEQS if often else _ALL_SEQS
@@ -121,11 +131,13 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
 
 def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
     """Tier one: a single aggregate over the trace."""
-    chain = next(rule for rule in all_rules() if rule.id == _CHAIN_RULE)
+    streams = metadata.system == STREAMS
+    chain = _CHAIN if streams else next(rule for rule in all_rules() if rule.id == _CHAIN_RULE)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
-    inner = [f"{expression} as {name}" for name, expression in _FACTS.items()]
+    facts = {name: "0" if streams and name in _OF_QUEUE else text for name, text in _FACTS.items()}
+    inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
@@ -226,6 +238,9 @@ def evaluate(
     missing = [note for note in (broker.undecided() for broker in brokers) if note is not None]
     if metadata.sampled:
         missing.append("the trace is sampled")
+    if metadata.system == STREAMS:
+        opened = [broker.name for broker in brokers if broker.opened]
+        missing += [f"broker {name!r}: it begins with entries cached before" for name in opened]
     unproved = {
         rule.id: [broker for broker in brokers if not (witnesses and broker.proved.get(rule.id, False))]
         for rule in rules

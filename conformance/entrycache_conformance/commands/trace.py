@@ -19,7 +19,7 @@ from entrycache_conformance.settings.effective import Effective
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_reference.errors import MissingPrerequisite, UsageError
 
-NEEDED = ("pyarrow", "duckdb", "sqlglot")
+NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """What the extra `trace` brings."""
 
 
@@ -95,7 +95,8 @@ def record_command(subject: str | None, case_file: Path, out: Path, as_json: boo
     from entrycache_conformance.record import record  # noqa: PLC0415
 
     case = read_case(case_file)
-    found = resolve(choice_of(subject, kwargs))
+    choice = choice_of(subject, kwargs)
+    found = resolve(choice._replace(system=choice.system or case.system.name))
     try:
         recording = record(found, case, out)
     finally:

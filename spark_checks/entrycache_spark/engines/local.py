@@ -25,7 +25,9 @@ KEPT_ROWS: Final = 500_000
 class LocalEngine:
     """One in-memory DuckDB connection over the parts of a trace."""
 
-    def __init__(self, parts: Sequence[Part], threads: int | None = None) -> None:
+    def __init__(
+        self, parts: Sequence[Part], threads: int | None = None, columns: Sequence[str] = AUDIT_COLUMNS
+    ) -> None:
         self._connection = duckdb.connect()
         if threads is not None:
             self._connection.execute(f"set threads = {threads}")
@@ -37,7 +39,7 @@ class LocalEngine:
         self._connection.execute("set preserve_insertion_order = false")
         # A small trace is read once; of a large one each query reads the columns that it needs.
         kind = "temp table" if sum(part.rows for part in parts) <= KEPT_ROWS else "view"
-        self._run(f"create {kind} trace as {_scan(parts)}")
+        self._run(f"create {kind} trace as {_scan(parts, columns)}")
 
     def define(self, name: str, query: str) -> None:
         """Give a query a name."""
@@ -66,11 +68,11 @@ class LocalEngine:
             raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
 
 
-def _scan(parts: Sequence[Part]) -> str:
+def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
     by_broker: dict[str, list[str]] = {}
     for part in parts:
         by_broker.setdefault(part.broker, []).append(_quoted(str(part.path)))
-    columns = ", ".join(_column(name) for name in AUDIT_COLUMNS if name != "broker")
+    columns = ", ".join(_column(name) for name in names if name != "broker")
     scans = [
         f"select {_quoted(broker)} as broker, {columns} "
         f"from read_parquet([{', '.join(paths)}], hive_partitioning = false, union_by_name = true)"

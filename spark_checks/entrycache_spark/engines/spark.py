@@ -59,13 +59,19 @@ def session(master: str = "local[*]", settings: Mapping[str, str] | None = None)
 class SparkEngine:
     """The session, with the trace as a view. The session outlives the engine."""
 
-    def __init__(self, directory: Path, parts: Sequence[Part], master: str = "local[*]") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        parts: Sequence[Part],
+        master: str = "local[*]",
+        columns: Sequence[str] = AUDIT_COLUMNS,
+    ) -> None:
         self._spark = session(master)
         self._spark.conf.set("spark.sql.ansi.enabled", "false")
         rows = sum(part.rows for part in parts)
         partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        kinds = ", ".join(f"{name} {_kind(name)}" for name in AUDIT_COLUMNS)
+        kinds = ", ".join(f"{name} {_kind(name)}" for name in columns)
         path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))
         scan = self._spark.read.schema(kinds).parquet(path)
         renamed: dict[bool | float | int | str, bool | float | int | str | None] = {

@@ -1,0 +1,37 @@
+-- K-CLOSE-2: a namespace that is closed is empty: each entry has left by a REMOVE, cause CLOSE, or before.
+
+-- checked
+op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
+
+-- over streamed: what leaves was there
+op = 'REMOVE' and cause = 'CLOSE' and whole and coalesce(life <> life_shown and life <> life_told, true)
+
+-- expected
+case when live then concat('life ', cast(life_told as string)) else 'no REMOVE: nothing is cached under this key' end
+
+-- observed
+concat('a REMOVE of life ', coalesce(cast(life as string), 'null'))
+
+-- seqs
+case when seen_seq is null then array(seq) else array(seen_seq, seq) end
+
+-- sure
+not many
+
+-- over streamed: nothing is left
+whole and live_in_cache > 0 and (
+  op = 'CACHE_CLOSE'
+  or (
+    op = 'REMOVE' and cause = 'CLOSE' and seq_after = seq + 1
+    and not coalesce(op_after in ('REMOVE', 'CACHE_CLOSE') and cache_after = cache and call_after = call_id, false)
+  )
+)
+
+-- expected
+'an empty namespace'
+
+-- observed
+concat(cast(live_in_cache as string), ' entries left')
+
+-- sure
+not many

@@ -1,0 +1,19 @@
+-- K-DELETE-1: a delete takes out what is cached, once. (A DELETE without a life found nothing, and takes nothing out.)
+
+-- checked
+op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null
+
+-- over streamed
+op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and whole and life <> life_shown and life <> life_told
+
+-- expected
+case when live then concat('life ', cast(life_told as string)) else 'no DELETE: nothing is cached under this key' end
+
+-- observed
+concat('a DELETE of life ', cast(life as string))
+
+-- seqs
+case when seen_seq is null then array(seq) else array(seen_seq, seq) end
+
+-- sure
+not many

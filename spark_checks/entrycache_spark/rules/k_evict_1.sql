@@ -1,0 +1,48 @@
+-- K-EVICT-1: what is evicted is cached, and is the least recently used entry of its namespace: no other that is cached
+-- then was last written or hit before it. FLUSH changes no recency.
+
+-- checked
+op = 'EVICT'
+
+-- over streamed
+op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_told, true)
+
+-- expected
+case when live then concat('life ', cast(life_told as string)) else 'no EVICT: nothing is cached under this key' end
+
+-- observed
+concat('an EVICT of life ', coalesce(cast(life as string), 'null'))
+
+-- seqs
+case when seen_seq is null then array(seq) else array(seen_seq, seq) end
+
+-- sure
+not many
+
+-- window: each use of an entry lasts until its key's next event; an eviction is wrong that ends a use within one that
+-- began before and lasts beyond it
+with uses as (
+  select
+    e.broker, cache, seq, e.life, op, many,
+    lead(seq) over (partition by e.broker, cache, key_hash order by seq) as until_seq,
+    lead(op) over (partition by e.broker, cache, key_hash order by seq) as until_op,
+    lead(e.life) over (partition by e.broker, cache, key_hash order by seq) as until_life
+  from events e join brokers b on e.broker = b.broker
+  where b.fresh and e.island = b.first_island and op in ('PUT', 'HIT', 'MISS', 'EVICT', 'DELETE', 'REMOVE')
+),
+lined as (
+  select
+    broker, seq, many, until_seq, until_op, until_life,
+    max(coalesce(until_seq, 9223372036854775807))
+      over (partition by broker, cache order by seq rows between unbounded preceding and 1 preceding) as longest
+  from uses
+  where op in ('PUT', 'HIT')
+)
+select
+  broker, until_seq as seq, until_life as life,
+  'the least recently used entry of the namespace' as expected,
+  concat('an entry used at ', cast(seq as string), '; one used before it is still there') as observed,
+  case when longest = 9223372036854775807 then array(seq, until_seq) else array(seq, until_seq, longest) end as seqs,
+  not many as sure
+from lined
+where until_op = 'EVICT' and longest > until_seq

@@ -1,0 +1,21 @@
+-- K-EVICT-5: a write at or under the limit evicts nothing: in a call that began with a PUT the total was above the limit
+-- before each eviction. (Decided up to the first handing over of the call; a listener may evict as it likes.)
+
+-- checked
+op = 'PUT'
+
+-- over streamed
+op = 'EVICT' and whole and in_put and coalesce(handed_call <> call_id, true)
+and bytes_after + size_bytes <= limit_now
+
+-- expected
+concat('no EVICT at ', cast(bytes_after + size_bytes as string), ' of ', cast(limit_now as string), ' bytes')
+
+-- observed
+'an EVICT'
+
+-- seqs
+array(call_id, seq)
+
+-- sure
+not many

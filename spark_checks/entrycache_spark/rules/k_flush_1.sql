@@ -1,0 +1,48 @@
+-- K-FLUSH-1: a flush hands over what is cached, in the order of the last writes, and leaves nothing dirty. The FLUSH rows
+-- of one handing over stand together; that of an eviction begins with the evicted entry (K-EVICT-3).
+
+-- checked
+op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
+
+-- over streamed: what is handed over is cached, or is being evicted by this very call
+op = 'FLUSH' and whole and coalesce(life <> life_told, true) and not is_evicted
+
+-- expected
+case when live then concat('life ', cast(life_told as string)) else 'an entry that is cached, or evicted by this call' end
+
+-- observed
+concat('a FLUSH of life ', coalesce(cast(life as string), 'null'))
+
+-- seqs
+case when seen_seq is null then array(seq) else array(seen_seq, seq) end
+
+-- sure
+not many
+
+-- over streamed: the order of the last writes
+op = 'FLUSH' and whole and op_before = 'FLUSH' and cache = cache_before and call_id = call_before
+and not is_evicted and not evicted_before and life < life_before
+
+-- expected
+concat('a write after that of life ', cast(life_before as string))
+
+-- observed
+concat('a FLUSH of life ', cast(life as string))
+
+-- seqs
+array(seq_before, seq)
+
+-- sure
+not many
+
+-- over streamed: nothing is left dirty by the last row of a handing over
+op = 'FLUSH' and whole and dirty_in_cache > 0 and seq_after = seq + 1 and not coalesce(op_after = 'FLUSH' and cache_after = cache and call_after = call_id, false)
+
+-- expected
+'every dirty entry handed over'
+
+-- observed
+concat(cast(dirty_in_cache as string), ' left dirty')
+
+-- sure
+not many

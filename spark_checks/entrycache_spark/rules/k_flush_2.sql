@@ -1,0 +1,24 @@
+-- K-FLUSH-2: what has been handed over is clean, and so is what was put clean: no row shows it dirty, and it is not
+-- handed over again.
+
+-- checked
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
+
+-- over streamed
+whole and live and life = life_told and not dirty_told and not dirty_shown and (
+  op = 'FLUSH'
+  or (op in ('HIT', 'DELETE', 'REMOVE') and dirty)
+  or (op = 'EVICT' and dirty and coalesce(flushed_life <> life or flushed_call <> call_id, true))
+)
+
+-- expected
+'a clean entry'
+
+-- observed
+concat(op, ' of a dirty one')
+
+-- seqs
+array(coalesce(flushed_seq, put_seq), seq)
+
+-- sure
+not many

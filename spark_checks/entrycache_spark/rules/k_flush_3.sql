@@ -1,0 +1,20 @@
+-- K-FLUSH-3: what is dirty stays dirty until it is handed over: a row that shows a written entry clean needs its FLUSH
+-- before. (The first such row of a life is told.)
+
+-- checked
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and life is not null
+
+-- over streamed
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_told and not dirty and dirty_told and dirty_shown
+
+-- expected
+concat('a dirty entry, or a FLUSH of life ', cast(life as string))
+
+-- observed
+concat(op, ' of a clean one')
+
+-- seqs
+array(put_seq, seq)
+
+-- sure
+not many

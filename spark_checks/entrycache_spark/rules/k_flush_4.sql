@@ -1,0 +1,26 @@
+-- K-FLUSH-4: what is dropped after a call (DELETE, cause FLUSH) is a write that was handed over in that call, and is
+-- still there.
+
+-- checked
+op = 'DELETE' and cause = 'FLUSH'
+
+-- over streamed
+op = 'DELETE' and cause = 'FLUSH' and whole and (
+  coalesce(life <> flushed_life or call_id <> flushed_call, true)
+  or coalesce(life <> life_shown and life <> life_told, true)
+)
+
+-- expected
+case
+  when flushed_life = life and flushed_call = call_id then 'no DELETE: that write is not cached'
+  else 'only what was handed over in this call is dropped'
+end
+
+-- observed
+concat('a DELETE of life ', coalesce(cast(life as string), 'null'))
+
+-- seqs
+case when flushed_seq is null then array(seq) else array(flushed_seq, seq) end
+
+-- sure
+not many

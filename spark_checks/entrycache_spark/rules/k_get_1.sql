@@ -1,0 +1,19 @@
+-- K-GET-1: a hit finds what is cached: the life that the key's last PUT began and that has not ended.
+
+-- checked
+op = 'HIT'
+
+-- over streamed
+op = 'HIT' and whole and coalesce(life <> life_shown and life <> life_told, true)
+
+-- expected
+case when live then concat('life ', cast(life_told as string)) else 'a MISS: nothing is cached under this key' end
+
+-- observed
+concat('a HIT of life ', coalesce(cast(life as string), 'null'))
+
+-- seqs
+case when seen_seq is null then array(seq) else array(seen_seq, seq) end
+
+-- sure
+not many

@@ -1,0 +1,22 @@
+-- K-GET-2: a miss finds nothing because nothing is cached under that key.
+
+-- checked
+op = 'MISS'
+
+-- over streamed
+op = 'MISS' and whole and live and life_shown <> -9223372036854775807
+
+-- expected
+concat('a HIT of life ', cast(life_told as string))
+
+-- observed
+'a MISS'
+
+-- life
+life_told
+
+-- seqs
+array(put_seq, seq)
+
+-- sure
+not many

@@ -1,0 +1,21 @@
+-- K-SIZE-1: an entry counts what its PUT counted, as long as it lives. (A row is wrong that neither says so nor follows
+-- the one before. The size itself does not follow from a trace: it shows no keys and values.)
+
+-- checked
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
+
+-- over streamed
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH', 'FAILED') and whole and life = put_seq
+and size_bytes <> put_size and size_bytes <> size_shown
+
+-- expected
+concat('size_bytes ', cast(put_size as string))
+
+-- observed
+concat('size_bytes ', cast(size_bytes as string))
+
+-- seqs
+array(put_seq, seq)
+
+-- sure
+not many
