@@ -10,16 +10,14 @@ final class Readings {
             "failed_flush", "clean",
             "total", "running",
             "flushed_tombstone", "any-write",
-            "delivery", "one-by-one",
-            "delete_read", "cached");
+            "delivery", "one-by-one");
 
     private static final Map<String, String> FINDINGS = Map.of(
             "variants.undelivered_eviction", "kafka-undelivered-eviction-loses-entry",
             "variants.failed_flush", "kafka-failed-flush-leaves-clean",
             "variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends",
             "variants.flushed_tombstone", "kafka-rewritten-tombstone-is-dropped",
-            "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last",
-            "variants.delete_read", "kafka-delete-overwrites-nested-write");
+            "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last");
 
     private Readings() {}
 
