@@ -27,6 +27,7 @@ class Aim:
         self.draw = draw
         self.traits = traits
         self.menu = menu
+        self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
 
@@ -81,7 +82,7 @@ class Aim:
         """What is done inside a call."""
         if depth >= self.traits.depth:
             return ()
-        names = tuple(name for name in self.menu if depth + 1 < self.traits.depth or name not in HOLDING)
+        names = tuple(name for name in self.within if depth + 1 < self.traits.depth or name not in HOLDING)
         count = self.draw(0, INNER_STEPS) if names else 0
         return tuple(self.op(choose(self.draw, names), state, depth + 1) for _ in range(count))
 
@@ -96,7 +97,7 @@ def _put_all(aim: Aim, state: State, depth: int) -> Any:
 
 
 def _listen(aim: Aim, state: State, depth: int) -> Any:
-    fails: int | Absent = choose(aim.draw, (ABSENT, ABSENT, ABSENT, 1, 2))
+    fails: int | Absent = choose(aim.draw, aim.traits.fails)
     return ops.Listen(aim.ns("listen"), aim.steps(state, depth), fails)
 
 

@@ -7,11 +7,31 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from entrycache_reference.vocabulary import ABSENT, Absent
+
+WITHIN: Final = MappingProxyType(
+    {
+        "put": 4,
+        "put_if_absent": 2,
+        "evict": 2,
+        "flush": 2,
+        "usage": 2,
+        "store_put": 4,
+        "store_get": 3,
+        "store_delete": 2,
+        "store_flush": 2,
+        "store_all": 2,
+    }
+)
+"""What changes a cache under the hands of the call that is under way comes more often in it than the rest."""
+
 
 class Traits(NamedTuple):
     """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
 
-    `depth`: how deep listeners may hold listeners. `patience`: how much longer than usual cases go on.
+    `depth`: how deep listeners may hold listeners. `patience`: how much longer than usual cases go on. `often` says
+    how many times as often an operation comes, `within` the same of what is done inside a call; `fails`: how many
+    calls of a listener throw.
     """
 
     keys: tuple[str, ...] = ("x", "y", "z")
@@ -23,6 +43,8 @@ class Traits(NamedTuple):
     steps_max: int = 40
     patience: int = 1
     often: Mapping[str, int] = MappingProxyType({})
+    within: Mapping[str, int] = WITHIN
+    fails: tuple[int | Absent, ...] = (ABSENT, ABSENT, ABSENT, 1, 2)
 
 
 class Theme(Enum):
@@ -31,6 +53,7 @@ class Theme(Enum):
     DEFAULT = "default"
     SMALL_KEYS = "small-keys"
     REENTRY = "reentry"
+    NESTED = "nested"
     TINY_LIMITS = "tiny-limits"
     LONG_RUNS = "long-runs"
     WIDE_TEXT = "wide-text"
@@ -40,6 +63,17 @@ TRAITS: Final = {
     Theme.DEFAULT: Traits(),
     Theme.SMALL_KEYS: Traits(keys=("x", "y"), values=("1", None, "2"), namespaces=(1, 2), stores=(1,)),
     Theme.REENTRY: Traits(depth=3, often={"listen": 4, "on_forward": 4, "flush": 3, "evict": 3, "store_flush": 3}),
+    Theme.NESTED: Traits(
+        keys=("x", "y"),
+        values=("1", None, "22"),
+        namespaces=(1, 1, 2),
+        stores=(1, 2),
+        max_sizes=(94, 95, 47, 142, 46, 0, 10_485_760),
+        depth=3,
+        often={"listen": 3, "on_forward": 3, "put": 3, "store_put": 3, "evict": 2, "flush": 2, "clear": 2, "usage": 2},
+        within={**WITHIN, "close": 3, "clear": 2, "resize": 3, "listen": 3},
+        fails=(ABSENT,) * 9 + (1,),
+    ),
     Theme.TINY_LIMITS: Traits(max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}),
     Theme.LONG_RUNS: Traits(keys=tuple("uvwxyz"), steps_max=3_000, patience=60),
     Theme.WIDE_TEXT: Traits(
