@@ -25,7 +25,7 @@ from entrycache_conformance.conform import Notify, Options, Report, conform
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report.terminal import console, failure_table, summary
-from entrycache_conformance.subjects.narrowed import pinned
+from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_conformance.subjects.validate import Validated
@@ -57,13 +57,19 @@ Result = TypeVar("Result")
     metavar="DIR",
     help="Where case files of failures go.",
 )
+@click.option(
+    "--unmask",
+    multiple=True,
+    metavar="FINDING",
+    help="Hold the subject to the norm where it declares a limit or variant for this finding (again for more; all).",
+)
 @known_options
 @broker_conf_options
 @json_option
 @ends_with_code
 def command(
     subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
-    failures: Path, known: Path | None, fix: bool, as_json: bool, **kwargs: Any,
+    failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool, as_json: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
     """Hold SUBJECT (default: fast) to the rules, beside the reference.
 
@@ -78,7 +84,8 @@ def command(
     knowing: KnownReport | None = None
     fixed: list[str] = []
     try:
-        tested = found if effective is None else pinned(found, config_for(effective, found), effective.path)
+        normal = unmasked(found, unmask) if unmask else found
+        tested = normal if effective is None else pinned(normal, config_for(effective, found), effective.path)
         options = Options(_asked_levels(found, levels), PROFILES[profile], seed, bulk, failures)
         if known is None:
             report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))

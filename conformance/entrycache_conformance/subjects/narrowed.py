@@ -1,9 +1,9 @@
-"""A subject of which a run asks less than it offers: fewer operations, or settings that stay as they are."""
+"""A subject of which a run asks otherwise than it offers: fewer operations, settings that stay, no masks."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from entrycache_reference.errors import UsageError
 
 
 class Narrowed:
-    """The same subject with a narrower declaration; what is sent to it is decided by its own."""
+    """The same subject with another declaration; what is sent to it is decided by its own."""
 
     def __init__(self, subject: Subject, declaration: Declaration) -> None:
         self.subject = subject
@@ -73,3 +73,43 @@ def pinned(subject: Subject, config: Mapping[str, Any], source: Path) -> Narrowe
         )
         raise UsageError(f"{subject.name} {why}, but {source} makes it {value!r}")
     return Narrowed(subject, dataclasses.replace(declaration, fixed={**declaration.fixed, **config}))
+
+
+ALL: Final = "all"
+"""In place of a finding: every one that the subject names."""
+
+SEVERAL: Final = ", "
+"""Between the findings that one limit or variant stands for."""
+
+
+def unmasked(subject: Subject, findings: Sequence[str]) -> Narrowed:
+    """The subject held to the norm where these findings stand: their limits, variants and fixed settings are off.
+
+    Raises:
+        UsageError: the subject names no such finding.
+    """
+    declaration = subject.declaration
+    named = sorted({finding for behind in declaration.findings.values() for finding in behind.split(SEVERAL)})
+    for finding in findings:
+        if finding not in (*named, ALL):
+            raise UsageError(f"{subject.name} masks no finding {finding!r}; it masks: {', '.join(named) or 'none'}")
+    masks: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
+    off = {mask for mask, behind in declaration.findings.items() if {*behind.split(SEVERAL), ALL} & set(findings)}
+    for mask in off:
+        kind, _, name = mask.partition(".")
+        masks[kind].add(name)
+    return Narrowed(
+        subject,
+        dataclasses.replace(
+            declaration,
+            variants=_as_norm(declaration.variants or declaration.system.variants(), masks["variants"]),
+            limits=_as_norm(declaration.limits, masks["limits"]),
+            fixed={key: value for key, value in declaration.fixed.items() if key not in masks["fixed"]},
+            findings={mask: behind for mask, behind in declaration.findings.items() if mask not in off},
+        ),
+    )
+
+
+def _as_norm(values: Any, names: Collection[str]) -> Any:
+    norm = type(values)()
+    return dataclasses.replace(values, **{name: getattr(norm, name) for name in names})
