@@ -23,8 +23,11 @@ from entrycache_conformance.judge import Coverage
 from entrycache_conformance.report.results import summary
 from entrycache_conformance.subjects.reference import reference
 
+STREAMS = "kafka-streams"
 SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
+STREAM_SUBJECTS = ("reference", "fast", "kafka-streams:4.3.1")
 MORE_SUBJECTS = ("pulsar:5.0.0-M1", "pulsar:5.0.1")
+MORE_STREAM_SUBJECTS = ("kafka-streams:3.9.2", "kafka-streams:4.0.0")
 """Subjects of a strict run besides."""
 
 ENGINES = ("spark", "local", "replay")
@@ -106,6 +109,9 @@ def main(profile: str, strict: bool) -> None:
         folder = Path(name)
         for subject in SUBJECTS + (MORE_SUBJECTS if strict else ()):
             tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
+        for subject in STREAM_SUBJECTS + (MORE_STREAM_SUBJECTS if strict else ()):
+            what = f"conform {subject} ({STREAMS})"
+            tour.part(what, "conform", subject, "--system", STREAMS, "--profile", profile)
         trace = folder / "trace"
         case = traced_case(folder)
         if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):
