@@ -1,0 +1,96 @@
+package org.apache.kafka.streams.state.internals;
+
+import java.lang.reflect.Constructor;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.ConcurrentModificationException;
+import java.util.Objects;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.common.utils.LogContext;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
+
+/*
+ * While a resize evicts, a listener writes to a namespace that is not there yet: the resize ends with a
+ * ConcurrentModificationException and leaves the cache above its maximum.
+ *
+ * Class path CP: org.apache.kafka:kafka-streams and their dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out ResizeMeetsNewNamespaceTest.java
+ *   java -cp "out:$CP" org.apache.kafka.streams.state.internals.ResizeMeetsNewNamespaceTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the first difference and ends with status 1.
+ */
+public final class ResizeMeetsNewNamespaceTest {
+    private static ThreadCache cache;
+    private static int made;
+
+    public static void main(String[] arguments) throws Exception {
+        cache = threadCache(1000);
+        for (String namespace : new String[] {"0_0-a", "0_0-b", "0_0-c"}) {
+            cache.addDirtyEntryFlushListener(
+                    namespace, entries -> cache.put("0_0-new" + made++, key("x"), entry("1", false)));
+            cache.put(namespace, key("x"), entry("1", true));
+        }
+        try {
+            cache.resize(50);
+        } catch (ConcurrentModificationException e) {
+            fail("resize to 50 bytes threw " + e + ", and " + cache.sizeBytes() + " bytes are counted");
+        }
+        expect("more bytes held than the maximum of 50", false, cache.sizeBytes() > 50);
+        conforms();
+    }
+
+    /** A thread cache; the constructors of the releases differ. */
+    private static ThreadCache threadCache(long maxBytes) throws Exception {
+        Constructor<?> longest = longest(StreamsMetricsImpl.class);
+        Object[] given = longest.getParameterCount() == 4
+                ? new Object[] {new Metrics(), "client", "process", Time.SYSTEM}
+                : new Object[] {new Metrics(), "client", Time.SYSTEM};
+        return new ThreadCache(new LogContext(), maxBytes, (StreamsMetricsImpl) longest.newInstance(given));
+    }
+
+    private static LRUCacheEntry entry(String value, boolean dirty) {
+        try {
+            Constructor<?> longest = longest(LRUCacheEntry.class);
+            byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
+            Object[] given = {bytes, new RecordHeaders(), dirty, -1L, -1L, -1, ""};
+            return (LRUCacheEntry) longest.newInstance(Arrays.copyOf(given, longest.getParameterCount()));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Constructor<?> longest(Class<?> type) {
+        Constructor<?> found = Arrays.stream(type.getDeclaredConstructors())
+                .max(Comparator.comparingInt(Constructor::getParameterCount))
+                .orElseThrow();
+        found.setAccessible(true);
+        return found;
+    }
+
+    private static Bytes key(String key) {
+        return Bytes.wrap(key.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void conforms() {
+        System.out.println("conforms");
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            fail(what + ": expected " + expected + ", got " + got);
+        }
+    }
+
+    private static void fail(String message) {
+        System.out.println(message.replace('\n', ' '));
+        System.out.flush();
+        Runtime.getRuntime().halt(1);
+    }
+}

@@ -1,0 +1,104 @@
+package org.apache.kafka.streams.state.internals;
+
+import java.lang.reflect.Constructor;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.common.utils.LogContext;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
+
+/*
+ * The key of an entry that was lost in an eviction without a listener stays in the set of dirty keys: a flush marks
+ * the entries before it clean, throws, and delivers nothing.
+ *
+ * Class path CP: org.apache.kafka:kafka-streams and their dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out DanglingDirtyKeyTest.java
+ *   java -cp "out:$CP" org.apache.kafka.streams.state.internals.DanglingDirtyKeyTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the first difference and ends with status 1.
+ */
+public final class DanglingDirtyKeyTest {
+    private static final String STORE = "0_0-store";
+    private static ThreadCache cache;
+
+    public static void main(String[] arguments) throws Exception {
+        List<String> delivered = new ArrayList<>();
+        cache = threadCache(1000);
+        cache.put(STORE, key("x"), entry("1", true));
+        cache.put(STORE, key("y"), entry("1", true));
+        cache.get(STORE, key("x"));
+        try {
+            cache.resize(94 - 1);
+        } catch (IllegalArgumentException noListener) {
+            // allowed: the caller is told
+        }
+        cache.addDirtyEntryFlushListener(STORE, entries -> entries.forEach(each -> delivered.add(each.key().toString())));
+        for (int flush = 0; flush < 2; flush++) {
+            try {
+                cache.flush(STORE);
+            } catch (IllegalStateException e) {
+                System.err.println(e.getMessage());
+            }
+        }
+        expect("delivered by two flushes, with a listener again", List.of("x", "y"), delivered);
+        conforms();
+    }
+
+    /** A thread cache; the constructors of the releases differ. */
+    private static ThreadCache threadCache(long maxBytes) throws Exception {
+        Constructor<?> longest = longest(StreamsMetricsImpl.class);
+        Object[] given = longest.getParameterCount() == 4
+                ? new Object[] {new Metrics(), "client", "process", Time.SYSTEM}
+                : new Object[] {new Metrics(), "client", Time.SYSTEM};
+        return new ThreadCache(new LogContext(), maxBytes, (StreamsMetricsImpl) longest.newInstance(given));
+    }
+
+    private static LRUCacheEntry entry(String value, boolean dirty) {
+        try {
+            Constructor<?> longest = longest(LRUCacheEntry.class);
+            byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
+            Object[] given = {bytes, new RecordHeaders(), dirty, -1L, -1L, -1, ""};
+            return (LRUCacheEntry) longest.newInstance(Arrays.copyOf(given, longest.getParameterCount()));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Constructor<?> longest(Class<?> type) {
+        Constructor<?> found = Arrays.stream(type.getDeclaredConstructors())
+                .max(Comparator.comparingInt(Constructor::getParameterCount))
+                .orElseThrow();
+        found.setAccessible(true);
+        return found;
+    }
+
+    private static Bytes key(String key) {
+        return Bytes.wrap(key.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void conforms() {
+        System.out.println("conforms");
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            fail(what + ": expected " + expected + ", got " + got);
+        }
+    }
+
+    private static void fail(String message) {
+        System.out.println(message.replace('\n', ' '));
+        System.out.flush();
+        Runtime.getRuntime().halt(1);
+    }
+}
