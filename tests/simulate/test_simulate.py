@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -345,5 +346,12 @@ def test_a_trace_of_nonsense_is_told_in_one_line(tmp_path: Path, name: str) -> N
     assert "\n" not in str(told.value)
 
 
+OTHERS = {"storage", "clock", "on_row", "requeue_budget"}
+"""What the fast cache is given besides its configuration."""
+
+
 def test_each_key_of_a_configuration_is_a_setting_of_the_fast_cache() -> None:
-    BrokerCache(**whole_config({}, "here"))
+    cache = BrokerCache(**whole_config({"max_size_bytes": 77, "ttl_nanos": 5}, "here"))
+    assert cache.max_size_bytes == 77
+    settings = {name for name in signature(BrokerCache).parameters if name not in OTHERS}
+    assert settings == whole_config({}, "here").keys()
