@@ -9,9 +9,10 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams import deliver, lookups, ops, spaces, stores, writes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Deleted, Done, Failed, Forward, Listed, Value
+from entrycache_reference.kafka_streams.running import accounted, booked, held, limited_bytes
 from entrycache_reference.kafka_streams.size import in_order
 from entrycache_reference.kafka_streams.space import cleaned, removed, without_key, written
-from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, total_bytes, with_space
+from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, with_space
 from entrycache_reference.vocabulary import ABSENT
 
 Taken = tuple[State, Answer]
@@ -177,17 +178,22 @@ def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *cal
 
 def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """K-EVICT-4: one eviction has to do."""
-    if total_bytes(state) <= state.max_size_bytes or not space_of(state, ns).recent:
+    if limited_bytes(state, config) <= state.max_size_bytes or not space_of(state, ns).recent:
         return Change(state)
-    done = _evict_eldest(state, ns, config, *calls)
+    done = _evicted(state, ns, config, *calls)
     return done if done.error is not None else Change(done.state._replace(evicts=done.state.evicts + 1))
+
+
+def _evicted(state: State, ns: str, config: Config, *calls: Any) -> Change:
+    """One eviction of an overflow, in the running total too."""
+    return accounted(state, _evict_eldest(state, ns, config, *calls), ns, config)
 
 
 def relieve_at_the_limit(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """K-EVICT-5: the limit itself is too much."""
     after = state
-    while total_bytes(after) >= after.max_size_bytes and space_of(after, ns).recent:
-        done = _evict_eldest(after, ns, config, *calls)
+    while limited_bytes(after, config) >= after.max_size_bytes and space_of(after, ns).recent:
+        done = _evicted(after, ns, config, *calls)
         if done.error is not None:
             return done
         after = done.state._replace(evicts=done.state.evicts + 1)
@@ -197,8 +203,8 @@ def relieve_at_the_limit(state: State, ns: str, config: Config, *calls: Any) -> 
 def relieve_uncounted(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """K-EVICT-6: evictions are not counted."""
     after = state
-    while total_bytes(after) > after.max_size_bytes and space_of(after, ns).recent:
-        done = _evict_eldest(after, ns, config, *calls)
+    while limited_bytes(after, config) > after.max_size_bytes and space_of(after, ns).recent:
+        done = _evicted(after, ns, config, *calls)
         if done.error is not None:
             return done
         after = done.state
@@ -333,8 +339,8 @@ def resize_one_by_one(state: State, event: ops.Resize, config: Config, *calls: A
     """K-RESIZE-2: a namespace is emptied before the next one pays."""
     after = state._replace(max_size_bytes=event.max_size_bytes)
     for ns in sorted(state.spaces):
-        while total_bytes(after) > event.max_size_bytes < state.max_size_bytes and space_of(after, ns).recent:
-            done = _evict_eldest(after, ns, config, *calls)
+        while limited_bytes(after, config) > event.max_size_bytes < state.max_size_bytes and space_of(after, ns).recent:
+            done = _evicted(after, ns, config, *calls)
             if done.error is not None:
                 return done.state, Failed(done.error)
             after = done.state._replace(evicts=done.state.evicts + 1)
@@ -430,7 +436,8 @@ def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *ca
     after, answer = stores.store_get(state, event, config, *calls)
     if event.key in there or event.key not in space_of(after, event.store).nodes:
         return after, answer
-    return with_space(after, event.store, removed(space_of(after, event.store), event.key)), answer
+    uncached = with_space(after, event.store, removed(space_of(after, event.store), event.key))
+    return booked(after, uncached, held(after, event.store), config), answer
 
 
 def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> Taken:

@@ -6,14 +6,26 @@ import random
 from collections.abc import Iterator
 from typing import Any, Final
 
+from entrycache_conformance.declaration import Declaration
+from entrycache_conformance.generator import make_case
+from entrycache_conformance.judge import Coverage
 from entrycache_conformance.kafka_streams.aim import Aim
 from entrycache_conformance.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
-from entrycache_reference.kafka_streams import Config, initial, ops, step
+from entrycache_conformance.system import SYSTEMS
+from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
+from entrycache_reference.kafka_streams.config import (
+    Delivery,
+    FailedFlush,
+    FlushedTombstone,
+    Total,
+    UndeliveredEviction,
+)
 
 SEED: Final = 430
 CASES: Final = 420
 STEPS: Final = 25
+RELEASED_CASES: Final = 120
 LIMITS: Final = (0, 50, 100, 150, 20_000_000)
 
 Run = tuple[Config, tuple[Any, ...]]
@@ -46,9 +58,40 @@ TWO_THAT_PAY: Final[Run] = (
 """A limit that is lowered while several namespaces hold entries."""
 
 
+RELEASED: Final = Variants(
+    UndeliveredEviction.LOST, FailedFlush.CLEAN, Total.RUNNING, FlushedTombstone.ANY_WRITE, Delivery.ONE_BY_ONE
+)
+"""The readings of kafka-streams 3.9.2 to 4.3.1."""
+
+
 def runs() -> Iterator[Run]:
-    """The same runs every time; limits are lowered with several namespaces too, which a subject is not asked for."""
+    """The same runs every time, under the norm, then under the readings of the releases."""
     yield from (OVERTAKEN, FAILING_INSIDE, TWO_THAT_PAY)
+    yield from norm_runs()
+    yield from released_runs()
+
+
+def released_runs() -> Iterator[Run]:
+    """Cases as the releases are asked for."""
+    system = SYSTEMS["kafka-streams"]
+    declaration = Declaration(system, frozenset(system.ops), variants=RELEASED)
+    source = random.Random(SEED)
+    for number in range(RELEASED_CASES):
+        level = system.levels[number % len(system.levels)]
+        case = make_case(
+            source.randint,
+            declaration,
+            system.menu(system.ops_up_to(level), level),
+            Coverage(),
+            STEPS,
+            stops=False,
+            theme=(Theme.NESTED, Theme.REENTRY, Theme.TINY_LIMITS)[number % 3],
+        ).case
+        yield case.config, case.steps
+
+
+def norm_runs() -> Iterator[Run]:
+    """Random runs; limits are lowered with several namespaces too, which a subject is not asked for."""
     source = random.Random(SEED)
     for number in range(CASES):
         traits = TRAITS[list(Theme)[number % len(Theme)]]

@@ -8,6 +8,7 @@ from typing import Final
 
 from entrycache_conformance.museum import wrong_streams as wrong
 from entrycache_conformance.museum.mutants.mutant import Mutant
+from entrycache_conformance.museum.mutants.stream_variants import STREAM_VARIANTS
 from entrycache_reference.kafka_streams import deliver, ops, size, stores, writes
 from entrycache_reference.rules import Rule
 
@@ -85,4 +86,5 @@ STREAMS: Final[tuple[Mutant, ...]] = (
     _op(Rule.K_SHARE_1, "The global thread gets nothing.", ops.Share, wrong.share_for_threads_only),
     _op(Rule.K_LIVENESS_1, "An eviction is done again and again.", ops.Evict, wrong.evict_told_twice),
     _op(Rule.K_LIVENESS_2, "A listing is answered by one value.", ops.StoreInner, wrong.store_inner_of_one),
+    *STREAM_VARIANTS,
 )
