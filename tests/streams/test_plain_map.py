@@ -16,6 +16,7 @@ from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_conformance.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import DeleteRead, Delivery, FlushedTombstone
+from entrycache_reference.kafka_streams.laws.stores import agrees
 from entrycache_reference.kafka_streams.outcomes import Listed, Value
 from entrycache_reference.rules import Rule
 
@@ -171,6 +172,8 @@ def _run(monkeypatch: pytest.MonkeyPatch, config: Config, events: tuple[Any, ...
         for at, op in enumerate(events):
             done = SYSTEM.step(state, op, config)
             state = done.state
+            if config.variants == NORM and not agrees(state):
+                watch.wrong.append((op, "what is cached clean does not lie below", state))
             passed |= {(forward.store, forward.key): forward.value for forward in done.outcome.forwarded}
             if isinstance(op, ops.StoreInner) and at >= len(events) - 2:
                 right = Listed(_between(op.store, watch.plain, None, None))

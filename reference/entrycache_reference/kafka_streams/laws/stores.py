@@ -16,7 +16,7 @@ from entrycache_reference.kafka_streams.ops import (
     StoreRange,
 )
 from entrycache_reference.kafka_streams.outcomes import Listed, Value
-from entrycache_reference.kafka_streams.state import State, Step, Store
+from entrycache_reference.kafka_streams.state import Space, State, Step, Store
 from entrycache_reference.rules import Rule
 
 NONE: Final = Store()
@@ -49,21 +49,24 @@ def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> 
 
 
 def agrees(state: State) -> bool:
-    """Whether what a store holds clean is what lies below: what else, if not what was promised, would be dropped."""
+    """Whether every store is told what its cache hands over, and what it holds clean is what lies below.
+
+    By the norm this can only be otherwise where somebody has used the namespace of a store as his own.
+    """
     return all(
-        node.is_dirty or node.value == store.inner.get(key)
+        _is_told(space(state, name))
+        and all(node.is_dirty or node.value == store.inner.get(key) for key, node in space(state, name).nodes.items())
         for name, store in state.stores.items()
-        for key, node in space(state, name).nodes.items()
     )
 
 
-def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return undisturbed(step)
+def _is_told(own: Space) -> bool:
+    return own.listener is not None and own.listener.of_store
 
 
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Nothing was done downstream; and by the norm nothing that was done there before has left its marks."""
-    return undisturbed(step) and not failed(step) and (config.variants.delivery is Delivery.BELOW_FIRST or agrees(pre))
+    """Nothing was done downstream, and nothing that was done before has left its marks."""
+    return undisturbed(step) and not failed(step) and agrees(pre)
 
 
 def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -146,7 +149,9 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
         own = [row for row in own if row.dirty]
     if not own or (own[0].ns, own[0].key, own[0].dirty) != (event.store, event.key, True):
         return False
-    return not undisturbed(step) or (len(own) == 1 and event.key not in last_writes(step.state, event.store))
+    if not undisturbed(step) or not agrees(pre):
+        return True
+    return len(own) == 1 and event.key not in last_writes(step.state, event.store)
 
 
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:

@@ -16,7 +16,8 @@ final class Context implements InvocationHandler {
     static final TaskId TASK = new TaskId(0, 0);
 
     private final KafkaRun run;
-    private ProcessorRecordContext record = new ProcessorRecordContext(0, 0, 0, "", new RecordHeaders());
+    private ProcessorRecordContext record = new ProcessorRecordContext(
+            Values.NO_TIMESTAMP, Values.ABSENT, Values.ABSENT, "", new RecordHeaders());
 
     private Context(KafkaRun run) {
         this.run = run;

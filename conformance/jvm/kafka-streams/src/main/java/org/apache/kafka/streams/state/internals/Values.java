@@ -15,7 +15,10 @@ import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
 /** Keys, values and entries of the protocol as released objects, and back. */
 final class Values {
     /** What an entry has where its put said nothing of it. */
-    private static final long ABSENT = -1;
+    static final int ABSENT = -1;
+
+    /** The same of its timestamp, which a record downstream must not have negative; no number of the protocol is it. */
+    static final long NO_TIMESTAMP = Long.MAX_VALUE;
 
     private Values() {}
 
@@ -33,7 +36,7 @@ final class Values {
                 headers(step),
                 step.flag("dirty", false),
                 step.number("offset", ABSENT),
-                step.number("timestamp", ABSENT),
+                step.number("timestamp", NO_TIMESTAMP),
                 Math.toIntExact(step.number("partition", ABSENT)),
                 step.has("topic") ? step.text("topic") : "");
     }
@@ -54,9 +57,9 @@ final class Values {
         JsonArray pair = pair(json(entry.key()), json(entry.newValue()));
         ProcessorRecordContext context = entry.entry().context();
         JsonObject carried = new JsonObject();
-        carry(carried, "timestamp", context.timestamp());
-        carry(carried, "offset", context.offset());
-        carry(carried, "partition", context.partition());
+        carry(carried, "timestamp", context.timestamp(), NO_TIMESTAMP);
+        carry(carried, "offset", context.offset(), ABSENT);
+        carry(carried, "partition", context.partition(), ABSENT);
         if (!carried.isEmpty()) {
             pair.add(carried);
         }
@@ -70,8 +73,8 @@ final class Values {
         return pair;
     }
 
-    private static void carry(JsonObject carried, String name, long value) {
-        if (value != ABSENT) {
+    private static void carry(JsonObject carried, String name, long value, long absent) {
+        if (value != absent) {
             carried.addProperty(name, value);
         }
     }
