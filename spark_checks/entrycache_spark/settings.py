@@ -79,7 +79,7 @@ def settings_of(
     found = []
     for number, ((seq, _), config) in enumerate(zip(ordered, read, strict=True)):
         until = ordered[number + 1][0] if number + 1 < len(ordered) else LAST_SEQ
-        known = (None,) * 8 if config is None else (*_numbers(config), grace, config["storage_entry_size"])
+        known = (None,) * 9 if config is None else (*_numbers(config), grace, config["storage_entry_size"])
         parts = (*known, limits[number], limits[number - 1] if number else None)
         found.append(Settings(broker, seq, until, len(ordered) == 1, *parts))
     return found
