@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.config import Config, FlushedTombstone
 from entrycache_reference.kafka_streams.laws.law import (
     Law,
     always,
@@ -142,10 +142,19 @@ def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
     )
 
 
+def _hands_over_writes(config: Config, pre: State, event: Any, step: Step) -> bool:
+    same_write = config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE
+    return _hands_over(config, pre, event, step) and (same_write or undisturbed(step))
+
+
 def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-4."""
+    """K-FLUSH-4: those that were handed over, but not what was written to their keys during the call."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     handed = {key for key in before.dirty if before.nodes[key].value is None}
+    if not undisturbed(step):
+        told = [row for row in step.rows if row.ns == event.ns and row.cause not in {"GET", "FLUSH"}]
+        last = {row.key: row.op for row in told}
+        return all(key in after.nodes for key in handed if last.get(key) == "PUT")
     return after.recent == tuple(key for key in before.recent if key not in handed)
 
 
@@ -291,7 +300,7 @@ LAWS: Final = (
     Law(Rule.K_FLUSH_1, (Flush,), _hands_over, hands_over_in_order),
     Law(Rule.K_FLUSH_2, (Flush, Evict), _hands_over_undisturbed, leaves_them_clean),
     Law(Rule.K_FLUSH_3, (Flush, Evict), _cannot, loses_nothing),
-    Law(Rule.K_FLUSH_4, (Flush,), _hands_over_undisturbed, drops_tombstones),
+    Law(Rule.K_FLUSH_4, (Flush,), _hands_over_writes, drops_tombstones),
     Law(Rule.K_FLUSH_5, (Flush, Evict), _counted, counts_what_it_looked_up),
     Law(Rule.K_FLUSH_6, (Flush,), always, counts_the_request),
     Law(Rule.K_LISTEN_1, (Flush,), _hands_over, hands_over_the_context),
