@@ -110,6 +110,8 @@ def from_json(value: Any) -> Case:
     """
     if type(value) is not dict:
         raise UsageError("a case is a JSON object with system, config and steps")
+    if "clients" in value:
+        raise UsageError("this is a history of several threads, expected a case with steps; `replay` takes histories")
     for name in ("system", "steps"):
         if name not in value:
             raise UsageError(f"the case has no {name!r}")

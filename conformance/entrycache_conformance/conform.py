@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.case import Case, outcome_to_json, write_case
+from entrycache_conformance.concurrent.level import LEVEL
+from entrycache_conformance.concurrent.run import Threaded, conform_concurrent
+from entrycache_conformance.concurrent.search import Found
 from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
 from entrycache_conformance.generator import make_case
@@ -46,6 +49,7 @@ class Report(NamedTuple):
 
     json: dict[str, Any]
     failures: list[tuple[Failure, tuple[Rule, ...], Path]]
+    histories: tuple[tuple[Found, Path], ...] = ()
 
 
 class SelfCheckFailed(OurError):
@@ -69,6 +73,8 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
     failures: list[tuple[Failure, tuple[Rule, ...], Path]] = []
     skipped: list[dict[str, str]] = []
     for level in options.levels:
+        if level == LEVEL:
+            continue
         levels[level] = {"examples": 0, "steps": 0, "verdict": "nothing-checked", "missing": []}
         judged = levels[level]
         wanted = declaration.system.ops_up_to(level)
@@ -93,11 +99,22 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
         elif judged["examples"]:
             judged["verdict"] = "conforms"
     _hold_minimums(declaration, levels, options, coverage, skipped)
+    threaded = Threaded({}, [], [], ())
+    if LEVEL in options.levels:
+        wanted = options.profile.examples
+        threaded = conform_concurrent(
+            subject, wanted, options.seed, options.failures, lambda done, wanted: notify(LEVEL, done, wanted)
+        )
+        skipped += threaded.skipped
+        coverage.fired.update(threaded.fired)
+        levels |= threaded.levels
     skipped += [
         {"what": what, "reason": f"masked by the finding {finding}"}
         for what, finding in sorted(declaration.findings.items())
     ]
-    return Report(_to_json(subject, levels, coverage, failures, skipped), failures)
+    json = _to_json(subject, levels, coverage, failures, skipped)
+    json["failures"] += threaded.failures
+    return Report(json, failures, threaded.found)
 
 
 def hangs(failure: Failure) -> bool:
@@ -115,7 +132,7 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> None
     last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
     own = declaration.system.own_ops(declaration.system.levels[last])
     broken = broken_reference(declaration, next(name for name in menu if name in own or own.isdisjoint(menu)))
-    if search(broken, menu, 300, seed, Coverage()).failure is None:
+    if search(broken, menu, 300, seed, Coverage(), shrinks=False).failure is None:
         raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
 
 
@@ -188,7 +205,8 @@ def _hold_minimums(
     if not conforming or any(judged["verdict"] == "violates" for judged in levels.values()):
         return
     level = conforming[-1]
-    rules, cells = reachable(declaration, level, options.profile, options.levels == declaration.system.levels)
+    all_levels = tuple(name for name in options.levels if name != LEVEL) == declaration.system.levels
+    rules, cells = reachable(declaration, level, options.profile, all_levels)
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < options.profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < options.profile.cell_minimum]
     if not rules:

@@ -29,8 +29,8 @@ class Limits:
     to one, every tracked cursor of it moves, if only to where it stands, before the next look.
 
     `threads`: the most clients of a history; 1, the default, means that the subject takes no histories. In them,
-    `concurrent_resize` False: no client resizes, clears or closes where a listener has steps. `crossed_listeners`
-    False: a listener touches its own namespace only. `concurrent_clear` False: no client clears or closes.
+    `concurrent_resize` False: no client resizes where a listener has steps. `crossed_listeners` False: no ring of
+    listeners that use one another's namespaces. `concurrent_clear` False: no client clears or closes.
     `exact_counts_under_threads` False: the thread's counters are not judged.
     """
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from entrycache_conformance.case import Case, outcome_to_json, read_case
 from entrycache_conformance.explain import explain
+from entrycache_conformance.history import History
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.machine import Failure
 from entrycache_conformance.subjects.subject import Skipped, Subject
@@ -49,7 +50,7 @@ def replay(path: Path, subject: Subject) -> Replayed:
     return Replayed(case, failure, explain(subject, case, steps, difference), None, stale)
 
 
-def fit(case: Case, subject: Subject) -> None:
+def fit(case: Case | History, subject: Subject) -> None:
     """Refuse a case that asks for what the subject does not offer.
 
     Raises:

@@ -21,6 +21,9 @@ from entrycache_conformance.commands.options import (
     subject_options,
 )
 from entrycache_conformance.commands.settings import broker_conf_options, config_for, effective_of
+from entrycache_conformance.concurrent.level import LEVEL, PROMISES, offers
+from entrycache_conformance.concurrent.run import said
+from entrycache_conformance.concurrent.table import history_table
 from entrycache_conformance.conform import Notify, Options, Report, conform
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.profiles import PROFILES
@@ -117,7 +120,7 @@ def command(
 
 def _asked_levels(subject: Subject, levels: tuple[str, ...]) -> tuple[str, ...]:
     """The levels of --level in the order of the system."""
-    known = subject.declaration.system.levels
+    known = _levels(subject)
     unknown = [level for level in levels if level not in known]
     if unknown:
         raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
@@ -128,7 +131,14 @@ def _default_levels(subject: Subject) -> tuple[str, ...]:
     """All levels with a declared operation of their own; where there is none, all levels, to say so."""
     declaration = subject.declaration
     system = declaration.system
-    return tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
+    levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
+    return (*levels, LEVEL) if offers(declaration) else levels
+
+
+def _levels(subject: Subject) -> tuple[str, ...]:
+    """Every level of the subject's system."""
+    system = subject.declaration.system
+    return (*system.levels, LEVEL) if system.name in PROMISES else system.levels
 
 
 def _with_progress(subject: Subject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
@@ -162,7 +172,17 @@ def show(report: Report, seed: int, profile: str) -> None:
     for failure, rules, path in report.failures:
         out.print(failure_table(failure, rules))
         out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
+    for found, path in report.histories:
+        out.print(history_table(found))
+        out.print(said(found), markup=False, soft_wrap=True)
+        out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
     out.print(summary(report.json))
+    level = report.json["levels"].get(LEVEL)
+    if level is not None and level["examples"]:
+        out.print(
+            f"{level['histories']} histories on {level['threads']} threads; {level['inconclusive']} inconclusive "
+            f"(a search for an order enters at most {level['states_max']} states)"
+        )
     source = report.json.get("source")
     if type(source) is str:
         out.print(f"source: {cut(printable(source), 400)}", markup=False, soft_wrap=True)

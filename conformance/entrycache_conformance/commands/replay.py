@@ -17,6 +17,10 @@ from entrycache_conformance.commands.options import (
     say_nothing_checked,
     subject_options,
 )
+from entrycache_conformance.concurrent.replay import history_to_json, replay_history
+from entrycache_conformance.concurrent.run import said
+from entrycache_conformance.concurrent.table import history_table
+from entrycache_conformance.history import History, read_file
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.report.java_test import java_test
@@ -24,6 +28,7 @@ from entrycache_conformance.report.pytest_test import pytest_test
 from entrycache_conformance.report.terminal import compact, console, expected_json, failure_table, got_json
 from entrycache_conformance.rulebook.registry import linked_rules
 from entrycache_conformance.subjects.resolve import resolve
+from entrycache_conformance.subjects.subject import Subject
 from entrycache_reference.errors import UsageError
 
 
@@ -48,7 +53,10 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         click.echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
         return 0
     choice = choice_of(subject, kwargs)
-    found = resolve(choice._replace(system=choice.system or read_case(file).system.name))
+    case = read_file(file)
+    found = resolve(choice._replace(system=choice.system or case.system.name))
+    if isinstance(case, History):
+        return _replay_history(file, case, found, as_json)
     try:
         replayed = replay(file, found)
     finally:
@@ -61,6 +69,28 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         say_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
         return 2
     return 1 if replayed.failure is not None else 0
+
+
+def _replay_history(file: Path, history: History, subject: Subject, as_json: bool) -> int:
+    """Play a history again and again, and show what it breaks."""
+    try:
+        replayed = replay_history(history, subject)
+    finally:
+        subject.close()
+    if as_json:
+        click.echo(json.dumps(history_to_json(file, subject.name, replayed)))
+    elif replayed.found is None:
+        console().print(f"{file}: {subject.name} keeps every promise in {replayed.tries} tries", markup=False)
+    else:
+        out = console()
+        out.print(history_table(replayed.found))
+        for rule in replayed.found.rules:
+            out.print(f"{rule.value}: {linked_rules(rule.value)[0]['text']}", markup=False, soft_wrap=True)
+        out.print(said(replayed.found), markup=False, soft_wrap=True)
+    if replayed.unjudged:
+        say_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
+        return 2
+    return 1 if replayed.found is not None else 0
 
 
 def stand_alone(file: Path, language: str, subject_command: str | None) -> str:

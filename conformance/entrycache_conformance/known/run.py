@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.case import Case, to_json
+from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.conform import Notify, Options, Report, conform
 from entrycache_conformance.known.check import PROBLEMS, Checked, State, check, same_answer
 from entrycache_conformance.known.entry import Entry, write_known
@@ -103,26 +104,32 @@ def _merged(first: Report, second: Report) -> Report:
     cells = {name: count + second.json["cells"][name] for name, count in first.json["cells"].items()}
     skipped = [*second.json["skipped"], *(one for one in first.json["skipped"] if one not in second.json["skipped"])]
     json = {**first.json, "levels": levels, "rules": rules, "cells": cells, "skipped": skipped}
-    return Report(json, [*first.failures, *second.failures])
+    json["failures"] = [*first.json["failures"], *_of_histories(second)]
+    return Report(json, [*first.failures, *second.failures], (*first.histories, *second.histories))
+
+
+def _of_histories(report: Report) -> list[dict[str, Any]]:
+    """The failures of histories: no known failure is one."""
+    return [failure for failure in report.json["failures"] if "clients" in failure]
 
 
 def _without_known(report: Report, hits: list[tuple[Entry, Found]], left_out: set[str], options: Options) -> Report:
     """The report as if the known failures were none; what could not be searched because of them is told."""
     files = {str(found[2]) for _, found in hits}
     failures = [found for found in report.failures if str(found[2]) not in files]
-    json: dict[str, Any] = {**report.json, "failures": _shown(failures)}
+    json: dict[str, Any] = {**report.json, "failures": [*_shown(failures), *_of_histories(report)]}
     skipped = list(json["skipped"])
     for name in sorted(left_out):
         skipped.append({"what": f"operation {name}", "reason": "left out after it had met a known failure"})
     levels = {name: dict(judged) for name, judged in json["levels"].items()}
     for name, judged in levels.items():
-        if judged["verdict"] == "violates" and not failures:
+        if judged["verdict"] == "violates" and not failures and name != LEVEL:
             judged["verdict"] = "conforms"
             skipped.append({"what": f"level {name}", "reason": "its search ended at a known failure"})
     verdicts = [judged["verdict"] for judged in levels.values()]
     whole = "conforms" if verdicts and all(verdict == "conforms" for verdict in verdicts) else "nothing-checked"
     json |= {"levels": levels, "skipped": skipped, "verdict": "violates" if "violates" in verdicts else whole}
-    return Report(json, failures)
+    return Report(json, failures, report.histories)
 
 
 def _shown(failures: list[Found]) -> list[dict[str, Any]]:

@@ -52,7 +52,8 @@ def searchable(facts: Facts) -> tuple[str, ...]:
 def _is_searchable(facts: Facts, ns: str) -> bool:
     mine = [done for done in facts.done if getattr(done.op, "ns", None) == ns]
     amid = [done for done in mine if 0 <= done.event.client < facts.record.clients]
-    if any(done.inner for done in mine) or not amid:
+    called = any(call["inner"] for done in mine for call in done.answer.get("flushed", ()))
+    if any(done.inner for done in mine) or called or not amid:
         return False
     reads = any(isinstance(done.op, LISTINGS) for done in amid)
     used = facts.overflows or any(isinstance(done.op, ops.Evict) for done in mine)

@@ -41,6 +41,7 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
         system.add("config", strings(List.of("max_size_bytes", "reentry_budget")));
         system.add("introspection", strings(List.of("dirty", "lru", "tracked")));
         system.add("variants", Readings.variants());
+        system.add("limits", Readings.limits());
         system.add("findings", Readings.findings());
         system.addProperty("payload", false);
         system.addProperty("leaks", false);

@@ -1,6 +1,7 @@
 package org.apache.kafka.streams.state.internals;
 
 import com.google.gson.JsonObject;
+import java.util.List;
 import java.util.Map;
 
 /** What the releases do otherwise than the protocol promises: named variants, each with the findings it stands for. */
@@ -17,12 +18,26 @@ final class Readings {
             "variants.failed_flush", "kafka-failed-flush-leaves-clean",
             "variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends",
             "variants.flushed_tombstone", "kafka-rewritten-tombstone-is-dropped",
-            "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last");
+            "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last",
+            "limits.concurrent_resize", "kafka-resize-deadlock",
+            "limits.crossed_listeners", "kafka-crossed-listeners-deadlock",
+            "limits.concurrent_clear", "kafka-close-drifts-total",
+            "limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts");
+
+    /** What is kept out of histories. */
+    private static final List<String> LIMITS = List.of(
+            "concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads");
 
     private Readings() {}
 
     static JsonObject variants() {
         return json(VARIANTS);
+    }
+
+    static JsonObject limits() {
+        JsonObject limits = new JsonObject();
+        LIMITS.forEach(each -> limits.addProperty(each, false));
+        return limits;
     }
 
     static JsonObject findings() {

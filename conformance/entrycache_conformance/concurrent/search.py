@@ -1,0 +1,241 @@
+"""Looking for a history that breaks a promise, and for a short one."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.case import outcome_to_json
+from entrycache_conformance.concurrent.level import PROMISES, is_proved, rule_of
+from entrycache_conformance.history import History
+from entrycache_conformance.shrink import TRY_SECONDS, hurried
+from entrycache_conformance.subjects.subject import Failed, Happened, HistoryAnswer, Skipped, Subject
+from entrycache_reference.kafka_streams.threads import Break
+from entrycache_reference.rules import Rule
+
+BATCH: Final = 20
+"""Histories that are sent ahead."""
+
+TRIES: Final = 100
+"""How often a shorter history is played before it counts as one that does not fail."""
+
+OFTEN: Final = 4
+"""How often it has to fail in these: one failure alone would lead to ever rarer ones."""
+
+SILENT_OFTEN: Final = 2
+"""The same for one that gets no answer: each costs a process."""
+
+TOLD_TRIES: Final = 200
+"""How often the shortest history is played to tell how often it fails."""
+
+TIMES_TOLD: Final = 20
+"""Failures after which a history is not played once more, only to tell how often it fails."""
+
+SILENT_TIMES_TOLD: Final = 3
+"""The same for one that gets no answer: each costs a process."""
+
+CANDIDATES: Final = 150
+"""Shorter histories that are tried at most."""
+
+SILENT_TRIES: Final = 10
+"""How often a history without an answer is played again: a machine may have been busy, once."""
+
+
+class Found(NamedTuple):
+    """A history that breaks a promise: the rules, the likeliest first, and what shows it.
+
+    `said` is it in words; `break_` the step, `failed` the silence, that shows it. It failed `times` of `tries` times.
+    """
+
+    history: History
+    rules: tuple[Rule, ...]
+    said: str
+    break_: Break | None
+    failed: Failed | None
+    tries: int = 1
+    times: int = 1
+
+
+@dataclasses.dataclass(slots=True)
+class Tally:
+    """What was judged: histories, their steps and threads, and the rules that were asked; `ended`: one that ended."""
+
+    histories: int = 0
+    steps: int = 0
+    threads: int = 0
+    undecided: Counter[str] = dataclasses.field(default_factory=Counter)
+    fired: Counter[Rule] = dataclasses.field(default_factory=Counter)
+    skipped: list[Skipped] = dataclasses.field(default_factory=list)
+    ended: tuple[History, Happened] | None = None
+
+
+def search(
+    subject: Subject, wanted: int, seed: int, tally: Tally, progress: Callable[[int], None] = lambda count: None
+) -> Found | None:
+    """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
+    promises = PROMISES[subject.declaration.system.name]
+    source = random.Random(seed)
+    made = 0
+    while made < wanted:
+        size = min(BATCH, wanted - made)
+        histories = [
+            promises.make(source.randint, subject.declaration, promises.kinds[(made + index) % len(promises.kinds)])
+            for index in range(size)
+        ]
+        made += size
+        for history, answer in zip(histories, subject.play_histories(histories), strict=True):
+            found = judge(subject, history, answer, tally)
+            if found is not None and (found.failed is None or is_proved(found.failed) or _again(subject, found, tally)):
+                return shrink(subject, found)
+        progress(size)
+    return None
+
+
+def judge(subject: Subject, history: History, answer: HistoryAnswer, tally: Tally) -> Found | None:
+    """What an answer breaks, if anything."""
+    promises = PROMISES[history.system.name]
+    if isinstance(answer, Skipped):
+        tally.skipped.append(answer)
+        return None
+    tally.histories += 1
+    tally.steps += len(history.steps)
+    tally.threads += len(history.clients)
+    if isinstance(answer, Failed):
+        return Found(history, (rule_of(promises, answer),), answer.message, None, answer)
+    judged = promises.judge(history, answer, subject.declaration)
+    tally.ended = (history, answer)
+    tally.fired.update(judged.fired)
+    if judged.undecided:
+        tally.undecided[judged.undecided] += 1
+    if not judged.broken:
+        return None
+    rules = tuple(rule for rule, _ in judged.broken)
+    broken = judged.broken[0][1]
+    return Found(with_events(history, answer), rules, broken.said, broken, None)
+
+
+def with_events(history: History, happened: Happened) -> History:
+    """The history with what was answered, as its file tells it."""
+    events = [{**event._asdict(), "outcome": outcome_to_json(event.outcome)} for event in happened.events]
+    return dataclasses.replace(history, events=tuple(events))
+
+
+def _again(subject: Subject, found: Found, tally: Tally) -> bool:
+    """Whether a history without an answer stays without one when it is played again."""
+    with hurried(subject, TRY_SECONDS):
+        again = fails(subject, found.history, found, SILENT_TRIES, 1)
+    if again is None:
+        tally.undecided["a history without an answer had one when it was played again"] += 1
+    return again is not None
+
+
+def fails(subject: Subject, history: History, like: Found, tries: int, often: int) -> Found | None:
+    """The last failure like that one, if there are so many in so many tries."""
+    done = times = 0
+    size = 1
+    while done < tries:
+        size = min(size, tries - done)
+        for answer in subject.play_histories([history] * size):
+            done += 1
+            found = judge(subject, history, answer, Tally())
+            if found is not None and _is_alike(found, like):
+                times += 1
+                if times >= often:
+                    return found._replace(tries=done, times=times)
+        size = min(4 * size, BATCH)
+    return None
+
+
+def _is_alike(found: Found, like: Found) -> bool:
+    """Whether two failures break the same rule in the same way: a deadlock is not an eviction without an end."""
+    if like.rules[0] not in found.rules or (found.failed is None) != (like.failed is None):
+        return False
+    return found.failed is None or found.said.split(" ")[0] == like.said.split(" ")[0]
+
+
+def shrink(subject: Subject, found: Found) -> Found:
+    """The shortest history found that fails in the same way, and how often it does."""
+    promises = PROMISES[found.history.system.name]
+    left = CANDIDATES
+    shortest = found
+    often = OFTEN if found.failed is None else SILENT_OFTEN if is_proved(found.failed) else 1
+
+    def try_(history: History) -> bool:
+        nonlocal left, shortest
+        if left <= 0 or not history.clients or not promises.is_sound(history):
+            return False
+        left -= 1
+        again = fails(subject, history, found, TRIES, often)
+        if again is not None:
+            shortest = again
+        return again is not None
+
+    with hurried(subject, TRY_SECONDS):
+        for client in reversed(range(len(found.history.clients))):
+            try_(_without_client(shortest.history, client))
+        _fewer(lambda: shortest.history, try_)
+        for listening in range(len(shortest.history.before)):
+            _calmer(lambda: shortest.history, listening, try_)
+        return _told(subject, shortest)
+
+
+def _without_client(history: History, client: int) -> History:
+    clients = history.clients
+    return dataclasses.replace(history, clients=clients[:client] + clients[client + 1 :], events=())
+
+
+def _fewer(present: Callable[[], History], try_: Callable[[History], bool]) -> None:
+    """Leave out pieces of half the steps, then of a quarter, down to single ones, while it still fails."""
+    piece = max(1, len(present().steps) // 2)
+    while True:
+        left_out = False
+        at = max(0, len(present().steps) - piece)
+        while True:
+            left_out = try_(_without_steps(present(), at, piece)) or left_out
+            if at == 0:
+                break
+            at = max(0, at - piece)
+        if piece == 1 and not left_out:
+            return
+        piece = max(1, piece // 2)
+
+
+def _without_steps(history: History, at: int, count: int) -> History:
+    """The history without some steps, counted through the whole of it; a client without steps goes too."""
+    parts: list[tuple[Any, ...]] = []
+    number = 0
+    for _, steps in history.parts():
+        parts.append(tuple(step for index, step in enumerate(steps, number) if not at <= index < at + count))
+        number += len(steps)
+    before, *clients, after = parts
+    return dataclasses.replace(
+        history, before=before, clients=tuple(steps for steps in clients if steps), after=after, events=()
+    )
+
+
+def _calmer(present: Callable[[], History], at: int, try_: Callable[[History], bool]) -> None:
+    """Leave out single steps of a listener that is set before the threads."""
+    steps = getattr(present().before[at], "on_flush", ())
+    for index in reversed(range(len(steps) if isinstance(steps, tuple) else 0)):
+        history = present()
+        listen = history.before[at]
+        fewer = dataclasses.replace(listen, on_flush=listen.on_flush[:index] + listen.on_flush[index + 1 :])
+        before = (*history.before[:at], fewer, *history.before[at + 1 :])
+        try_(dataclasses.replace(history, before=before, events=()))
+
+
+def _told(subject: Subject, found: Found) -> Found:
+    """The failure with how often it comes."""
+    most = TIMES_TOLD if found.failed is None else SILENT_TIMES_TOLD
+    tries = times = 0
+    last = found
+    while times < most and tries < TOLD_TRIES:
+        again = fails(subject, found.history, found, TOLD_TRIES - tries, 1)
+        tries += TOLD_TRIES - tries if again is None else again.tries
+        if again is not None:
+            times += 1
+            last = again
+    return last._replace(tries=tries + found.tries, times=times + found.times)
