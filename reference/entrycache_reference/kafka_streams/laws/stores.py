@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.laws.law import Law, always, failed, node_at, space, undisturbed
+from entrycache_reference.kafka_streams.laws.law import Law, always, failed, node_at, space, uncalled, undisturbed
 from entrycache_reference.kafka_streams.ops import (
     OnForward,
     StoreAll,
@@ -66,7 +66,8 @@ def _is_told(own: Space) -> bool:
 
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Nothing was done downstream, and nothing that was done before has left its marks."""
-    return undisturbed(step) and not failed(step) and agrees(pre)
+    is_own = event.store in pre.stores or event.store not in pre.spaces
+    return is_own and undisturbed(step) and not failed(step) and agrees(pre)
 
 
 def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -126,7 +127,7 @@ def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
     below = event.key in pre.stores.get(event.store, NONE).inner and not failed(step)
-    return below and node_at(pre, event.store, event.key) is None and not step.outcome.forwarded
+    return below and node_at(pre, event.store, event.key) is None and uncalled(step)
 
 
 def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
@@ -149,7 +150,7 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
         own = [row for row in own if row.dirty]
     if not own or (own[0].ns, own[0].key, own[0].dirty) != (event.store, event.key, True):
         return False
-    if not undisturbed(step) or not agrees(pre):
+    if not _in_agreement(config, pre, event, step):
         return True
     return len(own) == 1 and event.key not in last_writes(step.state, event.store)
 
