@@ -15,6 +15,7 @@ from entrycache_conformance.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
 from entrycache_conformance.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
 from entrycache_reference.kafka_streams.config import (
+    DeleteRead,
     Delivery,
     FailedFlush,
     FlushedTombstone,
@@ -59,7 +60,12 @@ TWO_THAT_PAY: Final[Run] = (
 
 
 RELEASED: Final = Variants(
-    UndeliveredEviction.LOST, FailedFlush.CLEAN, Total.RUNNING, FlushedTombstone.ANY_WRITE, Delivery.ONE_BY_ONE
+    UndeliveredEviction.LOST,
+    FailedFlush.CLEAN,
+    Total.RUNNING,
+    FlushedTombstone.ANY_WRITE,
+    Delivery.ONE_BY_ONE,
+    DeleteRead.CACHED,
 )
 """The readings of kafka-streams 3.9.2 to 4.3.1."""
 

@@ -11,9 +11,11 @@ final class Readings {
             "failed_flush", "clean",
             "total", "running",
             "flushed_tombstone", "any-write",
-            "delivery", "one-by-one");
+            "delivery", "one-by-one",
+            "delete_read", "cached");
 
     private static final Map<String, String> FINDINGS = Map.of(
+            "variants.delete_read", "kafka-delete-overwrites-nested-write",
             "variants.undelivered_eviction", "kafka-undelivered-eviction-loses-entry",
             "variants.failed_flush", "kafka-failed-flush-leaves-clean",
             "variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends",
