@@ -17,6 +17,7 @@ from entrycache_conformance.commands import (
     rules,
     serve,
     settings,
+    share,
     smoke,
     trace,
     versions,
@@ -48,6 +49,7 @@ for module in (
     rules,
     report,
     settings,
+    share,
     versions,
 ):
     main.add_command(module.command)

@@ -28,7 +28,16 @@ class Given(NamedTuple):
 
 
 def read_broker_conf(path: Path) -> list[Given]:
-    """Every setting of a file in its own order, duplicates included.
+    """Every setting of a broker's file in its own order, duplicates included.
+
+    Raises:
+        UsageError: see `read_properties`.
+    """
+    return read_properties(path, "the broker configuration", "a broker")
+
+
+def read_properties(path: Path, what: str, reader: str) -> list[Given]:
+    """Every setting of a file of Java properties in its own order, duplicates included; `reader`: who else reads it.
 
     Raises:
         UsageError: the file cannot be read, is no ISO-8859-1 text, or holds a wrong escape; the line says where.
@@ -36,12 +45,12 @@ def read_broker_conf(path: Path) -> list[Given]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read the broker configuration {path}: {error.strerror}") from None
+        raise UsageError(f"cannot read {what} {path}: {error.strerror}") from None
     wrong = next((why for mark, why in MARKS.items() if raw.startswith(mark)), None)
     if wrong is None and b"\0" in raw:
         wrong = "it holds a zero byte"
     if wrong is not None:
-        raise UsageError(f"cannot read {path}: {wrong}; a broker reads ISO-8859-1 (plain ASCII is safe)")
+        raise UsageError(f"cannot read {path}: {wrong}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
     found: list[Given] = []
     line = 1
     text = raw.decode("iso-8859-1").replace("\r\n", "\n").replace("\r", "\n")
