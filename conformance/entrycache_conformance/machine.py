@@ -13,6 +13,7 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
 
 from entrycache_conformance.case import Case
+from entrycache_conformance.draw import Draw
 from entrycache_conformance.generator import Made, Marks, make_case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, shrink_steps
@@ -64,7 +65,10 @@ class Search(NamedTuple):
 
 
 class _Hunt:
-    """One test body for Hypothesis, and the last failure it saw (the shortest, when shrinking is done)."""
+    """One test body for Hypothesis, and the last failure it saw (the shortest, when shrinking is done).
+
+    `choices` are those that the last case was made of, `starts` where each of its steps begins among them.
+    """
 
     def __init__(
         self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Any
@@ -76,6 +80,8 @@ class _Hunt:
         self._progress = progress
         self.failure: Failure | None = None
         self.skipped: list[Skipped] = []
+        self.choices: list[int] = []
+        self.starts: list[int] = []
 
     def body(self, data: st.DataObject) -> None:
         """Draw a case from Hypothesis, play and judge it."""
@@ -87,13 +93,35 @@ class _Hunt:
     def make(self, data: st.DataObject, counting: Coverage) -> Made:
         """A case from Hypothesis, which is told where a step begins and ends: it can leave out whole ones."""
         source = data.conjecture_data
+        self.choices, self.starts = [], []
 
         def begin() -> None:
+            self.starts.append(len(self.choices))
             source.start_span(STEP_LABEL)
 
-        steps = Marks(begin, source.stop_span)
-        draw = source.draw_integer
-        return make_case(draw, self.subject.declaration, self._menu, counting, theme=self._theme, marks=steps)
+        def draw(least: int, greatest: int) -> int:
+            value = source.draw_integer(least, greatest)
+            self.choices.append(value)
+            return value
+
+        return self.make_with(draw, counting, Marks(begin, source.stop_span))
+
+    def make_with(self, draw: Draw, counting: Coverage, marks: Marks | None = None) -> Made:
+        """A case from any source of numbers."""
+        return make_case(draw, self.subject.declaration, self._menu, counting, theme=self._theme, marks=marks)
+
+    def fails(self, choices: Sequence[int]) -> bool:
+        """Whether the case of these choices differs; where they end, the simplest ones follow."""
+        left = iter(choices)
+        self.choices, self.starts = [], []
+
+        def draw(least: int, greatest: int) -> int:
+            value = min(max(next(left, least), least), greatest)
+            self.choices.append(value)
+            return value
+
+        marks = Marks(lambda: self.starts.append(len(self.choices)), lambda: None)
+        return self.differs(self.make_with(draw, Coverage(), marks))
 
     def differs(self, made: Made, counting: Coverage | None = None) -> bool:
         """Play and judge a case; whether the subject and the reference differ."""
@@ -137,17 +165,27 @@ def search(
     coverage: Coverage,
     progress: Progress = lambda count: None,
     theme: Any = None,
+    shrinks: bool = True,
 ) -> Search:
-    """Up to `examples` cases under Hypothesis; the first failure is shrunk.
+    """Up to `examples` cases: most of them seeded, which is even, the rest under Hypothesis, which goes to extremes.
 
-    Runs that are declined do not count in `coverage.examples`.
+    The first failure is shrunk, if that is asked for. Runs that are declined do not count in `coverage.examples`.
     """
+    source = random.Random(f"search {seed_}")
+    skipped: list[Skipped] = []
+    seeded = examples * 3 // 4
+    for begin in range(0, seeded, FEW):
+        batch = [_record(source, subject, menu, coverage, theme) for _ in range(min(FEW, seeded - begin))]
+        found = _first_difference(subject, batch, coverage, skipped)
+        progress(len(batch))
+        if found is not None:
+            return Search(_shrink_recorded(subject, menu, *found, theme) if shrinks else _failure(*found), skipped)
     hunt = _Hunt(subject, menu, coverage, progress, theme)
     options = settings(
-        max_examples=examples,
+        max_examples=examples - seeded,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
         print_blob=False,
@@ -157,7 +195,11 @@ def search(
         hunt.body(data)
 
     _run(hunt, body, options, seed_)
-    return Search(_shortened(subject, hunt.failure), hunt.skipped)
+    failure = hunt.failure
+    skipped += hunt.skipped
+    if failure is None or failure.difference.is_silent or not shrinks:
+        return Search(failure, skipped)
+    return Search(_shrunk(hunt, hunt.choices, failure), skipped)
 
 
 class _Recorded(NamedTuple):
@@ -169,6 +211,9 @@ SHORTEN_TRIES: Final = 500
 
 BATCH: Final = 200
 """Cases that are made before they are played together."""
+
+FEW: Final = 25
+"""The same, where a failure is expected soon."""
 
 
 def bulk(
@@ -185,18 +230,32 @@ def bulk(
     skipped: list[Skipped] = []
     while not enough():
         batch = [_record(source, subject, menu, coverage, theme) for _ in range(BATCH)]
-        answers = subject.play([item.made.case for item in batch])
-        for item, answer in zip(batch, answers, strict=True):
-            if isinstance(answer, Skipped):
-                skipped.append(answer)
-                continue
-            coverage.examples += 1
-            coverage.steps += len(item.made.steps)
-            difference = judge(item.made.case, item.made.steps, answer, subject.declaration)
-            if difference is not None:
-                return Search(_shrink_recorded(subject, menu, item, difference, theme), skipped)
+        found = _first_difference(subject, batch, coverage, skipped)
+        if found is not None:
+            return Search(_shrink_recorded(subject, menu, *found, theme), skipped)
         progress(len(batch))
     return Search(None, skipped)
+
+
+def _first_difference(
+    subject: Subject, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
+) -> tuple[_Recorded, Difference] | None:
+    """Play and judge recorded cases, up to the first that differs."""
+    answers = subject.play([item.made.case for item in batch])
+    for item, answer in zip(batch, answers, strict=True):
+        if isinstance(answer, Skipped):
+            skipped.append(answer)
+            continue
+        coverage.examples += 1
+        coverage.steps += len(item.made.steps)
+        difference = judge(item.made.case, item.made.steps, answer, subject.declaration)
+        if difference is not None:
+            return item, difference
+    return None
+
+
+def _failure(item: _Recorded, difference: Difference) -> Failure:
+    return Failure(item.made.case, item.made.steps, difference)
 
 
 def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Any) -> _Recorded:
@@ -214,13 +273,17 @@ def _record(source: random.Random, subject: Subject, menu: Sequence[str], covera
 def _shrink_recorded(
     subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
 ) -> Failure | None:
-    """The shortest case that Hypothesis reaches from recorded choices."""
-    found = Failure(item.made.case, item.made.steps, difference)
+    """The shortest case that is reached from recorded choices."""
+    found = _failure(item, difference)
     hunt = _Hunt(subject, menu, Coverage(), lambda count: None, theme)
     if difference.failed is not None and difference.is_silent:
         return _shrink_unanswered(subject, _Unanswered(item.made, difference.failed))
+    return _shrunk(hunt, item.choices, found)
+
+
+def _shrunk(hunt: _Hunt, choices: Sequence[int], found: Failure) -> Failure | None:
+    """Whole steps are left out first, which is quick; Hypothesis shrinks what is left of the choices."""
     database = InMemoryExampleDatabase()
-    database.save(KEY + b".secondary", choices_to_bytes(item.choices))
     options = settings(
         max_examples=1,
         database=database,
@@ -229,14 +292,36 @@ def _shrink_recorded(
         suppress_health_check=list(HealthCheck),
     )
     try:
+        database.save(KEY + b".secondary", choices_to_bytes(_fewer_choices(hunt, choices)))
         find(st.data(), lambda data: hunt.differs(hunt.make(data, Coverage())), settings=options, database_key=KEY)
     except HypothesisException:
-        return _shortened(subject, found)
+        return _shortened(hunt.subject, found)
     except _Unanswered as unanswered:
-        return _shrink_unanswered(subject, unanswered)
+        return _shrink_unanswered(hunt.subject, unanswered)
     except _Stopped as stopped:
         raise stopped.error from None
-    return _shortened(subject, hunt.failure or found)
+    return _shortened(hunt.subject, hunt.failure or found)
+
+
+def _fewer_choices(hunt: _Hunt, choices: Sequence[int]) -> tuple[int, ...]:
+    """The choices without those of steps that the failure does not need: pieces of half, of a quarter, of one step."""
+    if not hunt.fails(choices):
+        return tuple(choices)
+    kept, starts = hunt.choices, hunt.starts
+    piece = max(1, len(starts) // 2)
+    while True:
+        left_out = False
+        at = max(0, len(starts) - piece)
+        while starts:
+            behind = starts[at + piece] if at + piece < len(starts) else len(kept)
+            if hunt.fails(kept[: starts[at]] + kept[behind:]) and len(hunt.starts) < len(starts):
+                kept, starts, left_out = hunt.choices, hunt.starts, True
+            if at == 0:
+                break
+            at = max(0, min(at - piece, len(starts) - piece))
+        if piece == 1 and not left_out:
+            return tuple(kept)
+        piece = max(1, piece // 2)
 
 
 def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:

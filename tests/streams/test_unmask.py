@@ -68,5 +68,5 @@ def test_a_release_violates_where_a_mask_is_off(tmp_path) -> None:
     finally:
         subject.close()
     assert report.json["verdict"] == "violates"
-    assert {failure["rule"] for failure in report.json["failures"]} <= {"K-FLUSH-4", "K-PUT-1"}
+    assert {failure["rule"] for failure in report.json["failures"]} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
     assert all(failure["steps"] <= 8 for failure in report.json["failures"])

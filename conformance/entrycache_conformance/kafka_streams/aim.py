@@ -98,7 +98,19 @@ def _put_all(aim: Aim, state: State, depth: int) -> Any:
 
 def _listen(aim: Aim, state: State, depth: int) -> Any:
     fails: int | Absent = choose(aim.draw, aim.traits.fails)
-    return ops.Listen(aim.ns("listen"), aim.steps(state, depth), fails)
+    ns = aim.ns("listen")
+    steps = aim.steps(state, depth)
+    if "put" in aim.menu and aim.draw(0, 2) == 2:
+        steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
+    return ops.Listen(ns, steps, fails)
+
+
+def _on_forward(aim: Aim, state: State, depth: int) -> Any:
+    store, key = aim.store(), aim.key()
+    steps = aim.steps(state, depth)
+    if {"store_put", "store_flush"} <= set(aim.menu) and aim.draw(0, 3) == 3:
+        steps = (*steps, ops.StorePut(store, aim.key(), aim.value()), ops.StoreFlush(store))
+    return ops.OnForward(store, key, steps)
 
 
 def _usage(aim: Aim, state: State, depth: int) -> Any:
@@ -145,7 +157,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "store_all": lambda aim, state, depth: ops.StoreAll(aim.store()),
     "store_flush": lambda aim, state, depth: ops.StoreFlush(aim.store()),
     "store_inner": lambda aim, state, depth: ops.StoreInner(aim.store()),
-    "on_forward": lambda aim, state, depth: ops.OnForward(aim.store(), aim.key(), aim.steps(state, depth)),
+    "on_forward": _on_forward,
     "share": _share,
 }
 """The maker of each operation."""

@@ -1,14 +1,17 @@
 """The rule that a difference breaks.
 
 The failing case is played once more with a look at every namespace after every step, where the subject allows it.
-Then the first of these that says anything: the laws that the step at fault breaks with the subject's own outcome
-and state; the planted faults of the reference that answer just as the subject did, to the last look; the calls that
-were made too many or too few, and what was seen inside one; the rule of the reference's last row of the step; the
-rule of the operation.
+First come the laws that the step at fault breaks with the subject's own outcome and state, and the mutants of the
+reference that answer just as the subject did, to the last look; where there are none, the calls that were made too
+many or too few, and what was seen inside one. Then come other planted faults and the readings of releases that answer
+alike. Where nothing of this says anything, the first of these does: what a look differs in; the rule of the
+reference's last row of the step; the rule of the operation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from entrycache_conformance.codec import decode_object
@@ -16,7 +19,16 @@ from entrycache_conformance.kafka_streams.answers import answer_type, declared_p
 from entrycache_conformance.kafka_streams.probe import Probed, probe
 from entrycache_conformance.museum.mutants.mutant import Mutant, applied
 from entrycache_conformance.museum.mutants.streams import STREAMS
+from entrycache_conformance.museum.mutants.streams_other import OTHER_STREAMS
 from entrycache_reference.errors import BrokenSubject, EntrycacheError
+from entrycache_reference.kafka_streams.config import (
+    DeleteRead,
+    Delivery,
+    FailedFlush,
+    FlushedTombstone,
+    Total,
+    UndeliveredEviction,
+)
 from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
 from entrycache_reference.rules import Rule
 
@@ -55,6 +67,15 @@ OP_RULES: Final = {
 }
 """The rule of an operation where nothing says more."""
 
+READINGS: Final = (
+    ({"undelivered_eviction": UndeliveredEviction.LOST}, (Rule.K_FLUSH_3,)),
+    ({"failed_flush": FailedFlush.CLEAN}, (Rule.K_FLUSH_3,)),
+    ({"total": Total.RUNNING}, (Rule.K_METRICS_1, Rule.K_EVICT_3)),
+    ({"flushed_tombstone": FlushedTombstone.ANY_WRITE}, (Rule.K_FLUSH_4,)),
+    ({"delivery": Delivery.ONE_BY_ONE}, (Rule.K_STORE_1, Rule.K_STORE_4)),
+    ({"delete_read": DeleteRead.CACHED}, (Rule.K_STORE_7,)),
+)
+"""The readings of releases, and the rules of the norm that each breaks."""
 
 WRITES: Final = frozenset({"put", "put_all", "put_if_absent", "store_put", "store_get", "store_delete"})
 """Operations that write to the cache, and so evict where that brings it above its limit."""
@@ -70,14 +91,16 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
         pre = steps[difference.at - 1].state if difference.at else case.system.initial(case.config)
         own = steps[difference.at].state
         probed = Probed(case, steps, difference, difference.at, pre, own)
-    found = _laws(probed)
+    found = [*_laws(probed), *_alike(STREAMS, subject, probed)]
     if not found:
-        found = [mutant.rule for mutant in STREAMS if _answers_alike(mutant, subject, probed)]
+        found = [rule for rule in (_by_calls(probed),) if rule is not None]
+    found += _alike(OTHER_STREAMS, subject, probed)
+    found += [rule for reading, rules in READINGS if _reads_alike(reading, subject, probed) for rule in rules]
     if found:
         return tuple(dict.fromkeys(found))
-    called = _by_calls(probed)
-    if called is not None:
-        return (called,)
+    seen = _by_look(probed)
+    if seen is not None:
+        return (seen,)
     rows = probed.steps[probed.at].rows
     return (rows[-1].rule if rows else OP_RULES[type(probed.case.steps[probed.at]).name],)
 
@@ -101,17 +124,41 @@ def _by_calls(probed: Probed) -> Rule | None:
     """What the calls say in which the outcomes of the step at fault differ, or how many evictions were counted."""
     expected, got = probed.difference.expected, probed.difference.got
     if probed.difference.at != probed.at:
+        if type(probed.case.steps[probed.at]).name == "store_get" and expected.get("puts") != got.get("puts"):
+            return Rule.K_STORE_6
         more = got.get("evicts", 0) - expected.get("evicts", 0)
         return None if more == 0 else Rule.K_EVICT_5 if more > 0 else Rule.K_EVICT_4
     names = ("flushed", "forwarded")
     if all(expected.get(name) == got.get(name) for name in names):
         return None
+    parts, wanted_parts = (
+        [part for call in outcome.get("flushed", ()) for part in call["entries"]] for outcome in (got, expected)
+    )
+    if parts == wanted_parts and len(got.get("flushed", ())) != len(expected.get("flushed", ())):
+        return Rule.K_FLUSH_1
+    known = [(told["key"], told["value"]) for told in expected.get("forwarded", ())]
+    more = [(told["key"], told["value"]) for told in got.get("forwarded", ())]
+    if known and known != more and known == [told for told in more if told[1] is not None or told in known]:
+        return Rule.K_STORE_3
     evicts = any(row.cause == "EVICT" for row in probed.steps[probed.at].rows)
     if type(probed.case.steps[probed.at]).name in WRITES:
         wanted, made = (sum(len(outcome.get(name, ())) for name in names) for outcome in (expected, got))
         if wanted != made:
             return Rule.K_EVICT_4 if made < wanted else Rule.K_EVICT_5
     return Rule.K_EVICT_3 if evicts else Rule.K_FLUSH_2
+
+
+def _by_look(probed: Probed) -> Rule | None:
+    """What the first look that differs says after a step in which entries were handed over."""
+    expected, got = probed.difference.expected, probed.difference.got
+    handed = any(row.op == "FLUSH" for row in probed.steps[probed.at].rows)
+    if not handed or probed.difference.at == probed.at or "lru" not in expected or "lru" not in got:
+        return None
+    if isinstance(probed.steps[probed.at].outcome.answer, Failed):
+        return Rule.K_FLUSH_3
+    if set(expected["lru"]) != set(got["lru"]):
+        return Rule.K_FLUSH_4
+    return Rule.K_FLUSH_2 if expected["dirty"] != got["dirty"] else Rule.K_FLUSH_5
 
 
 def typed(op: Any, value: Any) -> Outcome:
@@ -134,21 +181,37 @@ def _handed(key: str, value: str | None, context: dict[str, int] | None = None) 
     return Handed(key, value, Context(**(context or {})))
 
 
+def _alike(mutants: Sequence[Mutant], subject: Subject, probed: Probed) -> list[Rule]:
+    """The rules of those faulty references that answer alike."""
+    return [mutant.rule for mutant in mutants if _answers_alike(mutant, subject, probed)]
+
+
 def _answers_alike(mutant: Mutant, subject: Subject, probed: Probed) -> bool:
     """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
+    with applied(mutant):
+        return _is_alike(probed.case.config, subject, probed)
+
+
+def _reads_alike(reading: Mapping[str, Any], subject: Subject, probed: Probed) -> bool:
+    """The same of the reference under another reading."""
+    config = probed.case.config
+    variants = replace(config.variants, **reading)
+    return variants != config.variants and _is_alike(replace(config, variants=variants), subject, probed)
+
+
+def _is_alike(config: Any, subject: Subject, probed: Probed) -> bool:
     introspection = subject.declaration.introspection
     case, last = probed.case, probed.difference.at
-    with applied(mutant):
-        try:
-            state = case.system.initial(case.config)
-            for at, op in enumerate(case.steps[: last + 1]):
-                done = case.system.step(state, op, case.config)
-                wanted = probed.difference.got if at == last else probed.steps[at].outcome
-                if declared_part(done.outcome, introspection) != declared_part(wanted, introspection):
-                    return False
-                state = done.state
-        except EntrycacheError:
-            raise
-        except Exception:  # a planted fault may break anything; then it explains nothing
-            return False
+    try:
+        state = case.system.initial(config)
+        for at, op in enumerate(case.steps[: last + 1]):
+            done = case.system.step(state, op, config)
+            wanted = probed.difference.got if at == last else probed.steps[at].outcome
+            if declared_part(done.outcome, introspection) != declared_part(wanted, introspection):
+                return False
+            state = done.state
+    except EntrycacheError:
+        raise
+    except Exception:  # a planted fault may break anything; then it explains nothing
+        return False
     return True

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 USUAL_STEPS = 20
 BUDGETS = (8, 8, 8, 0, 1, 2, 3)
 
+UNTHEMED = (Theme.DEFAULT, Theme.DEFAULT, Theme.SMALL_KEYS, Theme.NESTED, Theme.WIDE_TEXT)
+"""Where no theme is asked for."""
+
 
 @cache
 def weighted(menu: tuple[str, ...], theme: Theme) -> tuple[str, ...]:
@@ -40,7 +43,7 @@ def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
 
 def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
     """What a case of these operations is to be like."""
-    wanted = Theme.DEFAULT if theme is None else theme
+    wanted = choose(draw, UNTHEMED) if theme is None else theme
     traits = TRAITS[wanted]
     config = make_config(draw, declaration, wanted)
     with_stores = any(LEVEL_OF[name] == "store" for name in menu)

@@ -221,8 +221,12 @@ class ThreadCache(Delivery):
         shrinks = max_size_bytes < self.max_size_bytes
         self.max_size_bytes = max_size_bytes
         self._note("CONFIG", value=f'{{"max_size_bytes": {max_size_bytes}}}')
-        while shrinks and self.size_bytes > self.max_size_bytes:
+        while shrinks and self.size_bytes > self.max_size_bytes and any(map(_holds_entries, self._spaces.values())):
             for ns in sorted(self._spaces):
                 if self.size_bytes > self.max_size_bytes:
                     self.evict(ns)
                     self.evicts += 1
+
+
+def _holds_entries(space: Namespace) -> bool:
+    return bool(space.nodes)

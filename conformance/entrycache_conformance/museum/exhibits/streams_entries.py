@@ -91,11 +91,11 @@ class AbsentPutOverTombstone(ThreadCache):
     """A put_if_absent writes over a tombstone."""
 
     def put_if_absent(self, ns: str, key: bytes, *write: Any) -> Entry | None:
-        """Take a tombstone for nothing."""
-        found = super().put_if_absent(ns, key, *write)
-        if found is not None and found.value is None:
-            self.put(ns, key, *write)
-        return found
+        """Take a tombstone out first."""
+        space = self._spaces.get(ns)
+        if space is not None and key in space.nodes and space.nodes[key].value is None:
+            self._take(space, key)
+        return super().put_if_absent(ns, key, *write)
 
 
 class BatchAllOrNothing(ThreadCache):
@@ -235,23 +235,13 @@ class ClearForgetsListener(ThreadCache):
 
 
 class CloseKeepsCounters(ThreadCache):
-    """A namespace that comes back after a close has its counters still."""
+    """A close drops entries and listener, but not the counters."""
 
     def close(self, ns: str) -> None:
-        """Keep them."""
-        closed = self._spaces.get(ns)
-        super().close(ns)
-        if closed is not None:
-            self._kept = {**getattr(self, "_kept", {}), ns: closed}
-
-    def _open(self, ns: str) -> Namespace:
-        fresh = ns not in self._spaces
-        space = super()._open(ns)
-        kept = getattr(self, "_kept", {}).get(ns)
-        if fresh and kept is not None:
-            for name in ("hits", "misses", "overwrites", "flushes"):
-                setattr(space, name, getattr(kept, name))
-        return space
+        """Keep the namespace."""
+        super().clear(ns)
+        if ns in self._spaces:
+            self._spaces[ns].listener = None
 
 
 class DirtyByKey(ThreadCache):
