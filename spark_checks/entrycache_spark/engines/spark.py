@@ -34,6 +34,9 @@ ROWS_PER_TASK: Final = 1_000_000
 
 KEPT_ROWS: Final = 500_000
 
+WINDOW_ROWS: Final = 16_384
+"""Rows that one window keeps in memory before it goes to disk; several windows stand above one another."""
+
 
 def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
     """The one session of this process, made at first use."""
@@ -71,6 +74,7 @@ class SparkEngine:
         rows = sum(part.rows for part in parts)
         partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(WINDOW_ROWS))
         kinds = ", ".join(f"{name} {_kind(name)}" for name in columns)
         path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))
         scan = self._spark.read.schema(kinds).parquet(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_spark.engines.stream_entries import StreamEntries, Tell
-from entrycache_spark.engines.stream_facts import LOOKUPS, Row, StreamFacts
+from entrycache_spark.engines.stream_facts import LOOKUPS, Row, StreamFacts, same
 
 
 class Calls:
@@ -17,28 +17,43 @@ class Calls:
         self._opened_call: int | None = None
         self._opened_as: str | None = None
         self._put_cache: str | None = None
-        self._handed_call: int | None = None
         self._failed_call: int | None = None
+        self._runs = 0
+        self._runs_at_call = 0
+        self.sure_evicts = 0
+        self.flush_calls = 0
 
     def follow(self, at: int, row: Row) -> None:
         """Take in one event."""
         op, call_id, limit = row["op"], row["call_id"], self._facts.limits[at]
+        before = self._facts.rows[at - 1] if at else None
+        if call_id == row["seq"]:
+            self._runs_at_call = self._runs
+        if op in ("FLUSH", "FAILED") and not same(before, row, "op", "call_id"):
+            self._runs += 1
         if op not in LOOKUPS and (call_id is None or self._changed_call != call_id):
             self._opened_call = call_id
             self._opened_as = "PUT" if op == "PUT" else "SHRINK" if op == "CONFIG" and limit.shrank else "OTHER"
             self._put_cache = row["cache"] if op == "PUT" else self._put_cache
+            self.flush_calls += op == "FLUSH" and not self._entries.leaves_here
         if op not in LOOKUPS:
             self._changed_call = call_id
         if op == "FAILED":
             self._failed_call = call_id
         own = call_id is not None and self._opened_call == call_id
+        overflows = own and self._opened_as == "PUT" and op == "EVICT" and self._is_unheard(before, row)
+        self.sure_evicts += overflows
         if self._facts.whole[at] and limit.now is not None and own:
-            if self._opened_as == "PUT" and op == "EVICT" and self._handed_call != call_id:
+            if overflows:
                 self._overflow(row, limit.now)
             if self._facts.ends_call(at) and row["bytes_after"] > limit.now and self._failed_call != call_id:
                 self._left_over(row, limit.now)
-        if op in ("FLUSH", "FAILED"):
-            self._handed_call = call_id
+
+    def _is_unheard(self, before: Row | None, row: Row) -> bool:
+        """Whether no listener can have asked for this eviction: none was called, or just now for this very one."""
+        runs = self._runs - self._runs_at_call
+        just = same(before, row, "call_id") and before is not None and before["op"] == "FLUSH"
+        return runs == 0 or (runs == 1 and just and self._entries.was_handed)
 
     def _overflow(self, row: Row, limit_bytes: int) -> None:
         if row["cache"] != self._put_cache:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from entrycache_spark.engines.stream_calls import Calls
 from entrycache_spark.engines.stream_entries import StreamEntries, Tell
-from entrycache_spark.engines.stream_facts import LOOKUPS, Row, StreamFacts, counters_of, differ
+from entrycache_spark.engines.stream_facts import Row, StreamFacts, counters_of, differ
 
 THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
 
@@ -13,10 +14,11 @@ THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
 class StreamCounters:
     """The sum of all sizes, and the counters of the thread and of its namespaces."""
 
-    def __init__(self, facts: StreamFacts, tell: Tell, entries: StreamEntries) -> None:
+    def __init__(self, facts: StreamFacts, tell: Tell, entries: StreamEntries, calls: Calls) -> None:
         self._facts = facts
         self._tell = tell
         self._entries = entries
+        self._calls = calls
         self._of_thread: Counter[str] = Counter()
         self._of_cache: defaultdict[str | None, Counter[str]] = defaultdict(Counter)
         self._vague: Counter[str | None] = Counter()
@@ -24,9 +26,6 @@ class StreamCounters:
         self._told_before: dict[str, int] = {}
         self._shrunk = False
         self._sum_before = 0
-        self._changed_call: int | None = None
-        self._put_call: int | None = None
-        self._handed_call: int | None = None
 
     def follow(self, at: int, row: Row) -> None:
         """Take in one event."""
@@ -53,7 +52,8 @@ class StreamCounters:
             self._namespace(row)
 
     def _count(self, at: int, row: Row) -> None:
-        op, cache, call_id = row["op"], row["cache"], row["call_id"]
+        op, cache = row["op"], row["cache"]
+        self._of_thread["lookups"] += op in ("HIT", "MISS")
         own = self._of_cache[cache]
         if op == "CACHE_CLOSE":
             own.clear()
@@ -70,18 +70,10 @@ class StreamCounters:
         elif op == "EVICT":
             own["hits"] -= row["dirty"]
             self._of_thread["evicts"] += 1
-            sure = call_id is not None and self._put_call == call_id and self._handed_call != call_id
-            self._of_thread["sure_evicts"] += sure
         if op == "FAILED" or (op == "FLUSH" and row["cause"] is None):
             self._vague[cache] += 1
         self._of_thread["failed"] += op == "FAILED"
         self._shrunk |= op == "CONFIG" and self._facts.limits[at].shrank
-        if op not in LOOKUPS:
-            if self._changed_call != call_id:
-                self._put_call = call_id if op == "PUT" else None
-            self._changed_call = call_id
-        if op in ("FLUSH", "FAILED"):
-            self._handed_call = call_id
 
     def _thread(self, row: Row, whole: bool) -> None:
         shown, mine = counters_of(row), self._of_thread
@@ -90,7 +82,10 @@ class StreamCounters:
             wrong |= not mine["failed"] and shown.get("puts", mine["puts"]) < mine["puts"]
             evicts = shown.get("evicts")
             if evicts is not None:
-                wrong |= evicts < mine["sure_evicts"] or (not self._shrunk and evicts > mine["evicts"])
+                wrong |= evicts < self._calls.sure_evicts or (not self._shrunk and evicts > mine["evicts"])
+            wrong |= shown.get("flushes", self._calls.flush_calls) < self._calls.flush_calls
+            if shown.get("puts", 0) > mine["puts"] or shown.get("gets", 0) > mine["lookups"]:
+                self._tell("K-METRICS-2", row, dict(mine), sure=False)
         if wrong:
             self._tell("K-METRICS-2", row, dict(mine))
         self._told_before |= {name: shown[name] for name in THREAD_COUNTERS if name in shown}
@@ -103,5 +98,7 @@ class StreamCounters:
             wrong |= not mine["sure_misses"] <= misses <= mine["misses"]
         if hits is not None:
             wrong |= hits < mine["hits"] or (not self._vague[row["cache"]] and hits > mine["hits"])
+            if self._vague[row["cache"]] and hits > mine["hits"]:
+                self._tell("K-METRICS-3", row, dict(mine), sure=False)
         if wrong:
             self._tell("K-METRICS-3", row, dict(mine))

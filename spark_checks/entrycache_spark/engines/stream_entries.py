@@ -27,11 +27,15 @@ class Shown(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """The last time that a key was handed over, or evicted dirty."""
+    """The last time that a key was handed over, or evicted."""
 
     life: int | None
     call_id: int | None
-    seq: int
+    dirty: bool = True
+
+    def is_of(self, row: Row) -> bool:
+        """Whether it was the same life, and in the same call."""
+        return row["life"] is not None and self.life == row["life"] and self.call_id == row["call_id"]
 
 
 @dataclass
@@ -43,7 +47,7 @@ class KeyStory:
     flushed: Handed | None = None
     evicted: Handed | None = None
     leaves: dict[int, Handed] = field(default_factory=dict)
-    """The next dirty eviction behind each FLUSH."""
+    """The next eviction behind each FLUSH."""
 
 
 class StreamEntries:
@@ -59,6 +63,8 @@ class StreamEntries:
         self.sum_bytes = 0
         self.was_live = False
         self.is_evicted = False
+        self.leaves_here = False
+        self.was_handed = False
         self._look_ahead()
         self._lost()
 
@@ -66,8 +72,8 @@ class StreamEntries:
         coming: dict[Key, Handed] = {}
         for row in reversed(self._facts.rows):
             key = (row["cache"], row["key_hash"])
-            if row["op"] == "EVICT" and row["dirty"]:
-                coming[key] = Handed(row["life"], row["call_id"], row["seq"])
+            if row["op"] == "EVICT":
+                coming[key] = Handed(row["life"], row["call_id"], row["dirty"])
             elif row["op"] == "FLUSH" and key in coming:
                 self.stories[key].leaves[row["seq"]] = coming[key]
 
@@ -89,10 +95,11 @@ class StreamEntries:
         story = self.stories[(cache, row["key_hash"])]
         node = self.told[cache].nodes.get(str(row["key_hash"]))
         self.was_live = node is not None
-        self.is_evicted = op == "FLUSH" and any(
-            handed is not None and life is not None and handed[:2] == (life, row["call_id"])
-            for handed in (story.evicted, story.leaves.get(row["seq"]))
-        )
+        evictions = (story.evicted, story.leaves.get(row["seq"])) if op == "FLUSH" else ()
+        own = [each for each in evictions if each is not None and each.is_of(row)]
+        self.leaves_here = bool(own)
+        self.is_evicted = any(each.dirty for each in own)
+        self.was_handed = story.flushed is not None and story.flushed.is_of(row)
         if op == "PUT" and life != row["seq"]:
             self._tell("K-PUT-1", row, f"life {row['seq']}", sure=True)
         if self._facts.whole[at]:
@@ -107,12 +114,11 @@ class StreamEntries:
             self._tell("K-GET-2", row, f"a HIT of life {node.write}", [node.write, row["seq"]], life=node.write)
         if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and story.shown.dirty:
             self._tell("K-PUT-4", row, "no clean PUT over a dirty entry", [node.write, row["seq"]])
-        if op == "FLUSH" and (node is None or life != node.write) and not self.is_evicted:
+        if op == "FLUSH" and (node is None or life != node.write) and not self.leaves_here:
             self._tell("K-FLUSH-1", row, "what is cached, or evicted by this call")
-        if op == "DELETE" and row["cause"] == "FLUSH":
-            handed = story.flushed is not None and life is not None and story.flushed[:2] == (life, row["call_id"])
-            if not handed or self._strange(row, story, node):
-                self._tell("K-FLUSH-4", row, "what was handed over in this call, and is there")
+        dropped = op == "DELETE" and row["cause"] == "FLUSH"
+        if dropped and (not self.was_handed or self._strange(row, story, node)):
+            self._tell("K-FLUSH-4", row, "what was handed over in this call, and is there")
         used, key = self.used[row["cache"]], str(row["key_hash"])
         if op == "EVICT" and key in used.nodes and used.recent[-1] != key:
             self._tell("K-EVICT-1", row, "the least recently used entry")
@@ -150,7 +156,7 @@ class StreamEntries:
             self._tell("K-FLUSH-3", row, "a dirty entry, or its FLUSH before", [node.write, row["seq"]])
         if node.is_dirty or shown.dirty:
             return
-        just = op == "EVICT" and story.flushed is not None and story.flushed[:2] == (life, row["call_id"])
+        just = op == "EVICT" and self.was_handed
         if op == "FLUSH" or (row["dirty"] and not just):
             self._tell("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
 
@@ -177,10 +183,10 @@ class StreamEntries:
             if op in ENDS and node is not None:
                 self._grow(-node.size_bytes, -1)
                 self.told[cache] = removed(space, key)
-            if op == "EVICT" and row["dirty"]:
-                story.evicted = Handed(row["life"], row["call_id"], row["seq"])
+            if op == "EVICT":
+                story.evicted = Handed(row["life"], row["call_id"], row["dirty"])
         elif op == "FLUSH":
-            story.flushed = Handed(row["life"], row["call_id"], row["seq"])
+            story.flushed = Handed(row["life"], row["call_id"])
             story.shown = story.shown._replace(dirty=False)
             if node is not None and story.put is not None:
                 self._mark(cache, key, node, bool(story.put["dirty"]) and row["life"] != node.write)

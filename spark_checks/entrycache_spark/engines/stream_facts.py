@@ -105,6 +105,11 @@ def differ(one: object, other: object) -> bool:
     return one is not None and other is not None and one != other
 
 
+def same(row: Row | None, other: Row, *names: str) -> bool:
+    """Whether two rows agree in these columns, all of them known."""
+    return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
+
+
 def counters_of(row: Row) -> dict[str, int]:
     """The counters in the value of a METRICS or END row."""
     try:

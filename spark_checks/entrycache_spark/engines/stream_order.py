@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from entrycache_spark.engines.stream_entries import StreamEntries, Tell
-from entrycache_spark.engines.stream_facts import Row, StreamFacts, differ
-
-
-def same(row: Row | None, other: Row, *names: str) -> bool:
-    """Whether two rows agree in these columns, all of them known."""
-    return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
+from entrycache_spark.engines.stream_facts import Row, StreamFacts, differ, same
 
 
 def falls(one: int | None, other: int | None) -> bool:
@@ -23,7 +18,7 @@ class Order:
         self._facts = facts
         self._tell = tell
         self._entries = entries
-        self._evicted_before = False
+        self._left_before = False
 
     def follow(self, at: int, row: Row) -> None:
         """Take in one event."""
@@ -35,7 +30,7 @@ class Order:
             if row["op"] == "FLUSH":
                 self._handed(before, row, after)
             self._left(row, after)
-        self._evicted_before = self._entries.is_evicted
+        self._left_before = self._entries.leaves_here
 
     def _frame(self, before: Row, row: Row) -> None:
         if row["ts_ns"] < before["ts_ns"]:
@@ -50,7 +45,7 @@ class Order:
         if together and before is not None:
             if self._entries.is_evicted:
                 self._tell("K-EVICT-3", row, "the evicted entry first", [before["seq"], row["seq"]])
-            elif not self._evicted_before and falls(before["life"], row["life"]):
+            elif not self._entries.leaves_here and not self._left_before and falls(before["life"], row["life"]):
                 self._tell("K-FLUSH-1", row, "the order of the last writes", [before["seq"], row["seq"]])
         goes_on = after is None or same(after, row, "op", "cache", "call_id")
         if not goes_on and self._entries.told[row["cache"]].dirty:

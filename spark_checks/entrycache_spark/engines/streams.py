@@ -51,10 +51,11 @@ def replay_streams(
 def _follow(facts: StreamFacts, telling: Telling, max_live_slots: int) -> bool:
     """Go through the rows in order; whether there were never more entries than replay is meant for."""
     entries = StreamEntries(facts, telling.tell)
+    calls = Calls(facts, telling.tell, entries)
     followers: tuple[Order | Calls | StreamCounters, ...] = (
         Order(facts, telling.tell, entries),
-        Calls(facts, telling.tell, entries),
-        StreamCounters(facts, telling.tell, entries),
+        calls,
+        StreamCounters(facts, telling.tell, entries, calls),
     )
     for at, row in enumerate(facts.rows):
         entries.follow(at, row)

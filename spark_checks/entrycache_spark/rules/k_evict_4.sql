@@ -1,7 +1,7 @@
 -- K-EVICT-4: a write evicts from the namespace that it wrote while the total is above the limit and that namespace holds
 -- entries. So when a call that began with a PUT has ended, the total is at or under the limit, or that namespace is
--- empty, unless a handing over failed (FLUSH, cause FAILED); and before any handing over (when a listener may do what
--- it likes) no other namespace is evicted from.
+-- empty, unless a handing over failed (FLUSH, cause FAILED); and up to the first handing over (when a listener may do
+-- what it likes) no other namespace is evicted from.
 
 -- checked
 op = 'PUT'
@@ -22,7 +22,7 @@ array(call_id, seq)
 not many
 
 -- over streamed: only the namespace that was written pays
-op = 'EVICT' and whole and in_put and cache <> put_cache and coalesce(handed_call <> call_id, true)
+overflows and whole and cache <> put_cache
 
 -- expected
 concat('an eviction from ', put_cache)

@@ -5,8 +5,7 @@
 op = 'PUT'
 
 -- over streamed
-op = 'EVICT' and whole and in_put and coalesce(handed_call <> call_id, true)
-and bytes_after + size_bytes <= limit_now
+overflows and whole and bytes_after + size_bytes <= limit_now
 
 -- expected
 concat('no EVICT at ', cast(bytes_after + size_bytes as string), ' of ', cast(limit_now as string), ' bytes')

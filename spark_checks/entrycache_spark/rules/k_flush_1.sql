@@ -5,7 +5,7 @@
 op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
 
 -- over streamed: what is handed over is cached, or is being evicted by this very call
-op = 'FLUSH' and whole and coalesce(life <> life_told, true) and not is_evicted
+op = 'FLUSH' and whole and coalesce(life <> life_told, true) and not leaves_here
 
 -- expected
 case when live then concat('life ', cast(life_told as string)) else 'an entry that is cached, or evicted by this call' end
@@ -21,7 +21,7 @@ not many
 
 -- over streamed: the order of the last writes
 op = 'FLUSH' and whole and op_before = 'FLUSH' and cache = cache_before and call_id = call_before
-and not is_evicted and not evicted_before and life < life_before
+and not leaves_here and not leaves_before and life < life_before
 
 -- expected
 concat('a write after that of life ', cast(life_before as string))

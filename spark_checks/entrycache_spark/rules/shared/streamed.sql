@@ -1,5 +1,6 @@
 -- Each event of a stream thread's cache beside what the events before it tell: of its key (`told`: by writes and ends
 -- alone; `shown`: as the key's last event showed it), of its namespace, of its broker and of its call.
+-- What one event says is kept together in a struct, so that few windows are needed.
 with kept as (
   select
     e.broker, e.seq, ts_ns, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache,
@@ -7,53 +8,48 @@ with kept as (
     limit_now, limit_before, b.gapped, b.fresh and e.island = b.first_island as whole
   from events e join brokers b on e.broker = b.broker
 ),
-keyed as (
+remembered as (
   select
     *,
-    coalesce(
-      last_value(
-        case
-          when op = 'PUT' then seq
-          when op = 'HIT' then coalesce(life, -9223372036854775807)
-          when op in ('MISS', 'EVICT', 'DELETE', 'REMOVE') then -9223372036854775807
-        end, true
-      ) over past,
-      -9223372036854775807
-    ) as life_shown,
-    coalesce(
-      last_value(
-        case when op = 'PUT' then seq when op in ('EVICT', 'DELETE', 'REMOVE') then -9223372036854775807 end, true
-      ) over past,
-      -9223372036854775807
-    ) as life_told,
-    last_value(case when op = 'PUT' then seq end, true) over past as put_seq,
-    last_value(case when op = 'PUT' then coalesce(size_bytes, 0) end, true) over past as put_size,
-    last_value(case when op = 'PUT' then dirty end, true) over past as put_dirty,
-    last_value(case when op in ('PUT', 'HIT') then size_bytes end, true) over past as size_shown,
-    last_value(case when op in ('PUT', 'HIT') then dirty when op = 'FLUSH' then false end, true) over past as dirty_shown,
-    last_value(case when op = 'FLUSH' then coalesce(life, -9223372036854775807) end, true) over past as flushed_life,
-    last_value(case when op = 'FLUSH' then coalesce(call_id, -1) end, true) over past as flushed_call,
-    max(case when op = 'FLUSH' then seq end) over past as flushed_seq,
-    last_value(case when op = 'EVICT' and dirty then coalesce(life, -9223372036854775807) end, true) over past
-      as evicted_life,
-    last_value(case when op = 'EVICT' and dirty then coalesce(call_id, -1) end, true) over past as evicted_call,
-    max(case when op <> 'FAILED' then seq end) over past as seen_seq,
-    last_value(case when op = 'EVICT' and dirty then coalesce(life, -9223372036854775807) end, true) over future
-      as leaves_life,
-    last_value(case when op = 'EVICT' and dirty then coalesce(call_id, -1) end, true) over future as leaves_call
+    last_value(case when op = 'PUT' then struct(seq as at, coalesce(size_bytes, 0) as size_bytes, dirty as dirty) end, true)
+      over past as put,
+    last_value(case when op in ('PUT', 'HIT') then struct(seq as at, life as life, size_bytes as size_bytes, dirty as dirty) end, true)
+      over past as used,
+    max(case when op in ('EVICT', 'DELETE', 'REMOVE') then seq end) over past as ended_seq,
+    max(case when op in ('EVICT', 'DELETE', 'REMOVE', 'MISS') then seq end) over past as gone_seq,
+    last_value(case when op = 'FLUSH' then struct(seq as at, life as life, call_id as call_id) end, true) over past as flushed,
+    last_value(case when op = 'EVICT' then struct(life as life, call_id as call_id, dirty as dirty) end, true) over past as left_by,
+    last_value(case when op = 'EVICT' then struct(life as life, call_id as call_id, dirty as dirty) end, true) over future as leaves_by
   from kept
   window
     past as (partition by broker, cache, key_hash order by seq rows between unbounded preceding and 1 preceding),
     future as (partition by broker, cache, key_hash order by seq desc rows between unbounded preceding and 1 preceding)
 ),
+keyed as (
+  select
+    * except (put, used, ended_seq, gone_seq, flushed, left_by, leaves_by),
+    put.at as put_seq, put.size_bytes as put_size, put.dirty as put_dirty,
+    used.size_bytes as size_shown,
+    case when coalesce(used.at < gone_seq, used.at is null) then -9223372036854775807 else coalesce(used.life, -9223372036854775807) end as life_shown,
+    case when flushed.at is not null and coalesce(used.at < flushed.at, true) then false else used.dirty end as dirty_shown,
+    coalesce(put.at > ended_seq, put.at is not null) as live,
+    flushed.at as flushed_seq, flushed.life as flushed_life, flushed.call_id as flushed_call,
+    greatest(used.at, gone_seq, flushed.at) as seen_seq,
+    op = 'FLUSH' and coalesce(
+      (left_by.life = life and left_by.call_id = call_id and left_by.dirty)
+      or (leaves_by.life = life and leaves_by.call_id = call_id and leaves_by.dirty),
+      false
+    ) as is_evicted,
+    op = 'FLUSH' and coalesce(
+      (left_by.life = life and left_by.call_id = call_id) or (leaves_by.life = life and leaves_by.call_id = call_id), false
+    ) as leaves_here
+  from remembered
+),
 judged as (
   select
     *,
-    life_told <> -9223372036854775807 as live,
-    life_told <> -9223372036854775807 and put_dirty and coalesce(flushed_life <> put_seq, true) as dirty_told,
-    op = 'FLUSH' and coalesce(
-      (evicted_life = life and evicted_call = call_id) or (leaves_life = life and leaves_call = call_id), false
-    ) as is_evicted
+    case when live then put_seq else -9223372036854775807 end as life_told,
+    live and put_dirty and coalesce(flushed_life <> put_seq, flushed_seq is null or flushed_life is null) as dirty_told
   from keyed
 ),
 changed as (
@@ -77,9 +73,9 @@ changed as (
       when op in ('EVICT', 'DELETE', 'REMOVE') and live then - put_size
       else 0
     end as grown,
-    last_value(case when op = 'PUT' then true when op = 'CACHE_CLOSE' then false end, true) over upto as written
+    max(case when op in ('PUT', 'CACHE_CLOSE') then seq * 2 + case when op = 'PUT' then 1 else 0 end end)
+      over (partition by broker, cache order by seq rows between unbounded preceding and current row) % 2 = 1 as written
   from judged
-  window upto as (partition by broker, cache order by seq rows between unbounded preceding and current row)
 ),
 spaced as (
   select
@@ -90,55 +86,40 @@ spaced as (
     sum(case when op = 'MISS' then 1 else 0 end) over upto as n_misses,
     sum(case when op = 'MISS' and written then 1 else 0 end) over upto as n_sure_misses,
     sum(case when op in ('HIT', 'FLUSH') then 1 when op = 'EVICT' and dirty then -1 else 0 end) over upto as n_hits,
-    sum(case when op = 'FAILED' or (op = 'FLUSH' and cause is null) then 1 else 0 end) over upto as n_vague,
-    max(case when op = 'CACHE_CLOSE' then seq end) over upto as closed_seq
+    sum(case when op = 'FAILED' or (op = 'FLUSH' and cause is null) then 1 else 0 end) over upto as n_vague
   from changed
   window upto as (partition by broker, cache order by seq rows between unbounded preceding and current row)
 ),
 since as (
   select
     *,
-    n_overwrites - coalesce(last_value(case when op = 'CACHE_CLOSE' then n_overwrites end, true) over upto, 0)
-      as own_overwrites,
-    n_misses - coalesce(last_value(case when op = 'CACHE_CLOSE' then n_misses end, true) over upto, 0) as own_misses,
-    n_sure_misses - coalesce(last_value(case when op = 'CACHE_CLOSE' then n_sure_misses end, true) over upto, 0)
-      as own_sure_misses,
-    n_hits - coalesce(last_value(case when op = 'CACHE_CLOSE' then n_hits end, true) over upto, 0) as own_hits
+    last_value(
+      case
+        when op = 'CACHE_CLOSE' then struct(
+          seq as at, n_overwrites as overwrites, n_misses as misses, n_sure_misses as sure_misses, n_hits as hits
+        )
+      end, true
+    ) over (partition by broker, cache order by seq rows between unbounded preceding and current row) as closed
   from spaced
-  window upto as (partition by broker, cache order by seq rows between unbounded preceding and current row)
 ),
 lined as (
   select
     *,
-    lag(seq) over line as seq_before,
-    lag(ts_ns) over line as ts_before,
-    lag(op) over line as op_before,
-    lag(cache) over line as cache_before,
-    lag(life) over line as life_before,
-    lag(call_id) over line as call_before,
-    lag(is_evicted) over line as evicted_before,
-    lead(seq) over line as seq_after,
-    lead(op) over line as op_after,
-    lead(cause) over line as cause_after,
-    lead(cache) over line as cache_after,
-    lead(call_id) over line as call_after,
-    lag(bytes_after) over line + grown as by_row,
+    lag(struct(
+      seq as at, ts_ns as ts_ns, op as op, cache as cache, life as life, call_id as call_id, leaves_here as leaves_here,
+      bytes_after as bytes_after
+    )) over line as before,
+    lead(struct(seq as at, op as op, cause as cause, cache as cache, call_id as call_id)) over line as next_one,
     sum(grown) over upto as by_sum,
     sum(entered) over upto as live_in_all,
     sum(case when op = 'PUT' then 1 else 0 end) over upto as n_puts,
     sum(case when op = 'EVICT' then 1 else 0 end) over upto as n_evicts,
+    sum(case when op in ('HIT', 'MISS') then 1 else 0 end) over upto as n_lookups,
     sum(case when op = 'FAILED' then 1 else 0 end) over upto as n_failed,
     max(case when op = 'CONFIG' and limit_now < limit_before then seq end) over upto as shrunk_seq,
-    last_value(case when op not in ('HIT', 'MISS', 'CACHE_OPEN') then coalesce(call_id, -1) end, true) over past
-      as changed_call,
-    last_value(case when op in ('FLUSH', 'FAILED') then call_id end, true) over past as handed_call,
-    last_value(case when op = 'FAILED' then call_id end, true) over upto as failed_call,
-    last_value(case when op = 'METRICS' and cache is null then counter(value, 'puts') end, true) over past as puts_before,
-    last_value(case when op = 'METRICS' and cache is null then counter(value, 'gets') end, true) over past as gets_before,
-    last_value(case when op = 'METRICS' and cache is null then counter(value, 'evicts') end, true) over past
-      as evicts_before,
-    last_value(case when op = 'METRICS' and cache is null then counter(value, 'flushes') end, true) over past
-      as flushes_before
+    max(case when op not in ('HIT', 'MISS', 'CACHE_OPEN') then call_id end) over past as changed_call,
+    max(case when op = 'FAILED' then call_id end) over upto as failed_call,
+    last_value(case when op = 'METRICS' and cache is null then value end, true) over past as metrics_before
   from since
   window
     line as (partition by broker order by seq),
@@ -147,29 +128,69 @@ lined as (
 ),
 opened as (
   select
-    *,
-    seq_after = seq + 1 and call_after <> call_id as ends_call,
+    * except (before, next_one),
+    before.at as seq_before, before.ts_ns as ts_before, before.op as op_before, before.cache as cache_before,
+    before.life as life_before, before.call_id as call_before, before.leaves_here as leaves_before,
+    before.bytes_after + grown as by_row,
+    next_one.at as seq_after, next_one.op as op_after, next_one.cause as cause_after, next_one.cache as cache_after,
+    next_one.call_id as call_after,
+    next_one.at = seq + 1 and next_one.call_id <> call_id as ends_call,
+    op in ('FLUSH', 'FAILED') and not coalesce(before.op = op and before.call_id = call_id, false) as begins_run,
     case
       when op not in ('HIT', 'MISS', 'CACHE_OPEN') and coalesce(changed_call <> call_id, true) then
-        case when op = 'PUT' then 1 when op = 'CONFIG' and limit_now < limit_before then 2 else 0 end
+        case
+          when op = 'PUT' then 1
+          when op = 'CONFIG' and limit_now < limit_before then 2
+          when op = 'FLUSH' and not leaves_here then 3
+          else 0
+        end
     end as opens_as
   from lined
 ),
 called as (
   select
     *,
-    last_value(case when opens_as is not null then call_id end, true) over upto as opened_call,
-    last_value(opens_as, true) over upto as opened_as,
-    last_value(case when opens_as = 1 then cache end, true) over upto as put_cache
-  from opened
+    last_value(
+      case when opens_as is not null then struct(call_id as call_id, opens_as as kind, cache as cache) end, true
+    ) over upto as opener,
+    sum(case when begins_run then 1 else 0 end) over upto as runs,
+    last_value(
+      case when call_id = seq then n_runs_before end, true
+    ) over upto as runs_at_call,
+    sum(case when opens_as = 3 then 1 else 0 end) over upto as n_flushes
+  from (
+    select
+      *,
+      coalesce(
+        sum(case when begins_run then 1 else 0 end)
+          over (partition by broker order by seq rows between unbounded preceding and 1 preceding),
+        0
+      ) as n_runs_before
+    from opened
+  ) as counted
   window upto as (partition by broker order by seq rows between unbounded preceding and current row)
+),
+entitled as (
+  select
+    *,
+    opener.call_id = call_id and opener.kind = 1 as in_put,
+    opener.call_id = call_id and opener.kind = 2 as in_shrink,
+    opener.cache as put_cache,
+    op = 'EVICT' and opener.call_id = call_id and opener.kind = 1 and (
+      runs = runs_at_call
+      or (runs = runs_at_call + 1 and op_before = 'FLUSH' and call_before = call_id
+        and flushed_call = call_id and flushed_life = life)
+    ) as overflows
+  from called
 )
 select
-  *,
-  opened_as = 1 and opened_call = call_id as in_put,
-  opened_as = 2 and opened_call = call_id as in_shrink,
-  last_value(case when cache = put_cache and opened_call = call_id then live_in_cache end, true)
-    over (partition by broker order by seq rows between unbounded preceding and current row) as put_live,
-  sum(case when op = 'EVICT' and opened_as = 1 and opened_call = call_id and coalesce(handed_call <> call_id, true) then 1 else 0 end)
-    over (partition by broker order by seq rows between unbounded preceding and current row) as n_sure_evicts
-from called
+  * except (opener, closed),
+  closed.at as closed_seq,
+  n_overwrites - coalesce(closed.overwrites, 0) as own_overwrites,
+  n_misses - coalesce(closed.misses, 0) as own_misses,
+  n_sure_misses - coalesce(closed.sure_misses, 0) as own_sure_misses,
+  n_hits - coalesce(closed.hits, 0) as own_hits,
+  last_value(case when cache = put_cache and in_put then live_in_cache end, true) over upto as put_live,
+  sum(case when overflows then 1 else 0 end) over upto as n_sure_evicts
+from entitled
+window upto as (partition by broker order by seq rows between unbounded preceding and current row)
