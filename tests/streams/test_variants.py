@@ -138,3 +138,9 @@ def test_a_namespace_that_is_closed_under_a_call_is_left_alone_by_it() -> None:
     events = (ops.Listen("a", inner), X, Y, ops.Put("a", "w", "1"), ops.Usage())
     answers = _answers(RELEASED, *events, max_size_bytes=94)
     assert answers[4] == Used(1, 47, 47 - 47 - 47)
+
+
+def test_people_are_told_of_keys_without_an_entry_and_of_the_running_total() -> None:
+    settings = SYSTEM.config(max_size_bytes=40, variants=RELEASED)
+    done = SYSTEM.step(SYSTEM.initial(settings), X, settings)
+    assert SYSTEM.state_text(done.state) == "a: (empty) (0B, dirty without an entry: x)\nrunning total: 47B"

@@ -6,12 +6,17 @@ from entrycache_reference.kafka_streams.state import Space, State
 
 
 def state_text(state: State) -> str:
-    """The state: an entry that is dirty has a star, a tombstone a cross; below, what lies in the stores."""
+    """The state: an entry that is dirty has a star, a tombstone a cross; below, what lies in the stores.
+
+    Under the readings of releases also the dirty keys that have no entry, and the running total.
+    """
     lines = [_space(ns, space) for ns, space in sorted(state.spaces.items())]
     lines += [
         f"below {name}: {' '.join(f'{key}={value}' for key, value in sorted(store.inner.items())) or '(empty)'}"
         for name, store in sorted(state.stores.items())
     ]
+    if state.running:
+        lines.append(f"running total: {state.running}B")
     return "\n".join(lines) if lines else "(empty)"
 
 
@@ -23,4 +28,6 @@ def _space(ns: str, space: Space) -> str:
     ]
     size = sum(node.size_bytes for node in space.nodes.values())
     heard = "" if space.listener is None else ", heard"
-    return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{heard})"
+    lost = [key for key in space.dirty if key not in space.nodes]
+    without = f", dirty without an entry: {' '.join(lost)}" if lost else ""
+    return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{heard}{without})"
