@@ -173,6 +173,8 @@ class Rule(Enum):
     K_STORE_6 = "K-STORE-6"
     K_STORE_7 = "K-STORE-7"
     K_STORE_8 = "K-STORE-8"
+    K_STORE_9 = "K-STORE-9"
+    K_STORE_10 = "K-STORE-10"
     K_SHARE_1 = "K-SHARE-1"
     K_LIVENESS_1 = "K-LIVENESS-1"
     K_LIVENESS_2 = "K-LIVENESS-2"

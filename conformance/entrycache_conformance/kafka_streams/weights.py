@@ -37,7 +37,9 @@ WEIGHTS: Final[dict[str, int]] = {
     "share": 1,
 }
 
-OF_VARIANTS: Final = frozenset({Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4})
+OF_VARIANTS: Final = frozenset(
+    {Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4, Rule.K_STORE_9, Rule.K_STORE_10}
+)
 """Rules that are about another reading than the norm."""
 
 UNDER_THREADS: Final = frozenset(rule for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))

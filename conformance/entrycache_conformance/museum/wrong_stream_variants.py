@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import undelivered
+from entrycache_reference.kafka_streams import stores, undelivered
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.running import Held
 from entrycache_reference.kafka_streams.space import without_key
-from entrycache_reference.kafka_streams.state import State, space_of, with_space
+from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 
 _unheard: Final = undelivered.unheard
 _refused: Final = undelivered.refused
+_receive_one_by_one: Final = stores.receive_one_by_one
 _without_keys: Final = undelivered.without_keys
 
 
@@ -40,3 +41,20 @@ def without_deleted_keys(state: State, own: Held, keys: tuple[str, ...]) -> Stat
 def booked_nothing(before: State, after: State, *rest: Any) -> State:
     """K-METRICS-4: the running total stays as it is."""
     return after
+
+
+def received_unless_overtaken(
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, *perform: Any
+) -> State:
+    """K-STORE-9: what a later write has overtaken is left out."""
+    after = state
+    for key, node in entries:
+        if stores.store_of(after, name).passed_on.get(key, -1) < node.write:
+            after = _receive_one_by_one(after, name, ((key, node),), config, *perform)
+    return after
+
+
+def read_without_caching(state: State, name: str, key: str, *rest: Any) -> tuple[Change, str | None]:
+    """K-STORE-10: what a deletion reads is not cached."""
+    after, value = stores.sought(state, name, key)
+    return Change(after), value

@@ -402,7 +402,7 @@ def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: 
     """K-STORE-3: every tombstone is forwarded."""
     own, inner = space_of(state, event.store), stores.store_of(state, event.store).inner
     heeded = stores.store_of(state, event.store).downstream
-    unknown = [key for key in own.dirty if own.nodes[key].value is None and key not in {*inner, *heeded}]
+    unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(Forward(event.store, key, None) for key in unknown)
     return after._replace(forwards=(*after.forwards, *extra)), answer

@@ -58,6 +58,12 @@ TWO_THAT_PAY: Final[Run] = (
 )
 """A limit that is lowered while several namespaces hold entries."""
 
+WRITTEN_AGAIN: Final = (
+    ops.Put("a", "x", None, True),
+    ops.Listen("a", (ops.Put("a", "x", "1"),)),
+    ops.Flush("a"),
+)
+"""A listener writes the key of a tombstone that it is given."""
 
 RELEASED: Final = Variants(
     UndeliveredEviction.LOST,
@@ -73,6 +79,8 @@ RELEASED: Final = Variants(
 def runs() -> Iterator[Run]:
     """The same runs every time, under the norm, then under the readings of the releases."""
     yield from (OVERTAKEN, FAILING_INSIDE, TWO_THAT_PAY)
+    for steps in (OVERTAKEN[1], WRITTEN_AGAIN):
+        yield Config(variants=RELEASED), steps
     yield from norm_runs()
     yield from released_runs()
 

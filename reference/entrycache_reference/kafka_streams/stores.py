@@ -98,7 +98,7 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     return after
 
 
-@rule(Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
+@rule(Rule.K_STORE_9, Rule.K_STORE_3)
 def receive_one_by_one(
     state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, perform: Perform
 ) -> State:
@@ -172,20 +172,23 @@ def store_get(
     return answered(done, Value(value))
 
 
+@rule(Rule.K_STORE_7, Rule.K_STORE_10)
+def read_to_delete(
+    state: State, name: str, key: str, config: Config, perform: Perform, receive: Receive
+) -> tuple[Change, str | None]:
+    """What a deletion answers. Variant `delete_read`: it is read as by `store_get`, which may evict and forward."""
+    if config.variants.delete_read is DeleteRead.CACHED:
+        return read_value(state, name, key, config, perform, receive)
+    after, value = sought(state, name, key)
+    return Change(after), value
+
+
 @rule(Rule.K_STORE_1, Rule.K_STORE_7)
 def store_delete(
     state: State, event: StoreDelete, config: Config, perform: Perform, receive: Receive
 ) -> tuple[State, Answer]:
-    """Delete one key: a read that caches nothing, then a tombstone, so that nothing comes between the two.
-
-    Variant `delete_read`: it is read as by `store_get`, and what the read evicts is forwarded before the tombstone
-    is written.
-    """
-    if config.variants.delete_read is DeleteRead.CACHED:
-        done, value = read_value(state, event.store, event.key, config, perform, receive)
-    else:
-        after, value = sought(state, event.store, event.key)
-        done = Change(after)
+    """Delete one key: a read that caches nothing, then a tombstone, so that nothing comes between the two."""
+    done, value = read_to_delete(state, event.store, event.key, config, perform, receive)
     if done.error is None:
         node = node_of(event.key, None, True, done.state.writes)
         done = put_node(done.state, event.store, event.key, node, config, perform, receive)

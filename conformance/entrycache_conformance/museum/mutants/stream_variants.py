@@ -6,7 +6,7 @@ from typing import Final
 
 from entrycache_conformance.museum import wrong_stream_variants as wrong
 from entrycache_conformance.museum.mutants.mutant import Mutant, of_module
-from entrycache_reference.kafka_streams import deliver, spaces
+from entrycache_reference.kafka_streams import deliver, spaces, stores
 from entrycache_reference.rules import Rule
 
 STREAM_VARIANTS: Final[tuple[Mutant, ...]] = (
@@ -29,5 +29,15 @@ STREAM_VARIANTS: Final[tuple[Mutant, ...]] = (
         Rule.K_METRICS_4,
         "Where the total is a running one, what is cleared stays in it.",
         of_module(spaces, "booked", wrong.booked_nothing),
+    ),
+    Mutant(
+        Rule.K_STORE_9,
+        "Where entries are passed on one by one, an overtaken one is left out.",
+        of_module(stores, "receive_one_by_one", wrong.received_unless_overtaken),
+    ),
+    Mutant(
+        Rule.K_STORE_10,
+        "Where a deletion caches what it reads, it does not.",
+        of_module(stores, "read_to_delete", wrong.read_without_caching),
     ),
 )

@@ -155,6 +155,31 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
     return len(own) == 1 and event.key not in last_writes(step.state, event.store)
 
 
+def _caches_for_deletion(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
+    lies_below = event.key in pre.stores.get(event.store, NONE).inner
+    cached = config.variants.delete_read is DeleteRead.CACHED
+    return cached and lies_below and node_at(pre, event.store, event.key) is None and not failed(step)
+
+
+def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
+    """K-STORE-10: the first write of the step is that of the value, clean."""
+    first = next(row for row in step.rows if row.op == "PUT")
+    return (first.ns, first.key, first.dirty) == (event.store, event.key, False)
+
+
+def _passes_on_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    own = space(pre, event.store)
+    one_by_one = config.variants.delivery is Delivery.ONE_BY_ONE
+    return one_by_one and bool(own.dirty) and _is_told(own) and event.store in pre.stores and not failed(step)
+
+
+def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """K-STORE-9: every value that was dirty is forwarded, in the order of the writes, whatever has overtaken it."""
+    own = space(pre, event.store)
+    told = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
+    return all((key, own.nodes[key].value) in told for key in own.dirty if own.nodes[key].value is not None)
+
+
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-STORE-8."""
     view = last_writes(pre, event.store)
@@ -180,4 +205,6 @@ LAWS: Final = (
     Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
     Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
     Law(Rule.K_STORE_8, (StoreRange, StoreAll), always, lists_the_view),
+    Law(Rule.K_STORE_9, (StoreFlush,), _passes_on_one_by_one, passes_each_on),
+    Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
 )
