@@ -138,8 +138,8 @@ def test_a_case_without_time_needs_no_agent(
 
 
 def test_what_has_no_java_test_is_refused() -> None:
-    with pytest.raises(UsageError, match="for the system kafka-streams"):
-        java_test({**UNTIMED, "system": "kafka-streams"}, None)
+    with pytest.raises(UsageError, match="for the system cachelib"):
+        java_test({**UNTIMED, "system": "cachelib"}, None)
     with pytest.raises(UsageError, match="0 outcomes for 3 steps"):
         java_test({**UNTIMED, "outcomes": []}, None)
     with pytest.raises(UsageError, match="no Java test for the op append"):

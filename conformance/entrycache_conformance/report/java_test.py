@@ -1,4 +1,4 @@
-"""A case as one Java file that drives the released Pulsar classes, without other code of ours than the agent."""
+"""A case as one Java file that drives the released classes, without other code of ours than the agent."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any, Final
 import jinja2
 
 from entrycache_conformance.report.java_imports import imports
+from entrycache_conformance.report.java_streams import DEFAULTS as STREAMS_DEFAULTS
+from entrycache_conformance.report.java_streams import RELEASES as STREAMS_RELEASES
+from entrycache_conformance.report.java_streams import call_of, imports_of, parts_of
+from entrycache_conformance.report.java_text import comment, literal, method, number, string, without_messages
 from entrycache_reference.errors import UsageError
 from entrycache_reference.pulsar_pip430 import ops
 
@@ -65,36 +69,45 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     """
     steps: Sequence[Mapping[str, Any]] = case["steps"]
     outcomes: Sequence[Mapping[str, Any]] = case.get("outcomes", ())
-    if case["system"] != "pulsar-pip430":
-        raise UsageError(f"there is no Java test for the system {case['system']}; there is one for pulsar-pip430")
+    if case["system"] not in _CALLS:
+        known = ", ".join(_CALLS)
+        raise UsageError(f"there is no Java test for the system {case['system']}; there is one for {known}")
     if len(outcomes) != len(steps):
         raise UsageError(f"the case has {len(outcomes)} outcomes for {len(steps)} steps; a test needs them all")
     lines = [
         {
             "index": index,
-            "text": _string(json.dumps(step).replace('"', "")),
-            "call": _call(step),
-            "expected": _literal({key: value for key, value in outcome.items() if key != "message"}),
+            "text": string(json.dumps(step).replace('"', "")),
+            "call": _CALLS[case["system"]](step),
+            "expected": literal(without_messages(outcome)),
             "mismatch": index == mismatch_step,
         }
         for index, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))
     ]
+    common = {
+        "name": CLASS_NAME,
+        "rules": comment(", ".join(case.get("rules", ()))),
+        "note": comment(case.get("note", "")),
+        "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
+    }
+    if case["system"] == "kafka-streams":
+        parts = parts_of(steps)
+        config = {**STREAMS_DEFAULTS, **case.get("config", {})}
+        text = _template("streams/test.java.j2")
+        return text.render(**common, **config, releases=STREAMS_RELEASES, parts=parts, imports=imports_of(parts))
     config = {**_DEFAULTS, **case.get("config", {})}
     used = frozenset(step["op"] for step in steps)
     parts = _parts(used, config)
-    return _template().render(
-        name=CLASS_NAME,
+    return _template("test.java.j2").render(
+        **common,
         releases=RELEASES,
-        rules=_comment(", ".join(case.get("rules", ()))),
-        note=_comment(case.get("note", "")),
         ops=used,
         parts=parts,
         imports=imports(parts),
-        steps=[lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
-        settings=[text.format(_number(config[name])) for name, text in _SETTERS.items()],
+        settings=[text.format(number(config[name])) for name, text in _SETTERS.items()],
         ttl_nanos=config["ttl_nanos"],
         caching=config["max_size_bytes"] > 0,
-        manual=_number(config["eviction"] == "manual"),
+        manual=number(config["eviction"] == "manual"),
         ranks=config["evict_by_expected_reads"],
         grace_millis=config.get("grace_millis", 2 * config["ttl_nanos"] // 1_000_000),
         storage_entry_size=config["storage_entry_size"],
@@ -121,7 +134,7 @@ def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(parts)
 
 
-def _template() -> jinja2.Template:
+def _template(name: str) -> jinja2.Template:
     """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_conformance", "report/java"),
@@ -131,7 +144,7 @@ def _template() -> jinja2.Template:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    return environment.get_template("test.java.j2")
+    return environment.get_template(name)
 
 
 def _call(step: Mapping[str, Any]) -> str:
@@ -148,9 +161,8 @@ def _call(step: Mapping[str, Any]) -> str:
         for argument, value in given.items()
     ]
     if name in ("mark_read", "expect_read"):
-        return f"count({', '.join(arguments)}, {_literal(name == 'mark_read')})"
-    words = name.split("_")
-    return f"{words[0]}{''.join(word.title() for word in words[1:])}({', '.join(arguments)})"
+        return f"count({', '.join(arguments)}, {literal(name == 'mark_read')})"
+    return f"{method(name)}({', '.join(arguments)})"
 
 
 def _argument(name: str, value: Any) -> str:
@@ -158,31 +170,7 @@ def _argument(name: str, value: Any) -> str:
         return f"at({value[0]}L, {value[1]}L)"
     if name in _INTS:
         return str(value)
-    return repr(float(value)) if name == "watermark" else _literal(value)
+    return repr(float(value)) if name == "watermark" else literal(value)
 
 
-def _literal(value: Any) -> str:
-    """A JSON value as a Java expression over ``map`` and ``list``."""
-    if isinstance(value, Mapping):
-        return f"map({', '.join(f'{_string(key)}, {_literal(part)}' for key, part in value.items())})"
-    if isinstance(value, list | tuple):
-        return f"list({', '.join(_literal(part) for part in value)})"
-    if isinstance(value, str):
-        return _string(value)
-    return "null" if value is None else _number(value)
-
-
-def _number(value: bool | int | float) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value}L" if isinstance(value, int) else repr(value)
-
-
-def _string(text: str) -> str:
-    """JSON escapes what Java escapes, in the same way, once everything but ASCII is escaped."""
-    return json.dumps(text)
-
-
-def _comment(text: str) -> str:
-    """One line that cannot end the comment: Java reads unicode escapes there too."""
-    return " ".join(text.replace("\\", "/").replace("*/", "* /").split())
+_CALLS: Final = {"pulsar-pip430": _call, "kafka-streams": call_of}
