@@ -118,7 +118,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Co
             pytest.skip(str(missing))
         out = tmp_path_factory.mktemp("findings")
         paths = [path for page, path in TESTS if page.system.family == release.family]
-        argv = [java.javac, "-nowarn", "-encoding", "UTF-8", "-cp", java.classpath, "-d", out, *paths]
+        argv: list[str | Path] = [java.javac, "-nowarn", "-encoding", "UTF-8", "-cp", java.classpath, "-d", out, *paths]
         subprocess.run(argv, check=True, capture_output=True)
         return Compiled(java, f"{out}:{java.classpath}")
 

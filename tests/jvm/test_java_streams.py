@@ -58,7 +58,17 @@ def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     for name, text in TEXTS.items():
         (folder / f"{name}.java").write_text(text, "utf-8")
     sources = [folder / f"{name}.java" for name in TEXTS]
-    argv = [java.javac, "-Xlint:-options", "-encoding", "UTF-8", "-cp", java.classpath, "-d", folder / "out", *sources]
+    argv: list[str | Path] = [
+        java.javac,
+        "-Xlint:-options",
+        "-encoding",
+        "UTF-8",
+        "-cp",
+        java.classpath,
+        "-d",
+        folder / "out",
+        *sources,
+    ]
     subprocess.run(argv, check=True)
     return Compiled(java.java, f"{folder / 'out'}:{java.classpath}")
 
