@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from listener_table import NOT_ON_THE_PAGE, PAGE, RELEASES, Cells, cells, program, shown, table
+from listener_table import NOT_ON_THE_PAGE, PAGE, RELEASES, Cells, cells, shown, table
 
 from entrycache_reference.errors import MissingPrerequisite
 
@@ -37,11 +36,3 @@ def test_a_processor_that_does_nothing_breaks_nothing(found: Cells) -> None:
 def test_each_mark_is_explained_and_met(found: Cells) -> None:
     explained = set(re.findall(r"^- \*\*([A-Z])\*\* ", PAGE.read_text("utf-8"), re.MULTILINE))
     assert explained == set("".join(mark for marks in found.values() for mark in marks.values()))
-
-
-def test_a_deletion_takes_away_what_is_put_while_it_reads(release: str, tmp_path: Path) -> None:
-    try:
-        told = program(release, "DeleteWhileReading", [], tmp_path)
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    assert told == "k after a deletion that answered 1: null\n"

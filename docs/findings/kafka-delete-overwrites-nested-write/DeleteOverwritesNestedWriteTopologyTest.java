@@ -1,5 +1,8 @@
-package listeners;
+package findings;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -14,11 +17,19 @@ import org.apache.kafka.streams.state.Stores;
 import org.apache.kafka.streams.state.TimestampedKeyValueStore;
 import org.apache.kafka.streams.state.ValueAndTimestamp;
 
-/**
- * One processor deletes a key of a cached table. The read in that deletion pushes another entry out; the processor
- * behind the table puts the key again while that one is forwarded. Public API only. Prints what is left of the key.
+/*
+ * One processor deletes a key of a cached table. The deletion pushes another entry out; the processor behind the table
+ * puts the key again. The deletion answers the value from before that, and yet takes it away. Public API only.
+ *
+ * Class path CP: org.apache.kafka:kafka-streams, kafka-streams-test-utils and their dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out DeleteOverwritesNestedWriteTopologyTest.java
+ *   java -cp "out:$CP" findings.DeleteOverwritesNestedWriteTopologyTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the differences in one line and ends with status 1.
  */
-public final class DeleteWhileReading {
+public final class DeleteOverwritesNestedWriteTopologyTest {
+    private static final List<String> DIFFERENCES = new ArrayList<>();
     private static String deleted;
 
     public static void main(String[] arguments) {
@@ -44,9 +55,11 @@ public final class DeleteWhileReading {
             in.pipeInput("put", "k");
             in.pipeInput("put then delete", "xk");
             ValueAndTimestamp<String> got = driver.<String, String>getTimestampedKeyValueStore("table").get("k");
-            String left = got == null ? null : got.value();
-            System.out.println("k after a deletion that answered " + deleted + ": " + left);
+            expect("k after a deletion that answered " + deleted, "again", got == null ? null : got.value());
         }
+        System.out.println(DIFFERENCES.isEmpty() ? "conforms" : String.join("; ", DIFFERENCES));
+        System.out.flush();
+        Runtime.getRuntime().halt(DIFFERENCES.isEmpty() ? 0 : 1);
     }
 
     /** Puts k, or puts x and deletes k. */
@@ -69,6 +82,12 @@ public final class DeleteWhileReading {
                 TimestampedKeyValueStore<String, String> store = context().getStateStore("table");
                 store.put("k", ValueAndTimestamp.make("again", record.timestamp()));
             }
+        }
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            DIFFERENCES.add(what + ": expected " + expected + ", got " + got);
         }
     }
 }
