@@ -28,9 +28,6 @@ from entrycache_conformance.subjects.subject import Subject, Trouble
 from entrycache_reference.rules import Rule
 
 SCOUT_CASES: Final = 1_500
-LEFT_TO_CHANCE: Final = frozenset({Rule.CONFIG_4})
-"""No least is asked of it: it needs a default, a change and a wait that some seeds do not bring together."""
-
 """Cases that tell what is reachable with a part of the operations or of the configuration."""
 
 
@@ -233,7 +230,7 @@ def reachable(
     norm = declaration.variants in {None, system.variants()} and declaration.limits.null_positions
     everything = norm and len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
     if everything and all_levels and level == system.levels[-1]:
-        asked = [rule for rule in system.rules if rule not in system.of_variants and rule not in LEFT_TO_CHANCE]
+        asked = [rule for rule in system.rules if rule not in system.of_variants]
         return asked, list(system.cells)
     source = random.Random(0)
     scouted = Coverage()

@@ -9,14 +9,23 @@ import importlib.util
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from entrycache_conformance.case import Case, outcome_to_json, read_case
 from entrycache_conformance.conform import Options, conform
 from entrycache_conformance.museum.catalogue import catalogue
+from entrycache_conformance.museum.exhibits.cursors import CURSORS
 from entrycache_conformance.museum.exhibits.entries import ENTRIES
+from entrycache_conformance.museum.exhibits.manager import MANAGER
 from entrycache_conformance.museum.exhibits.passes import PASSES
+from entrycache_conformance.museum.exhibits.readers import READERS
+from entrycache_conformance.museum.exhibits.reads import READS
+from entrycache_conformance.museum.exhibits.streams import CACHES
+from entrycache_conformance.museum.exhibits.streams_stores import STORES
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report.terminal import arguments, compact
 from entrycache_conformance.subjects.resolve import Choice, resolve
@@ -44,11 +53,15 @@ class Caught(NamedTuple):
     name: str
     what: str
     rules: tuple[str, ...]
-    case: Case
     step: int
     expected: str
     got: str
     file: Path
+
+    @property
+    def case(self) -> Case:
+        """The shrunk case."""
+        return read_case(self.file)
 
 
 def level_of(case: Case) -> str:
@@ -76,25 +89,37 @@ def catch(choice: Choice, name: str, what: str, folder: Path, levels: tuple[str,
     got = failed.trouble.value if failed is not None else compact(outcome_to_json(difference.got))
     expected = compact(outcome_to_json(difference.expected))
     names = tuple(rule.value for rule in rules)
-    return Caught(name, what, names, read_case(path), difference.at, expected, got, path)
+    return Caught(name, what, names, difference.at, expected, got, path)
 
 
-NAMES = tuple(sorted((*ENTRIES, *PASSES)))
-"""The exhibits of the first two levels; those of the later ones are held to their cases by other tests."""
+GROUPS = {
+    "Pulsar, levels range and queue": (ENTRIES | PASSES, None),
+    "Pulsar, level manager": (MANAGER, "manager"),
+    "Pulsar, level reads": (READS, "reads"),
+    "Pulsar, level cursors": (CURSORS | READERS, "cursors"),
+    "Kafka Streams, level cache": (CACHES, "cache"),
+    "Kafka Streams, level store": (STORES, "store"),
+}
+"""The exhibits by what they are about, with the level at which they are looked for; None: that of their case."""
+
+LEVEL = {name: level for names, level in GROUPS.values() for name in sorted(names)}
+NAMES = tuple(LEVEL)
+
+WORKERS = 2
 
 
-def exhibits(folder: Path) -> Iterator[Caught]:
-    """The exhibits of the levels range and queue, behind the protocol."""
-    for name in NAMES:
-        case = catalogue()[name]
-        what = f"{case.note} ({', '.join(case.rules)})"
-        yield catch(
-            Choice(name, timeout_seconds=3.0 if name.startswith("liveness") else 10.0),
-            name,
-            what,
-            folder,
-            (level_of(case),),
-        )
+def exhibit(name: str, folder: Path) -> Caught:
+    """One exhibit, behind the protocol."""
+    case = catalogue()[name]
+    choice = Choice(name, timeout_seconds=3.0 if name.startswith("liveness") else 10.0)
+    what = f"{case.note} ({', '.join(case.rules)})"
+    return catch(choice, name, what, folder, (LEVEL[name] or level_of(case),))
+
+
+def exhibits(folder: Path) -> list[Caught]:
+    """All of them, by as many processes as there are workers."""
+    with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
+        return list(pool.map(exhibit, NAMES, [folder] * len(NAMES)))
 
 
 def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
@@ -124,7 +149,7 @@ def section(caught: Caught) -> str:
 HEAD = """# Planted faults, and how they are caught
 
 Written by `make docs`; the tests hold this page to a fresh run (profile dev, the first of the seeds 0 to 2 that finds
-it). Each fault was caught through the child process and shrunk, at the level of its operations; `entrycache conform
+it). Each fault was caught through the child process and shrunk, at the level that it is about; `entrycache conform
 NAME` does it again. The rule behind a fault's description is the one it was planted against; "caught by" names what
 the suite says, the likeliest rule first.
 """
@@ -132,8 +157,15 @@ the suite says, the likeliest rule first.
 
 def page(found: list[Caught], jars: list[Caught]) -> str:
     """The whole page."""
-    parts = [HEAD, "## Exhibits of the levels range and queue: our fast cache with one fault each", ""]
-    parts += [section(caught) for caught in found]
+    by_name = {caught.name: caught for caught in found}
+    parts = [HEAD, "| faults of our fast caches | number | median of steps | most steps |", "|---|---:|---:|---:|"]
+    for title, (names, _) in GROUPS.items():
+        steps = [len(by_name[name].case.steps) for name in names]
+        parts.append(f"| {title} | {len(steps)} | {median(steps):g} | {max(steps)} |")
+    parts.append("")
+    for title, (names, _) in GROUPS.items():
+        parts += [f"## {title}: our fast cache with one fault each", ""]
+        parts += [section(by_name[name]) for name in sorted(names)]
     parts += ["## Changed jars: the released Pulsar 4.2.4 with one changed instruction each", ""]
     parts += [section(caught) for caught in jars]
     return "\n".join(parts).rstrip() + "\n"
@@ -143,7 +175,7 @@ def main() -> None:
     """Write the page again."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        PAGE.write_text(page(list(exhibits(folder)), [caught for caught, _ in changed_jars(folder)]), encoding="utf-8")
+        PAGE.write_text(page(exhibits(folder), [caught for caught, _ in changed_jars(folder)]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import campaign
 
 STEPS_MOST = 8
 
-ALSO_FITS = {"count-marks-accessed": {"R-COUNT-3"}}
-"""A mark on an entry without a count breaks that rule as well."""
+ALSO_FITS = {"cursor-added-twice": {"R-CURSOR-2"}}
+"""What it leaves behind shows in ranks, and in the slowest position; the rule that forbids it fits either way."""
 
 JAR_RULES = {
     "time-cutoff-included": "R-EXPIRE-1",

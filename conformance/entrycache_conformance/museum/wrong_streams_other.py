@@ -116,4 +116,17 @@ def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *
     return stores.with_store(after, event.store, gone), answer
 
 
+def receive_below_last(state: State, name: str, entries: Any, config: Config, perform: Any) -> State:
+    """K-STORE-4: everything is passed on before it lies below."""
+    after = state
+    for key, node in entries:
+        if node.value is not None or key in stores.store_of(after, name).inner:
+            after = stores.pass_on(after, name, key, node, config, perform)
+    for key, node in entries:
+        store = stores.store_of(after, name)
+        below = stores.lies_below(store.inner, key, node.value)
+        after = stores.with_store(after, name, store._replace(inner=below))
+    return after
+
+
 Function = Callable[..., Any]

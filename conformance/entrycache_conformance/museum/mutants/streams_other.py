@@ -57,4 +57,5 @@ OTHER_STREAMS: Final[tuple[Mutant, ...]] = (
     _op(Rule.K_METRICS_3, "The dirty keys come in the order of use.", ops.Metrics, wrong.metrics_dirty_by_use),
     Mutant(Rule.K_STORE_6, "A value read from below is dirty.", ((stores, "node_of", wrong.node_dirty),)),
     _op(Rule.K_STORE_2, "A deletion goes through at once.", ops.StoreDelete, wrong.store_delete_through),
+    Mutant(Rule.K_STORE_4, "Passed on before it lies below.", ((stores, "receive", wrong.receive_below_last),)),
 )

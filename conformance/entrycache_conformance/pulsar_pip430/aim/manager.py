@@ -80,6 +80,14 @@ def configure(aim: Aim, state: State) -> ops.Configure:
     return ops.Configure(**changes)
 
 
+def cycle(aim: Aim, state: State) -> ops.Cycle:
+    """A cycle; where a pass is scheduled it is asked for now and then once the limit has been lowered."""
+    wanted = {"configure", "run_scheduled"} <= aim.declaration.ops and aim.declaration.varies("max_size_bytes")
+    if state.is_scheduled and wanted and aim.draw(0, 3) == 3:
+        aim.to_come += [ops.RunScheduled(), ops.Configure(max_size_bytes=1)]
+    return ops.Cycle()
+
+
 def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
     """A bound at a cached position, next to one, or at an end of everything."""
     cache, pos = aim.place(state, live_weight=8)
@@ -98,7 +106,7 @@ def invalidate_ledger(aim: Aim, state: State) -> ops.InvalidateLedger:
 
 
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
-    "cycle": lambda aim, state: ops.Cycle(),
+    "cycle": cycle,
     "run_scheduled": lambda aim, state: ops.RunScheduled(),
     "configure": configure,
     "invalidate_before": invalidate_before,
