@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_spark.engines.stream_entries import StreamEntries, Tell
-from entrycache_spark.engines.stream_facts import LOOKUPS, Row, StreamFacts, same
+from entrycache_spark.engines.stream_facts import LOOKUPS, Row, StreamFacts
 
 
 class Calls:
@@ -18,8 +18,9 @@ class Calls:
         self._opened_as: str | None = None
         self._put_cache: str | None = None
         self._failed_call: int | None = None
-        self._runs = 0
-        self._runs_at_call = 0
+        self._opened_seq: int | None = None
+        self._handed_seq: int | None = None
+        self._other_seq: int | None = None
         self.sure_evicts = 0
         self.flush_calls = 0
 
@@ -27,12 +28,9 @@ class Calls:
         """Take in one event."""
         op, call_id, limit = row["op"], row["call_id"], self._facts.limits[at]
         before = self._facts.rows[at - 1] if at else None
-        if call_id == row["seq"]:
-            self._runs_at_call = self._runs
-        if op in ("FLUSH", "FAILED") and not same(before, row, "op", "call_id"):
-            self._runs += 1
         if op not in LOOKUPS and (call_id is None or self._changed_call != call_id):
             self._opened_call = call_id
+            self._opened_seq = row["seq"]
             self._opened_as = "PUT" if op == "PUT" else "SHRINK" if op == "CONFIG" and limit.shrank else "OTHER"
             self._put_cache = row["cache"] if op == "PUT" else self._put_cache
             self.flush_calls += op == "FLUSH" and not self._entries.leaves_here
@@ -48,12 +46,19 @@ class Calls:
                 self._overflow(row, limit.now)
             if self._facts.ends_call(at) and row["bytes_after"] > limit.now and self._failed_call != call_id:
                 self._left_over(row, limit.now)
+        if op in ("FLUSH", "FAILED"):
+            self._handed_seq = row["seq"]
+        else:
+            self._other_seq = row["seq"]
 
     def _is_unheard(self, before: Row | None, row: Row) -> bool:
         """Whether no listener can have asked for this eviction: none was called, or just now for this very one."""
-        runs = self._runs - self._runs_at_call
-        just = same(before, row, "call_id") and before is not None and before["op"] == "FLUSH"
-        return runs == 0 or (runs == 1 and just and self._entries.was_handed)
+        if self._handed_seq is None or self._handed_seq < row["call_id"]:
+            return True
+        at = self._opened_seq
+        if before is None or before["op"] != "FLUSH" or at is None:
+            return False
+        return self._other_seq == at and self._entries.flushed_seq == at + 1
 
     def _overflow(self, row: Row, limit_bytes: int) -> None:
         if row["cache"] != self._put_cache:

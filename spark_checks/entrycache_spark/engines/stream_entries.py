@@ -31,6 +31,7 @@ class Handed(NamedTuple):
 
     life: int | None
     call_id: int | None
+    seq: int
     dirty: bool = True
 
     def is_of(self, row: Row) -> bool:
@@ -47,7 +48,7 @@ class KeyStory:
     flushed: Handed | None = None
     evicted: Handed | None = None
     leaves: dict[int, Handed] = field(default_factory=dict)
-    """The next eviction behind each FLUSH."""
+    """The eviction that is the key's next event behind a FLUSH."""
 
 
 class StreamEntries:
@@ -65,17 +66,20 @@ class StreamEntries:
         self.is_evicted = False
         self.leaves_here = False
         self.was_handed = False
+        self.flushed_seq: int | None = None
         self._look_ahead()
         self._lost()
 
     def _look_ahead(self) -> None:
-        coming: dict[Key, Handed] = {}
+        coming: dict[Key, Row] = {}
         for row in reversed(self._facts.rows):
             key = (row["cache"], row["key_hash"])
-            if row["op"] == "EVICT":
-                coming[key] = Handed(row["life"], row["call_id"], row["dirty"])
-            elif row["op"] == "FLUSH" and key in coming:
-                self.stories[key].leaves[row["seq"]] = coming[key]
+            after = coming.get(key)
+            if row["op"] == "FLUSH" and after is not None and after["op"] == "EVICT":
+                self.stories[key].leaves[row["seq"]] = Handed(
+                    after["life"], after["call_id"], after["seq"], after["dirty"]
+                )
+            coming[key] = row
 
     def _lost(self) -> None:
         """Dirty evictions that nobody was told of."""
@@ -99,6 +103,9 @@ class StreamEntries:
         own = [each for each in evictions if each is not None and each.is_of(row)]
         self.leaves_here = bool(own)
         self.is_evicted = any(each.dirty for each in own)
+        self.flushed_seq = None
+        if story.flushed is not None and life is not None and story.flushed.life == life:
+            self.flushed_seq = story.flushed.seq
         self.was_handed = story.flushed is not None and story.flushed.is_of(row)
         if op == "PUT" and life != row["seq"]:
             self._tell("K-PUT-1", row, f"life {row['seq']}", sure=True)
@@ -184,9 +191,9 @@ class StreamEntries:
                 self._grow(-node.size_bytes, -1)
                 self.told[cache] = removed(space, key)
             if op == "EVICT":
-                story.evicted = Handed(row["life"], row["call_id"], row["dirty"])
+                story.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
         elif op == "FLUSH":
-            story.flushed = Handed(row["life"], row["call_id"])
+            story.flushed = Handed(row["life"], row["call_id"], row["seq"])
             story.shown = story.shown._replace(dirty=False)
             if node is not None and story.put is not None:
                 self._mark(cache, key, node, bool(story.put["dirty"]) and row["life"] != node.write)

@@ -19,11 +19,10 @@ remembered as (
     max(case when op in ('EVICT', 'DELETE', 'REMOVE', 'MISS') then seq end) over past as gone_seq,
     last_value(case when op = 'FLUSH' then struct(seq as at, life as life, call_id as call_id) end, true) over past as flushed,
     last_value(case when op = 'EVICT' then struct(life as life, call_id as call_id, dirty as dirty) end, true) over past as left_by,
-    last_value(case when op = 'EVICT' then struct(life as life, call_id as call_id, dirty as dirty) end, true) over future as leaves_by
+    lead(struct(op as op, life as life, call_id as call_id, dirty as dirty))
+      over (partition by broker, cache, key_hash order by seq) as leaves_by
   from kept
-  window
-    past as (partition by broker, cache, key_hash order by seq rows between unbounded preceding and 1 preceding),
-    future as (partition by broker, cache, key_hash order by seq desc rows between unbounded preceding and 1 preceding)
+  window past as (partition by broker, cache, key_hash order by seq rows between unbounded preceding and 1 preceding)
 ),
 keyed as (
   select
@@ -37,11 +36,13 @@ keyed as (
     greatest(used.at, gone_seq, flushed.at) as seen_seq,
     op = 'FLUSH' and coalesce(
       (left_by.life = life and left_by.call_id = call_id and left_by.dirty)
-      or (leaves_by.life = life and leaves_by.call_id = call_id and leaves_by.dirty),
+      or (leaves_by.op = 'EVICT' and leaves_by.life = life and leaves_by.call_id = call_id and leaves_by.dirty),
       false
     ) as is_evicted,
     op = 'FLUSH' and coalesce(
-      (left_by.life = life and left_by.call_id = call_id) or (leaves_by.life = life and leaves_by.call_id = call_id), false
+      (left_by.life = life and left_by.call_id = call_id)
+      or (leaves_by.op = 'EVICT' and leaves_by.life = life and leaves_by.call_id = call_id),
+      false
     ) as leaves_here
   from remembered
 ),
@@ -119,6 +120,8 @@ lined as (
     max(case when op = 'CONFIG' and limit_now < limit_before then seq end) over upto as shrunk_seq,
     max(case when op not in ('HIT', 'MISS', 'CACHE_OPEN') then call_id end) over past as changed_call,
     max(case when op = 'FAILED' then call_id end) over upto as failed_call,
+    max(case when op in ('FLUSH', 'FAILED') then seq end) over past as handed_seq,
+    max(case when op not in ('FLUSH', 'FAILED') then seq end) over past as other_seq,
     last_value(case when op = 'METRICS' and cache is null then value end, true) over past as metrics_before
   from since
   window
@@ -135,7 +138,6 @@ opened as (
     next_one.at as seq_after, next_one.op as op_after, next_one.cause as cause_after, next_one.cache as cache_after,
     next_one.call_id as call_after,
     next_one.at = seq + 1 and next_one.call_id <> call_id as ends_call,
-    op in ('FLUSH', 'FAILED') and not coalesce(before.op = op and before.call_id = call_id, false) as begins_run,
     case
       when op not in ('HIT', 'MISS', 'CACHE_OPEN') and coalesce(changed_call <> call_id, true) then
         case
@@ -151,23 +153,10 @@ called as (
   select
     *,
     last_value(
-      case when opens_as is not null then struct(call_id as call_id, opens_as as kind, cache as cache) end, true
+      case when opens_as is not null then struct(seq as at, call_id as call_id, opens_as as kind, cache as cache) end, true
     ) over upto as opener,
-    sum(case when begins_run then 1 else 0 end) over upto as runs,
-    last_value(
-      case when call_id = seq then n_runs_before end, true
-    ) over upto as runs_at_call,
     sum(case when opens_as = 3 then 1 else 0 end) over upto as n_flushes
-  from (
-    select
-      *,
-      coalesce(
-        sum(case when begins_run then 1 else 0 end)
-          over (partition by broker order by seq rows between unbounded preceding and 1 preceding),
-        0
-      ) as n_runs_before
-    from opened
-  ) as counted
+  from opened
   window upto as (partition by broker order by seq rows between unbounded preceding and current row)
 ),
 entitled as (
@@ -176,10 +165,12 @@ entitled as (
     opener.call_id = call_id and opener.kind = 1 as in_put,
     opener.call_id = call_id and opener.kind = 2 as in_shrink,
     opener.cache as put_cache,
-    op = 'EVICT' and opener.call_id = call_id and opener.kind = 1 and (
-      runs = runs_at_call
-      or (runs = runs_at_call + 1 and op_before = 'FLUSH' and call_before = call_id
-        and flushed_call = call_id and flushed_life = life)
+    coalesce(
+      op = 'EVICT' and opener.call_id = call_id and opener.kind = 1 and (
+        coalesce(handed_seq < call_id, true)
+        or (op_before = 'FLUSH' and other_seq = opener.at and flushed_seq = opener.at + 1 and flushed_life = life)
+      ),
+      false
     ) as overflows
   from called
 )
