@@ -37,8 +37,11 @@ TIMES_TOLD: Final = 20
 SILENT_TIMES_TOLD: Final = 3
 """The same for one that gets no answer: each costs a process."""
 
-CANDIDATES: Final = 150
+CANDIDATES: Final = 80
 """Shorter histories that are tried at most."""
+
+SILENT_CANDIDATES: Final = 40
+"""The same for one that gets no answer: each that still fails costs a time-out."""
 
 SILENT_TRIES: Final = 10
 """How often a history without an answer is played again: a machine may have been busy, once."""
@@ -159,7 +162,7 @@ def _is_alike(found: Found, like: Found) -> bool:
 def shrink(subject: Subject, found: Found) -> Found:
     """The shortest history found that fails in the same way, and how often it does."""
     promises = PROMISES[found.history.system.name]
-    left = CANDIDATES
+    left = CANDIDATES if found.failed is None or is_proved(found.failed) else SILENT_CANDIDATES
     shortest = found
     often = OFTEN if found.failed is None else SILENT_OFTEN if is_proved(found.failed) else 1
 

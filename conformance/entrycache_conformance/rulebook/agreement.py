@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied, flips
 from entrycache_conformance.museum.mutants.streams import STREAMS
+from entrycache_conformance.museum.mutants.threads import THREADS
 from entrycache_conformance.rulebook.corpus import Corpus, corpus, first_break
 from entrycache_conformance.rulebook.page import render_rules_md
 from entrycache_conformance.rulebook.registry import checkout, links, texts
@@ -93,7 +94,7 @@ def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     problems = []
     if len(exceptions) > EXCEPTIONS_MAX:
         problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    for mutant in (*MUTANTS, *STREAMS):
+    for mutant in (*MUTANTS, *STREAMS, *THREADS):
         own = mutant.rule.value
         breaks = _breaks(mutant, runs)
         also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())

@@ -14,8 +14,10 @@ import entrycache_conformance
 import entrycache_reference
 from entrycache_conformance.museum.mutants import MUTANTS
 from entrycache_conformance.museum.mutants.streams import STREAMS
+from entrycache_conformance.museum.mutants.threads import THREADS
 from entrycache_reference.errors import UsageError
 from entrycache_reference.kafka_streams.laws import LAWS as STREAM_LAWS
+from entrycache_reference.kafka_streams.threads import LAWS as THREAD_LAWS
 from entrycache_reference.pulsar_pip430.laws import LAWS
 
 PACKAGE: Final = Path(entrycache_conformance.__file__).parent
@@ -96,9 +98,9 @@ def links() -> dict[str, Links]:
 
     for rule, name in functions():
         link(rule, "functions", name)
-    for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS) for law in laws):
+    for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS, THREAD_LAWS) for law in laws):
         link(broken.value, "laws", holds.__name__)
-    for mutant in (*MUTANTS, *STREAMS):
+    for mutant in (*MUTANTS, *STREAMS, *THREADS):
         link(mutant.rule.value, "mutants", mutant.note)
     for path in sorted((PACKAGE / "museum" / "cases").glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):

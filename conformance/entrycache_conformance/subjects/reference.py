@@ -39,8 +39,11 @@ def open_reference(system: System) -> Callable[[Any], Callable[[Any], Any]]:
     return open_instance
 
 
-def reference(name: str = "pulsar-pip430") -> InProcess:
-    """The reference of a system as a subject; it declares all that the system has."""
+def reference(name: str = "pulsar-pip430", called: str = "reference", opened_shared: Open | None = None) -> InProcess:
+    """The reference of a system as a subject; it declares all that the system has.
+
+    `opened_shared`: how it is opened for several threads, where that is not the way of the system.
+    """
     system = SYSTEMS[name]
     offer = {
         "ops": list(system.ops),
@@ -48,4 +51,4 @@ def reference(name: str = "pulsar-pip430") -> InProcess:
         "payload": "token" in {name for op in system.ops.values() for name in op.__slots__},
         **({"limits": {"threads": THREADS}} if name in SHARED else {}),
     }
-    return InProcess("reference", open_reference(system), {name: offer}, SHARED.get(name))
+    return InProcess(called, open_reference(system), {name: offer}, opened_shared or SHARED.get(name))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from entrycache_conformance.museum.exhibits import EXHIBITS
 from entrycache_conformance.museum.exhibits.planted import Planted
 from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
+from entrycache_conformance.museum.wrong_threads import THREAD_FAULTS
 from entrycache_conformance.subjects import fast, reference, streams_fast
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
@@ -41,10 +42,13 @@ def in_process(name: str, system: str | None = None) -> InProcess | None:
     """
     if name == "reference":
         return reference.reference() if system is None else reference.reference(system_named(system).name)
+    if name in THREAD_FAULTS:
+        return reference.reference(kafka_streams.NAME, name, THREAD_FAULTS[name])
     if name in STREAM_EXHIBITS or (name == "fast" and system == kafka_streams.NAME):
         planted = STREAM_EXHIBITS.get(name, Planted())
-        offered = {kafka_streams.NAME: streams_fast.DECLARATION}
-        return InProcess(name, lambda config: streams_fast.open_streams(config, *planted), offered)
+        offered = {kafka_streams.NAME: streams_fast.SHARED_DECLARATION if name == "fast" else streams_fast.DECLARATION}
+        opened = streams_fast.open_shared if name == "fast" else None
+        return InProcess(name, lambda config: streams_fast.open_streams(config, *planted), offered, opened)
     if name == "fast" or name in EXHIBITS:
         cache_type = EXHIBITS.get(name, fast.BrokerCache)
         offer = {"pulsar-pip430": fast.DECLARATION}
@@ -73,7 +77,7 @@ def resolve(choice: Choice) -> Subject:
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")
-    if name in EXHIBITS or name in STREAM_EXHIBITS:
+    if name in EXHIBITS or name in STREAM_EXHIBITS or name in THREAD_FAULTS:
         argv = [sys.executable, "-m", "entrycache_conformance", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name)
     subject = in_process(name, choice.system)

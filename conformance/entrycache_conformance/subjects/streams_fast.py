@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Final
 
 from entrycache_conformance.subjects.streams_adapter import Adapter
@@ -17,6 +18,9 @@ DECLARATION: Final[dict[str, Any]] = {
 }
 """What the fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
 
+SHARED_DECLARATION: Final = {**DECLARATION, "limits": {"threads": 8}}
+"""The same behind a lock: it takes histories."""
+
 
 def open_streams(
     config: Config,
@@ -28,4 +32,16 @@ def open_streams(
     return Adapter(cache_type(config.max_size_bytes, on_row), store_type, config.reentry_budget).step
 
 
-__all__ = ["DECLARATION", "CachingStore", "ThreadCache", "open_streams"]
+def open_shared(config: Config) -> Callable[[ops.Op], Outcome]:
+    """An empty instance that several threads may call: one step after another, under one lock."""
+    step = open_streams(config)
+    lock = Lock()
+
+    def alone(op: ops.Op) -> Outcome:
+        with lock:
+            return step(op)
+
+    return alone
+
+
+__all__ = ["DECLARATION", "SHARED_DECLARATION", "CachingStore", "ThreadCache", "open_shared", "open_streams"]

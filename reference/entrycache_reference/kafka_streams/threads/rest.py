@@ -106,7 +106,7 @@ def counters(facts: Facts) -> Break | None:
 
 
 def _evicted(facts: Facts) -> int | None:
-    """How many entries evictions took; None where one cannot tell: a resize counts its turns at empty namespaces too."""
+    """How many entries evictions took; None where one cannot tell: a resize counts turns at empty namespaces too."""
     if next(facts.of(ops.Evict, ops.Clear, ops.Close, ops.PutAll, ops.Resize), None) is not None:
         return None
     if any(write.value is None for write in facts.writes):

@@ -7,7 +7,7 @@ from typing import Any
 
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Outcome
-from entrycache_reference.kafka_streams.state import initial
+from entrycache_reference.kafka_streams.state import State, initial
 from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.rules import Rule, rule
 
@@ -17,13 +17,18 @@ class Shared:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.state = initial(config)
+        self.state: State = initial(config)
         self.lock = Lock()
 
-    @rule(Rule.K_CONCURRENCY_1)
     def __call__(self, op: Any) -> Outcome:
-        """Perform a step; whoever else is in one is waited for."""
-        with self.lock:
-            done = step(self.state, op, self.config)
-            self.state = done.state
-            return done.outcome
+        """Perform a step."""
+        return alone(self, op)
+
+
+@rule(Rule.K_CONCURRENCY_1)
+def alone(shared: Shared, op: Any) -> Outcome:
+    """Perform a step while nobody else is in one; who waits is never waited for."""
+    with shared.lock:
+        done = step(shared.state, op, shared.config)
+        shared.state = done.state
+        return done.outcome

@@ -1,0 +1,62 @@
+"""Several threads on the released caches: what is masked by findings, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.concurrent.replay import replay_history
+from entrycache_conformance.concurrent.run import conform_concurrent
+from entrycache_conformance.history import History, read_file
+from entrycache_conformance.subjects.narrowed import unmasked
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.subjects.subject import Subject
+from entrycache_reference.errors import MissingPrerequisite
+
+HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
+RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")
+TAKEN_OFF: Final = {
+    "kafka-resize-deadlock": "K-CONCURRENCY-1",
+    "kafka-crossed-listeners-deadlock": "K-CONCURRENCY-1",
+}
+"""Findings whose mask is taken off; a deadlock is found soon, a lost count or a drifted total by more patience."""
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    try:
+        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    yield subject
+    subject.close()
+
+
+def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(released: Subject, tmp_path: Path) -> None:
+    found = conform_concurrent(released, 350, 0, tmp_path, lambda done, wanted: None)
+    level = found.levels["concurrent"]
+    assert level["verdict"] == "conforms", found.failures
+    assert level["histories"] == 350
+
+
+@pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
+def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Subject) -> None:
+    history = read_file(path)
+    assert isinstance(history, History)
+    replayed = replay_history(history, released)
+    assert replayed.found is not None
+    assert history.rules[0] in {rule.value for rule in replayed.found.rules}
+    if history.rules[0] == "K-CONCURRENCY-1":
+        assert replayed.found.said.startswith("deadlock: client 0, in ThreadCache.")
+        assert "waits for" in replayed.found.said
+
+
+@pytest.mark.parametrize("finding", TAKEN_OFF)
+def test_without_its_mask_a_finding_is_found_again(finding: str, released: Subject, tmp_path: Path) -> None:
+    found = conform_concurrent(unmasked(released, (finding,)), 1_400, 0, tmp_path, lambda done, wanted: None)
+    assert found.levels["concurrent"]["verdict"] == "violates"
+    assert found.failures[0]["rule"] == TAKEN_OFF[finding]
+    assert found.failures[0]["said"].startswith("deadlock:")
