@@ -46,6 +46,7 @@ docs: environment ## write the generated pages again: rules, faults, evidence, s
 	$(BIN)/python -m entrycache_conformance.proofs
 	$(BIN)/python -m entrycache_conformance.settings
 	$(BIN)/entrycache versions --write docs/versions.md
+	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
 
 clean: ## take away what these commands made
 	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

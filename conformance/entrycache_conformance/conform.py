@@ -98,9 +98,9 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
     _hold_minimums(declaration, levels, options, coverage, skipped)
     threaded = Threaded({}, [], [], ())
     if LEVEL in options.levels:
-        wanted = options.profile.examples
+        histories = options.profile.examples
         threaded = conform_concurrent(
-            subject, wanted, options.seed, options.failures, lambda done, wanted: notify(LEVEL, done, wanted)
+            subject, histories, options.seed, options.failures, lambda done, wanted: notify(LEVEL, done, wanted)
         )
         skipped += threaded.skipped
         coverage.fired.update(threaded.fired)

@@ -81,7 +81,7 @@ def test_records_of_one_artifact_are_added() -> None:
     assert table.cells["R-EVICT-1"] == ((14, 0, ()), (14, 0, ()))
     assert table.cells["R-CURSOR-7"][1] == (4, 0, ("rank-of-ties",))
     assert table.cells["R-READ-1"] == ((0, 0, ()), (0, 0, ()))
-    assert set(table.cells) == {rule.value for rule in Rule}
+    assert set(table.cells) == {rule.value for rule in Rule if rule.value.startswith("R-")}
     assert table.stale == ()
 
 
@@ -216,8 +216,13 @@ def test_resolve_needs_maven(tmp_path: Path) -> None:
     assert "mvn is missing" in done.stderr
 
 
-def test_the_committed_page_is_that_of_the_committed_records() -> None:
-    written = Path("docs/versions.md")
-    if written.is_file():
-        table = versions_of(read_records(Path("docs/campaigns")), rules_of_findings(Path("docs/findings")), pinned)
-        assert written.read_text(encoding="utf-8") == page(table, 50), "write it again: entrycache versions --write"
+@pytest.mark.parametrize(
+    ("written", "records"),
+    [("versions.md", "campaigns"), ("versions-kafka-streams.md", "campaigns/kafka-streams")],
+)
+def test_the_committed_page_is_that_of_the_committed_records(written: str, records: str) -> None:
+    table = versions_of(read_records(Path("docs") / records), rules_of_findings(Path("docs/findings")), pinned)
+    text = (Path("docs") / written).read_text(encoding="utf-8")
+    again = f"entrycache versions --results docs/{records} --write docs/{written}"
+    assert text == page(table, 50), again
+    assert table.stale == ()

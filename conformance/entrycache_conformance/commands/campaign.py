@@ -11,7 +11,7 @@ import click
 
 from entrycache_conformance.campaign.containers import containers
 from entrycache_conformance.campaign.lane import Lane, open_lane
-from entrycache_conformance.campaign.promises import promises
+from entrycache_conformance.campaign.promises import promises, to_keep
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.commands.options import ends_with_code, json_option
 from entrycache_conformance.report.terminal import console
@@ -79,7 +79,7 @@ def command(
         cases = 100
     if theme in {CONTAINERS, PROMISES}:
         record = (containers if theme == CONTAINERS else promises)(subjects, seed, cases or 100)
-        _write(record, out)
+        _write(record if theme == CONTAINERS else to_keep(record), out)
         _told(record, as_json)
         return 1 if record["differences"] else 0
     plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)

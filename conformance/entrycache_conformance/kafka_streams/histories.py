@@ -106,9 +106,9 @@ def _limit(make: Maker) -> int:
     if make.kind is Kind.PRESSURE:
         return NODE_BYTES * make.draw(1, 2)
     if make.kind in {Kind.OWN_KEYS, Kind.RESIZES, Kind.LISTENERS}:
-        return NODE_BYTES * choose(make.draw, (2, 3, 4, 6, 1_000_000))
+        return NODE_BYTES * int(choose(make.draw, (2, 3, 4, 6, 1_000_000)))
     if make.kind is Kind.COUNTS:
-        return NODE_BYTES * choose(make.draw, (1_000_000, 4))
+        return NODE_BYTES * int(choose(make.draw, (1_000_000, 4)))
     return NO_LIMIT
 
 

@@ -10,7 +10,7 @@ from entrycache_conformance.versions.table import Cell, Version, Versions
 
 HEAD: Final = """# Rules, subjects, versions
 
-Written by `entrycache versions --write docs/versions.md` from the records in `docs/campaigns`; `--json` says the same.
+Written by `entrycache versions` from the records in `docs/campaigns`; `--json` says the same.
 
 A *step* is judged: its outcome was compared with the reference's. *Conforms* is "no difference in so many steps", not a
 proof. A *finding* is a difference that was met, shortened and written up, and that a variant or a limit stands for so
@@ -44,6 +44,9 @@ campaign in one case of {one_in}). A name is that of a finding against the rule;
 *not met*: no step shows it.
 
 """
+
+FIRST: Final = "pulsar-pip430"
+"""The records of this system lie in the folder itself, those of another in one of its name."""
 
 NOT_MET: Final = "not met"
 
@@ -92,7 +95,8 @@ def _records(records: Sequence[Judged]) -> list[str]:
         seed = "" if own[0].seed is None else str(own[0].seed)
         steps = str(sum(one.steps for one in own))
         names = ", ".join(one.subject for one in own)
-        cells = (f"[{source}](campaigns/{source})", seed, str(own[0].examples), steps, names, own[0].how)
+        folder = "campaigns" if own[0].system == FIRST else f"campaigns/{own[0].system}"
+        cells = (f"[{source}]({folder}/{source})", seed, str(own[0].examples), steps, names, own[0].how)
         lines.append("| " + " | ".join(cells) + " |\n")
     return lines
 

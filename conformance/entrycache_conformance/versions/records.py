@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from entrycache_conformance.subjects.narrowed import SEVERAL
 from entrycache_reference.errors import UsageError
 
 
@@ -89,7 +90,7 @@ def _of_campaign(value: Mapping[str, Any], subject: Mapping[str, Any], source: s
         subject["steps"] if "steps" in subject else sum(run["steps"] for run in runs),
         dict(subject.get("rules", {}) if runs else value["laws"]["rules"]),
         {"": differences} if differences else {},
-        tuple(sorted(set(subject.get("findings", {}).values()))),
+        tuple(sorted({one for named in subject.get("findings", {}).values() for one in named.split(SEVERAL)})),
         f"{value['theme']}: {value['judged']}",
     )
 

@@ -59,7 +59,7 @@ def pinned(subject: str) -> Pinned | None:
         return None
     text = lock.read_bytes()
     lines = [line.split() for line in text.decode().splitlines() if line.strip()]
-    digest, jar = next((digest, jar) for digest, jar in lines if jar.startswith(TESTED[family]))
+    digest, jar = next((digest, jar) for digest, jar in lines if jar == f"{TESTED[family]}{version}.jar")
     return Pinned(jar, digest, hashlib.sha256(text).hexdigest(), len(lines))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.case import read_case
+from entrycache_conformance.system import SYSTEMS
 from entrycache_conformance.versions.records import Judged
 from entrycache_conformance.versions.releases import ABSENT, Absent, Pinned
 from entrycache_reference.rules import Rule
@@ -87,7 +88,12 @@ def versions_of(
     versions = tuple(
         _version(subject, digest, judged, pinned(subject)) for (subject, digest), judged in sorted(grouped.items())
     )
-    cells = {rule.value: tuple(_cell(rule.value, version, findings) for version in versions) for rule in Rule}
+    rules = {rule.value for judged in records for rule in SYSTEMS[judged.system].rules}
+    cells: dict[str, tuple[Cell, ...]] = {
+        rule.value: tuple(_cell(rule.value, version, findings) for version in versions)
+        for rule in Rule
+        if rule.value in rules
+    }
     stale = tuple(
         f"{version.subject}: {', '.join(version.records)} are of a jar with sha256 {version.sha256}, "
         f"but {version.pinned.sha256} is pinned; run them again"
@@ -95,9 +101,9 @@ def versions_of(
         if version.pinned is not None and version.sha256 not in {"", version.pinned.sha256}
     )
     known = {version.subject for version in versions}
-    return Versions(
-        versions, tuple(release for release in absent if release.subject not in known), cells, stale, tuple(records)
-    )
+    families = {subject.partition(":")[0] for subject in known}
+    unrun = (one for one in absent if one.subject not in known and one.subject.partition(":")[0] in families)
+    return Versions(versions, tuple(unrun), cells, stale, tuple(records))
 
 
 def _version(subject: str, digest: str, judged: Sequence[Judged], pinned: Pinned | None) -> Version:

@@ -122,8 +122,8 @@ def facts_of(record: Record) -> Facts:
         done.append(Done(event.op, event.outcome, event, False))
         for call in event.outcome.get("flushed", ()):
             handed += [Handed(call["ns"], entry[0], entry[1], event) for entry in call["entries"]]
-            steps = listeners.get(call["ns"], ())
-            done += [Done(op, answer, event, True) for op, answer in zip(steps, call["inner"], strict=False)]
+            inside = listeners.get(call["ns"], ())
+            done += [Done(op, answer, event, True) for op, answer in zip(inside, call["inner"], strict=False)]
     writes = tuple(write for each in done for write in writes_of(each))
     return Facts(record, tuple(done), tuple(handed), writes, complete)
 
