@@ -131,7 +131,7 @@ def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
     spec.loader.exec_module(tool)
     jars = tool.write_changed_jars(folder / "jars")
     for name, what in JARS.items():
-        choice = Choice("pulsar:4.2.4", classpath=str(jars[name]), timeout_seconds=3.0)
+        choice = Choice("pulsar:4.2.4", classpath=str(jars[name]), timeout_seconds=6.0)
         yield catch(choice, name, what, folder, ("range", "queue")), jars[name]
 
 

@@ -12,7 +12,7 @@ from entrycache_conformance.bench.result import Result
 HEAD = """# Numbers
 
 Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
-`entrycache bench --released 4.2.4 --json > docs/numbers.json`.
+`entrycache bench --released 4.2.4 --streams 4.3.1 --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
@@ -44,6 +44,20 @@ Third, the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled cod
 our linked list does.
 """
 
+STREAMS = """
+## Kafka Streams
+
+A run of its own: {rounds} interleaved rounds of {operations:,} operations{load}. The fast cache of `kafka-streams`
+(`entrycache_fast.streams`, plain Python), cachetools' LRU cache, and the `ThreadCache` of Kafka Streams {released},
+compiled code in its own JVM, warmed up, with the processor time of that whole process. All play the same puts and gets
+of the same keys, each bounded to the same number of live entries, so their shares of hits agree. *Dirty*: every put is
+a write that a listener has to get; an eviction hands over all that is dirty then. A value is how many times as quick
+the first is as the other.
+
+| what | value | note |
+|---|---:|---|
+"""
+
 
 def page(result: Result, picture: str) -> str:
     """The page in Markdown; `picture` is the name of the picture beside it."""
@@ -57,7 +71,17 @@ def page(result: Result, picture: str) -> str:
     )
     cursors = CURSORS if result.released is None else CURSORS + RELEASED.format(released=result.released)
     rows = [*map(_row, result.measurements), cursors.rstrip(), *_cursor_tables(result.cursors)]
-    return head + "\n".join(rows) + "\n"
+    return head + "\n".join(rows) + "\n" + _streams(result)
+
+
+def _streams(result: Result) -> str:
+    """The part of `kafka-streams`; nothing where it was not measured."""
+    part = result.streams
+    if part is None:
+        return ""
+    load = "" if part.load is None else f", {part.load:.0f} programs wanting a processor when it began"
+    head = STREAMS.format(rounds=part.rounds, operations=part.operations, released=part.released, load=load)
+    return head + "".join(f"| {item.what} | {item.shown} | {item.note} |\n" for item in part.measurements)
 
 
 def _row(item: Measurement) -> str:

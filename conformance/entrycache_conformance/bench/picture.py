@@ -42,7 +42,7 @@ def draw(result: Result, path: Path) -> None:
         "axes.spines.right": False,
     }
     with pyplot.rc_context(style):
-        figure = pyplot.figure(figsize=(10, 7), layout="constrained")
+        figure = pyplot.figure(figsize=(10, 8 if result.streams else 7), layout="constrained")
         parts: Any = figure.subfigures(2, 1, height_ratios=(3, 2))
         above, below = parts
         mixes = list(dict.fromkeys(item.mix for item in result.cursors))
@@ -76,7 +76,8 @@ def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | 
 def _draw_ratios(axes: Any, result: Result) -> None:
     """How many times as quick as the other side of the same rounds."""
     ratios = [item for item in result.measurements if item.what.startswith("fast cache") and not item.unit]
-    rows = [item for item in reversed(ratios) if item.at_most is None]
+    streamed = [] if result.streams is None else result.streams.measurements
+    rows = [item for item in reversed([*ratios, *streamed]) if item.at_most is None]
     axes.barh([item.what for item in rows], [item.value for item in rows], color=FAST, height=0.6)
     for at, item in enumerate(rows):
         axes.text(item.value, at, f" {item.value:.2f}", va="center")

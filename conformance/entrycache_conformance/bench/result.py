@@ -13,10 +13,22 @@ from entrycache_conformance.bench.cursors import CursorCost, cursor_costs, judge
 from entrycache_conformance.bench.measure import measure
 from entrycache_conformance.bench.measurement import Measurement
 from entrycache_conformance.bench.released import with_released
+from entrycache_conformance.bench.streams import streams
 from entrycache_conformance.bench.suite import suite
 from entrycache_reference.errors import UsageError
 
 CURSOR_ROUNDS_MAX = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Streams:
+    """What was measured of `kafka-streams`, in rounds of its own; `released`: the version that stands beside ours."""
+
+    rounds: int
+    operations: int
+    measurements: list[Measurement]
+    released: str | None = None
+    load: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,6 +45,8 @@ class Result:
     """The version of Pulsar whose container stands beside ours."""
     load: float | None = None
     """How many programs wanted a processor when it began, where the system tells."""
+    streams: Streams | None = None
+    """The part of `kafka-streams`, where it was asked for."""
 
     @property
     def missed(self) -> list[Measurement]:
@@ -53,6 +67,7 @@ class Result:
             "cursors": [item._asdict() for item in self.cursors],
             "released": self.released,
             "load": self.load,
+            "streams": None if self.streams is None else dataclasses.asdict(self.streams),
         }
 
 
@@ -70,6 +85,18 @@ def run(rounds: int, operations: int, released: str | None = None) -> Result:
         costs = with_released(costs, released, rounds)
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs, released, load)
+
+
+def with_streams(result: Result, rounds: int, operations: int, released: str) -> Result:
+    """The result with a part of `kafka-streams` that is measured now.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: cachetools, or what that version needs, is not there.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    found = Streams(rounds, operations, streams(rounds, operations, released), released, load)
+    return dataclasses.replace(result, streams=found)
 
 
 def read_result(path: Path) -> Result:
@@ -91,7 +118,10 @@ def read_result(path: Path) -> Result:
         ]
         cursors = [CursorCost(**item) for item in value["cursors"]]
         numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
-        released, load = value.get("released"), value.get("load")
+        released, load, part = value.get("released"), value.get("load"), value.get("streams")
+        streamed = None
+        if part is not None:
+            streamed = Streams(**{**part, "measurements": [Measurement(**item) for item in part["measurements"]]})
     except (KeyError, TypeError, AttributeError):
         raise UsageError(f"{path} is no result of entrycache bench --json of this version") from None
-    return Result(*numbers, measurements, cursors, released, load)
+    return Result(*numbers, measurements, cursors, released, load, streamed)

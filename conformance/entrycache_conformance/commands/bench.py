@@ -20,11 +20,16 @@ from entrycache_conformance.report.terminal import console
 )
 @click.option("--released", metavar="VERSION", help="The cursors of that Pulsar beside ours, in its own JVM.")
 @click.option(
+    "--streams",
+    metavar="VERSION",
+    help="The fast cache of kafka-streams too, beside the ThreadCache of that version in its own JVM.",
+)
+@click.option(
     "--from",
     "source",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Measure nothing; take what --json has printed into FILE.",
+    help="Measure nothing but --streams; take the rest from what --json has printed into FILE.",
 )
 @click.option(
     "--page",
@@ -35,7 +40,13 @@ from entrycache_conformance.report.terminal import console
 @json_option
 @ends_with_code
 def command(
-    rounds: int, operations: int, released: str | None, source: Path | None, page: Path | None, as_json: bool
+    rounds: int,
+    operations: int,
+    released: str | None,
+    streams: str | None,
+    source: Path | None,
+    page: Path | None,
+    as_json: bool,
 ) -> int:
     """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
 
@@ -49,6 +60,8 @@ def command(
     if page is not None:
         require_matplotlib()
     result = results.run(rounds, operations, released) if source is None else results.read_result(source)
+    if streams is not None:
+        result = results.with_streams(result, rounds, operations, streams)
     if page is not None:
         picture = page.with_suffix(".svg")
         page.write_text(page_of(result, picture.name), encoding="utf-8")
@@ -59,7 +72,7 @@ def command(
         table = Table(title=f"median of {result.rounds} interleaved rounds", title_justify="left")
         for column in ("what", "value", "target", "note"):
             table.add_column(column, overflow="fold")
-        for item in result.measurements:
+        for item in (*result.measurements, *(() if result.streams is None else result.streams.measurements)):
             style = "red" if item.missed else ""
             table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
         console().print(table)
