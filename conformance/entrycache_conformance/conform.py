@@ -142,7 +142,7 @@ def _search(
     judged: dict[str, Any],
     notify: Notify,
 ) -> Search:
-    """Hypothesis first, then, where asked for, seeded cases for that many seconds."""
+    """A search first, then, where asked for, seeded cases for that many seconds."""
     before = (coverage.examples, coverage.steps)
     wanted = options.profile.examples
 

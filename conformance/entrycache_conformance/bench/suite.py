@@ -22,7 +22,7 @@ LEVELS = ("queue", "cursors")
 
 
 def suite(rounds: int) -> list[Measurement]:
-    """Judged steps a second inside Hypothesis and without it, and played steps a second through the protocol."""
+    """Judged steps a second in a search and in bulk, and played steps a second through the protocol."""
     return [item for level in LEVELS for item in suite_at(level, rounds)]
 
 
@@ -63,7 +63,10 @@ def suite_at(level: str, rounds: int) -> list[Measurement]:
     return [
         bare_rate(what, seconds, name, steps[name])
         for what, name in (
-            (f"level {level}, judged steps inside Hypothesis (goal 5,000)", "hypothesis"),
+            (
+                f"level {level}, judged steps of a search, a quarter in Hypothesis (goal 5,000)",
+                "hypothesis",
+            ),
             (f"level {level}, judged steps in bulk, {BATCH} cases a batch (goal 50,000)", "bulk"),
             (f"level {level}, steps played through a child process, wall time (goal 200,000)", "protocol"),
         )
