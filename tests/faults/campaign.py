@@ -111,7 +111,7 @@ WORKERS = 2
 def exhibit(name: str, folder: Path) -> Caught:
     """One exhibit, behind the protocol."""
     case = catalogue()[name]
-    choice = Choice(name, timeout_seconds=3.0 if name.startswith("liveness") else 10.0)
+    choice = Choice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
     what = f"{case.note} ({', '.join(case.rules)})"
     return catch(choice, name, what, folder, (LEVEL[name] or level_of(case),))
 
