@@ -33,8 +33,12 @@ MORE_STREAM_SUBJECTS = ("kafka-streams:3.9.2", "kafka-streams:4.0.0")
 ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
+STREAM_EVENTS = 5_000
 NOT_SHOWN = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
 """What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
+
+NOT_SHOWN_OF_STREAMS = frozenset("K-CLOSE-1 K-CLOSE-2 K-RESIZE-2".split())
+"""What the short generated trace does not come to."""
 
 
 def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
@@ -85,7 +89,7 @@ class Tour:
 def all_shown(verdicts: dict[str, str]) -> bool:
     """Whether the audit decided every rule that the traced case can show, and each of them conforms."""
     return all(
-        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN)
+        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN | NOT_SHOWN_OF_STREAMS)
         for rule, verdict in verdicts.items()
     )
 
@@ -118,6 +122,13 @@ def main(profile: str, strict: bool) -> None:
             for engine in ENGINES:
                 out = folder / engine
                 tour.part(f"audit, {engine}", "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
+        streams = folder / "streams"
+        preset = ("windowed-aggregation", "--events", str(STREAM_EVENTS), "--seed", str(TRACED_SEED))
+        if tour.part("trace generate windowed-aggregation", "trace", "generate", *preset, "--out", str(streams)):
+            for engine in ENGINES if strict else ENGINES[1:]:
+                out = folder / f"streams-{engine}"
+                what = f"audit of {STREAMS}, {engine}"
+                tour.part(what, "audit", str(streams), "--engine", engine, "--out", str(out), engine=engine)
         tour.part("prove", "prove")
     click.echo(summary(tour.results), nl=False)
     click.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")

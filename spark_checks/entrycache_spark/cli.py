@@ -39,8 +39,15 @@ def trace() -> None:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
+@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a line.")
 def generate_command(
-    preset: str, events: int, seed: int, brokers: int, out: Path, settings: Mapping[str, Any] | None = None
+    preset: str,
+    events: int,
+    seed: int,
+    brokers: int,
+    out: Path,
+    as_json_: bool,
+    settings: Mapping[str, Any] | None = None,
 ) -> None:
     """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
     from entrycache_spark.generate import generate
@@ -54,7 +61,10 @@ def generate_command(
             say(f"generated {done} of {events} events")
 
         total = generate(preset, events, seed, out, brokers, count, settings)
-    click.echo(f"{total} events of {brokers} broker(s) in {out}")
+    if as_json_:
+        click.echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
+    else:
+        click.echo(f"{total} events of {brokers} broker(s) in {out}")
 
 
 @trace.command("convert")
