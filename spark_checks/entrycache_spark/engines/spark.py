@@ -35,7 +35,7 @@ ROWS_PER_TASK: Final = 1_000_000
 KEPT_ROWS: Final = 500_000
 
 WINDOW_ROWS: Final = 16_384
-"""Rows that one window keeps in memory before it goes to disk; several windows stand above one another."""
+"""Rows of kafka-streams that one window keeps in memory before it goes to disk; many windows stand on one another."""
 
 
 def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -74,7 +74,8 @@ class SparkEngine:
         rows = sum(part.rows for part in parts)
         partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(WINDOW_ROWS))
+        in_memory = WINDOW_ROWS if "key_hash" in columns else 2**31 - 1
+        self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(in_memory))
         kinds = ", ".join(f"{name} {_kind(name)}" for name in columns)
         path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))
         scan = self._spark.read.schema(kinds).parquet(path)
