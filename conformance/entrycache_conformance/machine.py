@@ -18,7 +18,7 @@ from entrycache_conformance.generator import Made, Marks, make_case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, shrink_steps
 from entrycache_conformance.subjects.subject import Failed, Skipped, Subject
-from entrycache_reference.errors import EntrycacheError
+from entrycache_reference.errors import BrokenSubject, EntrycacheError
 
 KEY: Final = b"entrycache"
 STEP_LABEL: Final = 430
@@ -174,10 +174,12 @@ def search(
     source = random.Random(f"search {seed_}")
     skipped: list[Skipped] = []
     seeded = examples * 3 // 4
-    for begin in range(0, seeded, FEW):
-        batch = [_record(source, subject, menu, coverage, theme) for _ in range(min(FEW, seeded - begin))]
+    made, size = 0, 1
+    while made < seeded:
+        batch = [_record(source, subject, menu, coverage, theme) for _ in range(min(size, seeded - made))]
         found = _first_difference(subject, batch, coverage, skipped)
         progress(len(batch))
+        made, size = made + len(batch), min(2 * size, FEW)
         if found is not None:
             return Search(_shrink_recorded(subject, menu, *found, theme) if shrinks else _failure(*found), skipped)
     hunt = _Hunt(subject, menu, coverage, progress, theme)
@@ -213,7 +215,7 @@ BATCH: Final = 200
 """Cases that are made before they are played together."""
 
 FEW: Final = 25
-"""The same, where a failure is expected soon."""
+"""The same, where a failure is expected soon: at most so many, and fewer at first."""
 
 
 def bulk(
@@ -240,8 +242,20 @@ def bulk(
 def _first_difference(
     subject: Subject, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
 ) -> tuple[_Recorded, Difference] | None:
-    """Play and judge recorded cases, up to the first that differs."""
-    answers = subject.play([item.made.case for item in batch])
+    """Play and judge recorded cases, up to the first that differs.
+
+    Where one of them breaks the subject, those before it are judged first: a difference says more.
+
+    Raises:
+        BrokenSubject: a case breaks the subject, and none before it differs.
+    """
+    try:
+        answers = subject.play([item.made.case for item in batch])
+    except BrokenSubject:
+        if len(batch) == 1:
+            raise
+        alone = (_first_difference(subject, [item], coverage, skipped) for item in batch)
+        return next((found for found in alone if found is not None), None)
     for item, answer in zip(batch, answers, strict=True):
         if isinstance(answer, Skipped):
             skipped.append(answer)

@@ -41,6 +41,9 @@ def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Di
 
     with hurried(subject, TRY_SECONDS):
         found = fewer_steps(shortest, fails, TRIES)
+        if found is not None and failed.trouble is Trouble.ERRORED:
+            found = smaller_counts(found[0], fails) or found
+            found = fewer_steps(found[0], fails, TRIES) or found
     confirmed = None
     if found is not None:
         with hurried(subject, math.inf) if failed.trouble is Trouble.HANG else contextlib.nullcontext():
@@ -88,6 +91,25 @@ def fewer_steps(case: Case, fails: Callable[[Case], Found | None], tries: int) -
         if piece == 1 and not left_out:
             break
         piece = max(1, piece // 2)
+    return found
+
+
+COUNTS: Final = ("expected_reads", "max_requeues", "fails")
+"""Arguments that ask for as many further steps as they say."""
+
+
+def smaller_counts(case: Case, fails: Callable[[Case], Found | None]) -> Found | None:
+    """What `fails` says of the case with these counts at 1, each where it still fails; None where none can be."""
+    found = None
+    for at, step in enumerate(case.steps):
+        for name in COUNTS:
+            value = getattr(step, name, None)
+            if type(value) is int and value > 1:
+                steps = (*case.steps[:at], dataclasses.replace(step, **{name: 1}), *case.steps[at + 1 :])
+                less = dataclasses.replace(case, steps=steps)
+                again = fails(less)
+                if again is not None:
+                    case, step, found = less, steps[at], again
     return found
 
 
