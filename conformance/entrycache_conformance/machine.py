@@ -255,7 +255,10 @@ def _first_difference(
         if len(batch) == 1:
             raise
         alone = (_first_difference(subject, [item], coverage, skipped) for item in batch)
-        return next((found for found in alone if found is not None), None)
+        found = next((each for each in alone if each is not None), None)
+        if found is None:
+            raise
+        return found
     for item, answer in zip(batch, answers, strict=True):
         if isinstance(answer, Skipped):
             skipped.append(answer)
