@@ -88,14 +88,16 @@ def lines_of(result: dict[str, Any]) -> list[Line]:
 def gathered(results: list[dict[str, Any]]) -> list[Line]:
     """The verdicts with the rules of an audit, and of a grade of evidence, gathered into one line each."""
     lines: list[Line] = []
-    rules: dict[tuple[str, str], list[str]] = {}
+    rules: dict[tuple[str, str, str], list[str]] = {}
     for line in _all(results):
-        if not line.part.startswith("R-"):
+        prefix = line.part[:2]
+        if prefix not in {"R-", "K-"}:
             lines.append(line)
-        elif line.part not in rules.setdefault((line.what, line.verdict), []):
-            rules[line.what, line.verdict].append(line.part)
-    for (what, verdict), names in rules.items():
-        lines.append(Line(what, f"{len(names)} rules", verdict, ", ".join(name.removeprefix("R-") for name in names)))
+        elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
+            rules[line.what, line.verdict, prefix].append(line.part)
+    for (what, verdict, prefix), names in rules.items():
+        shown = (name.removeprefix("R-") if prefix == "R-" else name for name in names)
+        lines.append(Line(what, f"{len(names)} rules", verdict, ", ".join(shown)))
     return lines
 
 
