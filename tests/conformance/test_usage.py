@@ -16,7 +16,7 @@ MISTAKES = [
     ("conform --profile x", 2, "'x' is not one of"),
     ("conform --level ledger", 2, "expected one of: range, queue, manager, reads, cursors"),
     ("conform nothing", 2, "unknown subject 'nothing'"),
-    ("conform --system kafka-streams", 2, "does not offer"),
+    ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
     ("conform --command nosuchprogram", 2, "cannot start"),
     ("conform --classpath x.jar", 2, "--classpath goes with a released jar"),
     ("conform pulsar:9", 2, "known: 4.2.4"),

@@ -31,11 +31,12 @@ def test_the_released_cache_agrees() -> None:
     try:
         with released("4.3.1", MIX) as play:
             clean, dirty = play(False), play(True)
+            seconds = sum(play(False).seconds for _ in range(40))  # its clock steps by 10 ms
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     assert clean.hits == dirty.hits == play_fast(MIX).hits
     assert (clean.handed, dirty.handed) == (0, play_fast(MIX, dirty=True).handed)
-    assert clean.seconds > 0
+    assert seconds > 0
 
 
 def test_an_unknown_version_is_refused() -> None:
