@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import HealthCheck, Phase, core, find, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
@@ -310,6 +310,8 @@ def _shrunk(hunt: _Hunt, choices: Sequence[int], found: Failure) -> Failure | No
     )
     try:
         database.save(KEY + b".secondary", choices_to_bytes(_fewer_choices(hunt, choices)))
+        # a seed of `find` would keep it from the database, so its source of seeds begins anew
+        core.threadlocal._hypothesis_global_random = random.Random(0)
         find(st.data(), lambda data: hunt.differs(hunt.make(data, Coverage())), settings=options, database_key=KEY)
     except HypothesisException:
         return _shortened(hunt.subject, found)
