@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from entrycache_fast.streams.entry import Entry, Handed, Listener
 from entrycache_fast.streams.namespace import Namespace
 from entrycache_fast.streams.state import CacheState, NoListenerError
+
+
+class Call(NamedTuple):
+    """One call of a listener: what it is given, and what was dirty before, to be dirty again if it throws."""
+
+    ns: str
+    space: Namespace
+    listener: Listener
+    handed: list[Handed]
+    before: dict[bytes, Entry]
+    evicted: bytes | None
 
 
 class Delivery(CacheState):
@@ -78,40 +91,31 @@ class Delivery(CacheState):
         for key, entry in handed:
             self._announce("FLUSH", ns, key, entry, "EVICT" if key == evicted else "CALL")
             entry.dirty = key == evicted
-        self._call(ns, space, listener, handed, before, evicted)
+        self._call(Call(ns, space, listener, handed, before, evicted))
         self._confirm()
         for key, entry in handed:
             if entry.value is None:
                 self._drop_tombstone(ns, key, entry)
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
+    def _call(self, call: Call) -> None:
         """Call the listener; if it throws, what it did stays, and what it was given is dirty again."""
-        emptied = space.emptied
+        emptied = call.space.emptied
         try:
-            listener(handed)
+            call.listener(call.handed)
         except BaseException:
             silent = bool(self._announced)
             self._announced = []
-            if self._spaces.get(ns) is space and space.emptied == emptied:
-                self._give_back(ns, space, before, evicted, silent)
-                self._tell_failed(ns, space, handed)
+            if self._spaces.get(call.ns) is call.space and call.space.emptied == emptied:
+                self._give_back(call, silent)
+                self._tell_failed(call.ns, call.space, call.handed)
             raise
 
-    def _give_back(
-        self, ns: str, space: Namespace, before: dict[bytes, Entry], evicted: bytes | None, silent: bool
-    ) -> None:
+    def _give_back(self, call: Call, silent: bool) -> None:
         """Make those of the handed entries dirty again, in their order and place, that nothing has overtaken."""
+        ns, space = call.ns, call.space
         written, space.dirty = space.dirty, {}
-        for key, entry in before.items():
-            if key == evicted and key not in space.nodes:
+        for key, entry in call.before.items():
+            if key == call.evicted and key not in space.nodes:
                 self._put_back(space, key, entry)
                 if not silent:
                     self._tell("PUT", ns, key, entry)

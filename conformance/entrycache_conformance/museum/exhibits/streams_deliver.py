@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_conformance.museum.exhibits.planted import Planted
-from entrycache_fast.streams import Entry, Handed, Listener, NoListenerError, ThreadCache
+from entrycache_fast.streams import Entry, NoListenerError, ThreadCache
+from entrycache_fast.streams.deliver import Call
 from entrycache_fast.streams.namespace import Namespace
 
 
@@ -20,17 +21,9 @@ class EvictNewest(ThreadCache):
 class EvictedComesLast(ThreadCache):
     """The evicted entry is handed over last."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
-        turned = handed if evicted is None else [*handed[1:], handed[0]]
-        super()._call(ns, space, listener, turned, before, evicted)
+    def _call(self, call: Call) -> None:
+        turned = call.handed if call.evicted is None else [*call.handed[1:], call.handed[0]]
+        super()._call(call._replace(handed=turned))
 
 
 class EvictAlone(ThreadCache):
@@ -105,19 +98,11 @@ class EvictCallCounts(ThreadCache):
 class EvictedStillCounts(ThreadCache):
     """During the call the evicted entry is in the total."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
-        late = 0 if evicted is None else before[evicted].size_bytes
+    def _call(self, call: Call) -> None:
+        late = 0 if call.evicted is None else call.before[call.evicted].size_bytes
         self.size_bytes += late
         try:
-            super()._call(ns, space, listener, handed, before, evicted)
+            super()._call(call)
         finally:
             self.size_bytes -= late
 
@@ -137,33 +122,17 @@ class EvictionLoses(ThreadCache):
 class FlushByKey(ThreadCache):
     """A flush hands over in the order of the keys."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
-        ordered = sorted(handed, key=lambda one: (one.key != evicted, one.key))
-        super()._call(ns, space, listener, ordered, before, evicted)
+    def _call(self, call: Call) -> None:
+        ordered = sorted(call.handed, key=lambda one: (one.key != call.evicted, one.key))
+        super()._call(call._replace(handed=ordered))
 
 
 class FlushOneByOne(ThreadCache):
     """A flush calls the listener once an entry."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
-        for one in handed:
-            super()._call(ns, space, listener, [one], before, evicted)
+    def _call(self, call: Call) -> None:
+        for one in call.handed:
+            super()._call(call._replace(handed=[one]))
 
 
 class FlushUses(ThreadCache):
@@ -189,13 +158,11 @@ class FlushOfNothingNeedsNobody(ThreadCache):
 class FlushForgets(ThreadCache):
     """What a listener threw at counts as handed over."""
 
-    def _give_back(
-        self, ns: str, space: Namespace, before: dict[bytes, Entry], evicted: bytes | None, silent: bool
-    ) -> None:
-        super()._give_back(ns, space, before, evicted, silent)
-        for entry in space.dirty.values():
+    def _give_back(self, call: Call, silent: bool) -> None:
+        super()._give_back(call, silent)
+        for entry in call.space.dirty.values():
             entry.dirty = False
-        space.dirty = {}
+        call.space.dirty = {}
 
 
 class FlushPutsBackAsNewest(ThreadCache):
@@ -224,53 +191,29 @@ class FlushKeepsTombstones(ThreadCache):
 class FlushCleansAfterwards(ThreadCache):
     """What was written while a flush was under way is clean after it."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
-        super()._call(ns, space, listener, handed, before, evicted)
-        for key in [one.key for one in handed if one.key in space.dirty]:
-            space.dirty.pop(key).dirty = False
+    def _call(self, call: Call) -> None:
+        super()._call(call)
+        for key in [one.key for one in call.handed if one.key in call.space.dirty]:
+            call.space.dirty.pop(key).dirty = False
 
 
 class ListenerComesBack(ThreadCache):
     """A listener that is replaced while it is called is the listener again when the call ends."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
+    def _call(self, call: Call) -> None:
         try:
-            super()._call(ns, space, listener, handed, before, evicted)
+            super()._call(call)
         finally:
-            space.listener = listener
+            call.space.listener = call.listener
 
 
 class NestedCountedTwice(ThreadCache):
     """What a listener adds to its own namespace counts twice in the total."""
 
-    def _call(
-        self,
-        ns: str,
-        space: Namespace,
-        listener: Listener,
-        handed: list[Handed],
-        before: dict[bytes, Entry],
-        evicted: bytes | None,
-    ) -> None:
-        size_bytes = space.size_bytes
-        super()._call(ns, space, listener, handed, before, evicted)
-        self.size_bytes += space.size_bytes - size_bytes
+    def _call(self, call: Call) -> None:
+        size_bytes = call.space.size_bytes
+        super()._call(call)
+        self.size_bytes += call.space.size_bytes - size_bytes
 
 
 class ResizeLazily(ThreadCache):
