@@ -185,6 +185,7 @@ def search(
     hunt = _Hunt(subject, menu, coverage, progress, theme)
     options = settings(
         max_examples=examples - seeded,
+        derandomize=False,
         database=None,
         deadline=None,
         phases=(Phase.generate,),
@@ -303,6 +304,7 @@ def _shrunk(hunt: _Hunt, choices: Sequence[int], found: Failure) -> Failure | No
     database = InMemoryExampleDatabase()
     options = settings(
         max_examples=1,
+        derandomize=False,
         database=database,
         deadline=None,
         phases=(Phase.reuse, Phase.shrink),

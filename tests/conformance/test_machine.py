@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from entrycache_conformance.conform import Options, SelfCheckFailed, conform, reachable, self_check
 from entrycache_conformance.declaration import Declaration
@@ -83,6 +84,23 @@ def test_the_same_seed_gives_the_same_cases() -> None:
         search(twisted(keep), MENU, 50, 7, Coverage())
     assert seen[0] == seen[1]
     assert len(seen[0]) > 500
+
+
+def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -> None:
+    subject = in_process("streams-evict-newest", "kafka-streams")
+    assert subject is not None
+    menu = subject.declaration.system.menu(subject.declaration.ops)
+    shrunk = []
+    before = settings.get_current_profile_name()
+    for profile in ("default", "ci"):
+        settings.load_profile(profile)
+        try:
+            shrunk.append([search(subject, menu, 400, seed, Coverage()).failure for seed in range(3)])
+        finally:
+            settings.load_profile(before)
+    ours, theirs = ([failure.case.steps for failure in each if failure is not None] for each in shrunk)
+    assert ours == theirs
+    assert len(ours) == 3
 
 
 def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:

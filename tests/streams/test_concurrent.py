@@ -31,15 +31,18 @@ from entrycache_reference.rules import Rule
 SYSTEM: Final = SYSTEMS["kafka-streams"]
 STEPS_MAX: Final = 10
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
-ENDING: Final[Mapping[str, Rule]] = {
-    "threads-copies-are-old": Rule.K_CONCURRENCY_6,
-    "threads-count-lost": Rule.K_CONCURRENCY_3,
-    "threads-handed-over-twice": Rule.K_CONCURRENCY_4,
-    "threads-limit-looked-at-first": Rule.K_CONCURRENCY_7,
-    "threads-total-late": Rule.K_CONCURRENCY_2,
-    "threads-write-unlocked": Rule.K_CONCURRENCY_5,
+ENDING: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "threads-copies-are-old": (Rule.K_CONCURRENCY_6, Rule.K_CONCURRENCY_5),
+    "threads-count-lost": (Rule.K_CONCURRENCY_3,),
+    "threads-handed-over-twice": (Rule.K_CONCURRENCY_4,),
+    "threads-limit-looked-at-first": (Rule.K_CONCURRENCY_7,),
+    "threads-total-late": (Rule.K_CONCURRENCY_2,),
+    "threads-write-unlocked": (Rule.K_CONCURRENCY_5,),
 }
-"""The planted faults whose histories end, and the rule of each."""
+"""The planted faults whose histories end, and the rules of each.
+
+An old copy may be an old value or a miss: which comes first is up to the schedule.
+"""
 
 
 def shared(name: str) -> InProcess:
@@ -67,7 +70,7 @@ def test_every_exhibit_of_threads_has_a_test() -> None:
 def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
     found = search(shared(name), 140, 0, Tally())
     assert found is not None
-    assert ENDING[name] in found.rules
+    assert set(ENDING[name]) & set(found.rules)
     assert len(found.history.steps) <= STEPS_MAX
     assert len(found.history.clients) == 2
     assert 0 < found.times <= found.tries
