@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import shlex
 import subprocess
@@ -23,16 +23,8 @@ BOUND_SECONDS = 60
 STEPS_MAX = 8
 
 
-def _load() -> Any:
-    spec = importlib.util.spec_from_file_location("hostile", HERE / "hostile.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["hostile"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-HOSTILE = _load()
+sys.path.append(str(HERE))
+HOSTILE: Any = importlib.import_module("hostile")
 KINDS: dict[str, Any] = HOSTILE.KINDS
 UNANSWERED = [name for name, kind in KINDS.items() if kind.rule]
 SMOKED = [
@@ -63,7 +55,7 @@ Run = Callable[[list[tuple[str, list[str]]]], list[Ran]]
 
 
 def argv_of(kind: str, scratch: Path) -> str:
-    """`python hostile.py KIND SCRATCH`, but compiled once and not each time."""
+    """The subject of that kind."""
     code = f"import sys; sys.path.append({str(HERE)!r}); import hostile; hostile.main()"
     return shlex.join([sys.executable, "-I", "-S", "-c", code, kind, str(scratch)])
 
