@@ -1,11 +1,12 @@
 """The rule that a difference breaks.
 
 The failing case is played once more with a look at every namespace after every step, where the subject allows it.
-First come the laws that the step at fault breaks with the subject's own outcome and state, and the mutants of the
-reference that answer just as the subject did, to the last look; where there are none, the calls that were made too
-many or too few, and what was seen inside one. Then come other planted faults and the readings of releases that answer
-alike. Where nothing of this says anything, the first of these does: what a look differs in; the rule of the
-reference's last row of the step; the rule of the operation.
+What is written in it is measured alone, and its batches are played as single writes: a wrong size comes before all
+else, then a batch. Then come the laws that the step at fault breaks with the subject's own outcome and state, and the
+mutants of the reference that answer just as the subject did, to the last look, those first that say both. Where there
+are none, the calls that were made too many or too few come, and what was seen inside one; then other planted faults
+and the readings of releases that answer alike. Where nothing of this says anything, the first of these does: what a
+look differs in; the rule of the reference's last row of the step; the rule of the operation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrycache_conformance.codec import decode_object
 from entrycache_conformance.kafka_streams.answers import answer_type, declared_part
+from entrycache_conformance.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 from entrycache_conformance.kafka_streams.probe import Probed, probe
+from entrycache_conformance.kafka_streams.weights import OF_VARIANTS
 from entrycache_conformance.museum.mutants.mutant import Mutant, applied
 from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_conformance.museum.mutants.streams_other import OTHER_STREAMS
@@ -80,6 +83,15 @@ READINGS: Final = (
 WRITES: Final = frozenset({"put", "put_all", "put_if_absent", "store_put", "store_get", "store_delete"})
 """Operations that write to the cache, and so evict where that brings it above its limit."""
 
+GENERAL: Final = frozenset({Rule.K_PUT_1, Rule.K_RANGE_2})
+"""Rules of all writes and of all iterations; one of the step's own kind says more."""
+
+ITERATIONS: Final = frozenset({"range", "reverse_range", "all", "reverse_all"})
+"""Operations that look up what they show."""
+
+VIEWS: Final = frozenset({"store_range", "store_all"})
+"""Operations that show cache and store below as one."""
+
 
 def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference in an answer, the likeliest first."""
@@ -91,18 +103,46 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
         pre = steps[difference.at - 1].state if difference.at else case.system.initial(case.config)
         own = steps[difference.at].state
         probed = Probed(case, steps, difference, difference.at, pre, own)
-    found = [*_laws(probed), *_alike(STREAMS, subject, probed)]
+    laws, alike = _laws(probed), _alike(STREAMS, subject, probed)
+    said = [*_measured(subject, case), *_by_room(probed), *(law for law in laws if law in alike)]
+    said += [*sorted(laws, key=lambda law: law in GENERAL), *alike]
+    found = [rule for rule in said if rule not in OF_VARIANTS]
     if not found:
         found = [rule for rule in (_by_calls(probed),) if rule is not None]
     found += _alike(OTHER_STREAMS, subject, probed)
     found += [rule for reading, rules in READINGS if _reads_alike(reading, subject, probed) for rule in rules]
-    if found:
-        return tuple(dict.fromkeys(found))
-    seen = _by_look(probed)
-    if seen is not None:
-        return (seen,)
+    if not found:
+        found = [_by_look(probed) or _by_step(probed)]
+    return tuple(dict.fromkeys([*found, *said]))
+
+
+def _by_room(probed: Probed) -> list[Rule]:
+    """Whether a write evicted too little or too much: what is left in the cache says so, and what was counted."""
+    own, right = probed.own, probed.steps[probed.at].state
+    if type(probed.case.steps[probed.at]).name not in WRITES or own.evicts == right.evicts:
+        return []
+    left, wanted = (sum(len(space.recent) for space in state.spaces.values()) for state in (own, right))
+    if left > wanted and own.evicts < right.evicts:
+        return [Rule.K_EVICT_4]
+    return [Rule.K_EVICT_5] if left < wanted and own.evicts > right.evicts else []
+
+
+def _by_step(probed: Probed) -> Rule:
+    """The rule of the step at fault: of its last row, where that is not one of the lookups that any step may make."""
     rows = probed.steps[probed.at].rows
-    return (rows[-1].rule if rows else OP_RULES[type(probed.case.steps[probed.at]).name],)
+    name = type(probed.case.steps[probed.at]).name
+    if name in ITERATIONS and probed.difference.at != probed.at:
+        return Rule.K_RANGE_2
+    return OP_RULES[name] if not rows or rows[-1].rule is Rule.K_GET_1 or name in VIEWS else rows[-1].rule
+
+
+def _measured(subject: Subject, case: Case) -> list[Rule]:
+    """What other cases tell, made from this one: its writes alone, its batches as single writes."""
+    try:
+        sizes = [Rule.K_SIZE_1] if measures_otherwise(subject, case) else []
+        return sizes or ([Rule.K_PUT_6] if is_right_one_by_one(subject, case) else [])
+    except BrokenSubject:
+        return []
 
 
 def _laws(probed: Probed) -> list[Rule]:
@@ -136,6 +176,9 @@ def _by_calls(probed: Probed) -> Rule | None:
     )
     if parts == wanted_parts and len(got.get("flushed", ())) != len(expected.get("flushed", ())):
         return Rule.K_FLUSH_1
+    within = inner_rule(probed.case, probed.at, expected, got)
+    if within is not None:
+        return within
     known = [(told["key"], told["value"]) for told in expected.get("forwarded", ())]
     more = [(told["key"], told["value"]) for told in got.get("forwarded", ())]
     if known and known != more and known == [told for told in more if told[1] is not None or told in known]:

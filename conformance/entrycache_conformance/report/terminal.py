@@ -51,7 +51,8 @@ def failure_table(failure: Failure, rules: tuple[Rule, ...]) -> Table:
     difference = failure.difference
     names = ", ".join(rule.value for rule in rules)
     shown_part, state_text = failure.case.system.state_name, failure.case.system.state_text
-    table = Table(title=f"{names} is broken at step {difference.at}", title_justify="left", show_lines=True)
+    broken = "is broken" if len(rules) == 1 else "are broken"
+    table = Table(title=f"{names} {broken} at step {difference.at}", title_justify="left", show_lines=True)
     for column in ("step", "op", "expected", "got", "rule", f"{shown_part} before", f"{shown_part} after"):
         table.add_column(column, overflow="fold")
     state = failure.case.system.initial(failure.case.config)
