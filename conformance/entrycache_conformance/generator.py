@@ -41,7 +41,7 @@ def make_case(
 ) -> Made:
     """A case of these operations; `steps_max` None: as many as the theme wants at most; `theme` one of the system's.
 
-    With `stops` it may end before that at every step.
+    With `stops` it may end before that at every step, and then come the looks of its plan.
     """
     system = declaration.system
     plan = system.plan(draw, declaration, tuple(menu), theme)
@@ -68,6 +68,10 @@ def make_case(
         made.append(op)
         steps.append(done)
         state = done.state
+    for op in plan.looks(state)[: max(0, limit - len(made))] if stops else ():
+        made.append(op)
+        steps.append(checked_step(system, config, state, op, coverage))
+        state = steps[-1].state
     return Made(Case(system, config, tuple(made)), steps)
 
 

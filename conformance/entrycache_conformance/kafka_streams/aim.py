@@ -102,6 +102,9 @@ def _listen(aim: Aim, state: State, depth: int) -> Any:
     steps = aim.steps(state, depth)
     if "put" in aim.menu and aim.draw(0, 2) == 2:
         steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
+    if aim.traits.asks_again and {"put", "flush"} <= set(aim.menu):
+        other = str(choose(aim.draw, aim.namespaces))
+        steps = (*steps, *(ops.Put(other, aim.key(), value="1", dirty=True), ops.Flush(other)) * 2)
     return ops.Listen(ns, steps, fails)
 
 

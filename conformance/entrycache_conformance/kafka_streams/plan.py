@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from entrycache_conformance.draw import Draw, choose
@@ -12,14 +12,23 @@ from entrycache_conformance.kafka_streams.fit import answered_only
 from entrycache_conformance.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.kafka_streams.weights import LEVEL_OF
 from entrycache_conformance.plan import Plan
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.state import State
 
 if TYPE_CHECKING:
     from entrycache_conformance.declaration import Declaration
 
 USUAL_STEPS = 20
-BUDGETS = (8, 8, 8, 0, 1, 2, 3)
 
-UNTHEMED = (Theme.DEFAULT, Theme.DEFAULT, Theme.SMALL_KEYS, Theme.NESTED, Theme.WIDE_TEXT)
+UNTHEMED = (
+    Theme.DEFAULT,
+    Theme.DEFAULT,
+    Theme.SMALL_KEYS,
+    Theme.NESTED,
+    Theme.WIDE_TEXT,
+    Theme.BATCHES,
+    Theme.BUDGETS,
+)
 """Where no theme is asked for."""
 
 
@@ -37,8 +46,19 @@ def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
     if declaration.varies("max_size_bytes"):
         changes["max_size_bytes"] = choose(draw, TRAITS[theme].max_sizes)
     if declaration.varies("reentry_budget"):
-        changes["reentry_budget"] = choose(draw, BUDGETS)
+        changes["reentry_budget"] = choose(draw, TRAITS[theme].budgets)
     return dataclasses.replace(base, **changes)
+
+
+def last_looks(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
+    """All counters, sizes and orders, and what lies below: what should have gone is seen here at the latest."""
+    looks = (
+        ops.Metrics(),
+        ops.Usage(),
+        *(ops.Metrics(name) for name in sorted(state.spaces)),
+        *(ops.StoreInner(name) for name in sorted(state.stores)),
+    )
+    return tuple(op for op in looks if type(op).name in menu)
 
 
 def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
@@ -52,4 +72,4 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
     chosen = weighted(menu, wanted)
     aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
     make = answered_only(aim.op, config)
-    return Plan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make)
+    return Plan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(last_looks, menu))

@@ -31,7 +31,8 @@ class Traits(NamedTuple):
 
     `depth`: how deep listeners may hold listeners. `patience`: how much longer than usual cases go on. `often` says
     how many times as often an operation comes, `within` the same of what is done inside a call; `fails`: how many
-    calls of a listener throw.
+    calls of a listener throw; `budgets`: how many calls of one step perform their steps; `asks_again`: a
+    listener writes to a namespace and flushes it at its end, twice, so that one that has thrown is called once more.
     """
 
     keys: tuple[str, ...] = ("x", "y", "z")
@@ -45,6 +46,8 @@ class Traits(NamedTuple):
     often: Mapping[str, int] = MappingProxyType({})
     within: Mapping[str, int] = WITHIN
     fails: tuple[int | Absent, ...] = (ABSENT, ABSENT, ABSENT, 1, 2)
+    budgets: tuple[int, ...] = (8, 8, 8, 0, 1, 2, 3)
+    asks_again: bool = False
 
 
 class Theme(Enum):
@@ -57,6 +60,8 @@ class Theme(Enum):
     TINY_LIMITS = "tiny-limits"
     LONG_RUNS = "long-runs"
     WIDE_TEXT = "wide-text"
+    BATCHES = "batches"
+    BUDGETS = "budgets"
 
 
 TRAITS: Final = {
@@ -77,7 +82,37 @@ TRAITS: Final = {
     Theme.TINY_LIMITS: Traits(max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}),
     Theme.LONG_RUNS: Traits(keys=tuple("uvwxyz"), steps_max=3_000, patience=60),
     Theme.WIDE_TEXT: Traits(
-        keys=("x", "é", "ﬀ", "𝄞", "", "xy"), values=("1", None, "é", "𝄞", "ﬀﬀ"), often={"range": 3, "all": 2}
+        keys=("x", "é", "ﬀ", "𝄞", "", "xy"),
+        values=("1", None, "é", "𝄞", "ﬀﬀ"),
+        often={"range": 3, "all": 2, "store_range": 8, "store_all": 2},
+    ),
+    Theme.BATCHES: Traits(
+        values=("1", None, "22"),
+        namespaces=(1,),
+        stores=(1, 2),
+        max_sizes=(10_485_760, 142, 189, 141, 200, 400, 95),
+        depth=0,
+        often={
+            "put": 6,
+            "put_all": 3,
+            "put_if_absent": 2,
+            "listen": 2,
+            "evict": 3,
+            "store_put": 5,
+            "store_get": 6,
+            "store_range": 3,
+        },
+        fails=(ABSENT,) * 9 + (1,),
+    ),
+    Theme.BUDGETS: Traits(
+        keys=("x", "y"),
+        values=("1", None),
+        namespaces=(2,),
+        depth=0,
+        often={"listen": 4, "put": 4, "store_put": 4, "on_forward": 3},
+        fails=(ABSENT, 1),
+        budgets=(2, 1, 3),
+        asks_again=True,
     ),
 }
 """The traits of each theme."""
