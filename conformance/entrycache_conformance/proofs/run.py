@@ -6,8 +6,9 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import get_context
 from typing import Final
 
 from rich.console import Console
@@ -51,7 +52,15 @@ def prove(profile: str) -> Proof:
     if len(missing) == len(PACKAGES):
         raise MissingPrerequisite(REASON.format("z3-solver"))
     skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
-    with _progress() as told, ThreadPoolExecutor(1) as beside:
+    worlds = importlib.import_module("entrycache_conformance.proofs.explore.worlds")
+    explorer = importlib.import_module("entrycache_conformance.proofs.explore.evidence")
+    with (
+        _progress() as told,
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart,
+        ThreadPoolExecutor(1) as beside,
+    ):
+        # The worlds of kafka-streams are exhausted in a process of their own, with its own planted errors.
+        streams = apart.submit(explorer.exhaust_streams, profile)
         confirmed = None
         if "crosshair" not in missing:
             # CrossHair runs in processes of its own, beside the rest. Planted errors are applied in this thread only.
@@ -63,11 +72,11 @@ def prove(profile: str) -> Proof:
         if "z3" not in missing:
             told("z3")
             results.append(importlib.import_module("entrycache_conformance.proofs.induction.evidence").induct())
-        worlds = importlib.import_module("entrycache_conformance.proofs.explore.worlds")
-        explorer = importlib.import_module("entrycache_conformance.proofs.explore.evidence")
         results.append(explorer.exhaust(worlds.CI if profile == "ci" else worlds.NIGHTLY, told))
         if confirmed is not None:
             told("CrossHair")
             results.append(confirmed.result())
+        told("kafka-streams")
+        results.append(streams.result())
     evidence = [item for found, _ in results for item in found]
     return Proof(evidence, [line for _, failures in results for line in failures], skipped)

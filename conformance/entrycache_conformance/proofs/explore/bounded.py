@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.state import State
+from entrycache_reference.pulsar_pip430.state import State, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ class WholeState:
         """The representative of its kind: as it was reached first."""
         return state
 
-    def follows(self, state: State) -> bool:
+    def follows(self, step: Step) -> bool:
         """Whether the state keeps within the bounds."""
-        world = self._world
+        world, state = self._world, step.state
         if state.now_nanos > world.latest_nanos or len(state.queue) > world.slots:
             return False
         return all(

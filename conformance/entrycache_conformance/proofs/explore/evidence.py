@@ -11,21 +11,32 @@ from entrycache_conformance.case import to_json
 from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied
 from entrycache_conformance.museum.mutants.entries import ENTRIES
 from entrycache_conformance.museum.mutants.passes import PASSES
+from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_conformance.proofs.evidence import Evidence
-from entrycache_conformance.proofs.explore.bounded import Bounded, bounds_of_events
+from entrycache_conformance.proofs.explore import stream_worlds
+from entrycache_conformance.proofs.explore.bounded import bounds_of_events
 from entrycache_conformance.proofs.explore.later_worlds import LATER
-from entrycache_conformance.proofs.explore.search import Counterexample, Exploration, Progress, breaks, explore
+from entrycache_conformance.proofs.explore.search import (
+    AnyWorld,
+    Counterexample,
+    Exploration,
+    Progress,
+    breaks,
+    explore,
+)
+from entrycache_conformance.proofs.explore.streams import Streams, bounds_of_streams
 from entrycache_conformance.proofs.explore.world import World, bounds
 from entrycache_conformance.proofs.explore.worlds import FAULTS, WIDE
 from entrycache_reference.rules import Rule
 
-MUTANT_OF: Final = {mutant.rule: mutant for mutant in MUTANTS}
-
-
-AnyWorld = World | Bounded
+MUTANT_OF: Final = {mutant.rule: mutant for mutant in (*MUTANTS, *STREAMS)}
 
 EARLIER: Final = (*ENTRIES, *PASSES)
 """The mutants of levels `range` and `queue`; the others are looked for in the worlds of the later levels."""
+
+
+DEEPEST: Final = 6
+"""How deep mutants of `kafka-streams` are looked for."""
 
 
 class Refutation(NamedTuple):
@@ -41,6 +52,8 @@ def refute(mutant: Mutant, inside: Sequence[AnyWorld]) -> Refutation | None:
 
     It counts only if it breaks the law from the empty state too, as a case.
     """
+    if mutant.rule.value.startswith("K-"):
+        return _shallowest(mutant, [world for world in stream_worlds.FAULTS if world in inside])
     if mutant not in EARLIER:
         return _shorter(mutant, [world for world in LATER if world in inside], None)
     best = _shorter(mutant, FAULTS, None)
@@ -60,11 +73,26 @@ def _shorter(mutant: Mutant, worlds: Sequence[AnyWorld], best: Refutation | None
     return best
 
 
+def _shallowest(mutant: Mutant, worlds: Sequence[Streams]) -> Refutation | None:
+    """One step deeper at a time in all of them: these worlds are too large to exhaust each with each mutant."""
+    for depth in range(1, DEEPEST + 1):
+        for world in worlds:
+            best = _shorter(mutant, [replace(world, depth=depth)], None)
+            if best is not None:
+                return best._replace(world=world)
+    return None
+
+
 def shown(world: AnyWorld, seen: Exploration) -> str:
     """What was exhausted, in words."""
     reach = "closed" if seen.closed else f"up to {seen.depth} steps"
-    told = bounds(world) if isinstance(world, World) else bounds_of_events(world)
-    return f"{told}; {reach}, {seen.states} states, {seen.transitions} transitions"
+    return f"{_told(world)}; {reach}, {seen.states} states, {seen.transitions} transitions"
+
+
+def _told(world: AnyWorld) -> str:
+    if isinstance(world, Streams):
+        return bounds_of_streams(world)
+    return bounds(world) if isinstance(world, World) else bounds_of_events(world)
 
 
 def exhaust(worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None]) -> tuple[list[Evidence], list[str]]:
@@ -93,12 +121,22 @@ def exhaust(worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None]) 
     return evidence, failures
 
 
+def exhaust_streams(profile: str) -> tuple[list[Evidence], list[str]]:
+    """The same for the worlds of `kafka-streams`; for a process of its own, which tells nobody how far it is."""
+    return exhaust(stream_worlds.CI if profile == "ci" else stream_worlds.NIGHTLY, lambda _: None)
+
+
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyWorld, Exploration]]) -> str:
-    world, found = max(inside, key=lambda pair: pair[1].states)
+    world, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
     asked = sum(found.fired[rule] for _, found in inside)
     others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not world]
     more = f"; also: {', '.join(others)}" if others else ""
     return f"{shown(world, found)}{more}; asked {asked} times"
+
+
+def _is_norm(world: AnyWorld) -> bool:
+    """Whether the world has no other reading than the norm."""
+    return bool(world.config.variants == type(world.config)().variants)
 
 
 def _size(seen: Exploration) -> str:

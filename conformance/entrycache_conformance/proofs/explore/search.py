@@ -5,18 +5,19 @@ from __future__ import annotations
 import gc
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.proofs.explore.bounded import Bounded, EveryEvent, WholeState
+from entrycache_conformance.proofs.explore.streams import Relative, Streams
 from entrycache_conformance.proofs.explore.world import Canon, Events, World
-from entrycache_conformance.system import SYSTEMS
-from entrycache_reference import pulsar_pip430
-from entrycache_reference.pulsar_pip430 import laws, ops
-from entrycache_reference.pulsar_pip430.state import State
+from entrycache_conformance.system import SYSTEMS, System
+from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.rules import Rule
+
+AnyWorld = World | Bounded | Streams
 
 Progress = Callable[[int, int], None]
 """Told the number of states and of transitions, now and then."""
@@ -52,7 +53,26 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def explore(world: World | Bounded, progress: Progress | None = None, only: Rule | None = None) -> Exploration:
+class Parts(NamedTuple):
+    """What a kind of world is explored with: its system, what may happen in a state, when two states are the same."""
+
+    system: System
+    events: Callable[[Any], Iterable[Any]]
+    canon: Canon | WholeState | Relative
+    start: tuple[Any, ...] = ()
+
+
+def parts_of(world: AnyWorld) -> Parts:
+    """What this world is explored with."""
+    if isinstance(world, Streams):
+        return Parts(SYSTEMS[kafka_streams.NAME], lambda _: world.events, Relative(world), world.start)
+    pulsar = SYSTEMS[pulsar_pip430.NAME]
+    if isinstance(world, World):
+        return Parts(pulsar, Events(world).of, Canon(world))
+    return Parts(pulsar, EveryEvent(world).of, WholeState(world))
+
+
+def explore(world: AnyWorld, progress: Progress | None = None, only: Rule | None = None) -> Exploration:
     """Run every event of the world in every state, and every law after it.
 
     The first step that breaks a law ends the exploration; with `only`, the first that breaks the law of that rule
@@ -62,37 +82,32 @@ def explore(world: World | Bounded, progress: Progress | None = None, only: Rule
         return _explored(world, progress, only)
 
 
-def _explored(world: World | Bounded, progress: Progress | None, only: Rule | None) -> Exploration:
+def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None) -> Exploration:
     config = world.config
-    events: Events | EveryEvent
-    canon: Canon | WholeState
-    if isinstance(world, World):
-        events, canon = Events(world), Canon(world)
-    else:
-        events, canon = EveryEvent(world), WholeState(world)
-    follows = canon.follows
-    step, check, key_of, settled = pulsar_pip430.step, laws.check, canon.key, canon.settled
-    first = settled(pulsar_pip430.initial(config))
+    system, events_of, canon, start = parts_of(world)
+    step, check = system.step, system.check
+    follows, key_of, settled = canon.follows, canon.key, canon.settled
+    first: Any = settled(after(system, config, start))
     seen: set[Hashable] = {key_of(first)}
     fired: dict[Rule, int] = Counter()
     parents, via = array("L", [0]), array("H", [0])
-    made: dict[ops.Op, int] = {}
+    made: dict[Any, int] = {}
     frontier, number, transitions, depth = [first], 0, 0, 0
     while frontier and depth != world.depth:
         depth += 1
-        following: list[State] = []
+        following: list[Any] = []
         for state in frontier:
-            for event in events.of(state):
+            for event in events_of(state):
                 done = step(state, event, config)
                 transitions += 1
                 wrong = check(config, state, event, done, fired)
                 if wrong:
                     if only is None or only in wrong:
-                        path = [*_path(number, parents, via, list(made)), event]
-                        case = Case(SYSTEMS[pulsar_pip430.NAME], config, tuple(path))
+                        path = [*start, *_path(number, parents, via, list(made)), event]
+                        case = Case(system, config, tuple(path))
                         return Exploration(len(seen), transitions, depth, False, fired, Counterexample(wrong, case))
                     continue
-                if done.state is state or not follows(done.state):
+                if done.state is state or not follows(done):
                     continue
                 key = key_of(done.state)
                 if key not in seen:
@@ -107,20 +122,24 @@ def _explored(world: World | Bounded, progress: Progress | None, only: Rule | No
     return Exploration(len(seen), transitions, depth, not frontier, fired, None)
 
 
-def _path(number: int, parents: array[int], via: array[int], made: list[ops.Op]) -> list[ops.Op]:
-    path: list[ops.Op] = []
+def _path(number: int, parents: array[int], via: array[int], made: list[Any]) -> list[Any]:
+    path: list[Any] = []
     while number:
         path.append(made[via[number]])
         number = parents[number]
     return path[::-1]
 
 
+def after(system: System, config: Any, steps: Iterable[Any]) -> Any:
+    """The state that these steps lead to from the empty one."""
+    state = system.initial(config)
+    for event in steps:
+        state = system.step(state, event, config).state
+    return state
+
+
 def breaks(case: Case) -> tuple[Rule, ...]:
     """The rules that the last step of a case breaks, run from the empty state."""
-    state = pulsar_pip430.initial(case.config)
-    wrong: tuple[Rule, ...] = ()
-    for event in case.steps:
-        done = pulsar_pip430.step(state, event, case.config)
-        wrong = laws.broken(case.config, state, event, done)
-        state = done.state
-    return wrong
+    system, config, last = case.system, case.config, case.steps[-1]
+    state = after(system, config, case.steps[:-1])
+    return system.broken(config, state, last, system.step(state, last, config))

@@ -9,7 +9,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.state import Entry, Slot, State
+from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
 
 DEAD: Final = 255
@@ -152,7 +152,7 @@ class Canon:
             )
         return bytes(parts)
 
-    def follows(self, state: State) -> bool:
+    def follows(self, step: Step) -> bool:
         """Whether the state keeps within the bounds: no event of the world leads out of them."""
         return True
 
