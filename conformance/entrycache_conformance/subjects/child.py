@@ -324,7 +324,7 @@ class Child:
         return cases
 
     def _exchange(self, batch: Sequence[Case | History]) -> tuple[list[Any], Failed | None]:
-        """Play a batch up to its first run that fails; what the process would still answer dies with it."""
+        """Play a batch up to its first run that fails or breaks; what the process would still answer dies with it."""
         if self._process is None:
             self._start()
         process = self._process
@@ -349,7 +349,9 @@ class Child:
                     return answers, answer
                 answers.append(answer)
         except (BrokenSubject, RecursionError) as error:
-            raise self._broken(error) from None
+            broken = self._broken(error)
+            self._drop()
+            raise broken from None
         return answers, None
 
     def _again(self, case: Case, failure: Failed) -> Answer:
