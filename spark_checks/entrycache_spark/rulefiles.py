@@ -5,6 +5,9 @@ equals `balance` (default 0); `same witness` names another rule whose witness pr
 query over `events` and `brokers` that returns the violations; it decides wherever the witnesses do not prove
 the rule. `token(a, b)` is a 32-bit hash, `counter(value, 'name')` a number in a JSON text.
 
+`settled` is a condition on the one row a broker of the view `settled`, built without windows that grow with the trace:
+where it holds, the broker conforms. It says nothing where it does not, nor where events are missing.
+
 `over VIEW` is a condition on the rows of a view that several rules share (`rules/shared/VIEW.sql`; `rows` stands
 for `events` itself): a row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and
 `sure`. All rules over one view are decided in one scan of it. A condition over `rows` is its own witness.
@@ -21,7 +24,7 @@ from typing import Final
 from entrycache_reference.errors import UsageError
 
 _HEADING: Final = re.compile(
-    r"^-- (checked|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",
+    r"^-- (checked|settled|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",
     re.MULTILINE,
 )
 ROWS: Final = "rows"
@@ -47,6 +50,7 @@ class RuleFile:
 
     id: str
     checked: str
+    settled: str | None
     witness: str | None
     balance: str
     window: str | None
@@ -75,7 +79,9 @@ def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None)
         witness, balance = other.witness, other.balance
     elif witness is None and conditions and all(condition.view == ROWS for condition in conditions):
         witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
-    return RuleFile(rule_id, sections["checked"], witness, balance, sections.get("window"), conditions)
+    return RuleFile(
+        rule_id, sections["checked"], sections.get("settled"), witness, balance, sections.get("window"), conditions
+    )
 
 
 _DESCRIBING: Final = ("expected", "observed", "life", "seqs", "sure")

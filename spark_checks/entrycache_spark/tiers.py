@@ -19,7 +19,13 @@ _CHAIN_RULE: Final = "R-STATE-1"
 """The rule whose witness also shows that no (broker, seq) is missing or doubled."""
 
 _CHAIN: Final = RuleFile(
-    "CHAIN", "false", "token(seq, 0) - token(seq - 1, 0)", "token(last_seq, 0) - token(first_seq - 1, 0)", None, ()
+    "CHAIN",
+    "false",
+    None,
+    "token(seq, 0) - token(seq - 1, 0)",
+    "token(last_seq, 0) - token(first_seq - 1, 0)",
+    None,
+    (),
 )
 """The same for systems without such a rule."""
 
@@ -241,6 +247,10 @@ def evaluate(
     if metadata.system == STREAMS:
         opened = [broker.name for broker in brokers if broker.opened]
         missing += [f"broker {name!r}: it begins with entries cached before" for name in opened]
+    windows = Windows(engine, brokers, metadata.sampled)
+    if witnesses and any(rule.settled is not None for rule in rules):
+        progress("grounds")
+        windows.settle([rule for rule in rules if rule.settled is not None])
     unproved = {
         rule.id: [broker for broker in brokers if not (witnesses and broker.proved.get(rule.id, False))]
         for rule in rules
@@ -248,7 +258,6 @@ def evaluate(
     left = [
         rule for rule in rules if any(broker.checked[rule.id] or rule.id == _CHAIN_RULE for broker in unproved[rule.id])
     ]
-    windows = Windows(engine, brokers, metadata.sampled)
     shown: list[tuple[str, tuple[Any, ...]]] = []
     for rule in left:
         if rule.window is not None:
@@ -282,6 +291,7 @@ class Windows:
 
     def __init__(self, engine: SqlEngine, brokers: Sequence[Broker], sampled: bool) -> None:
         self._engine = engine
+        self._brokers = brokers
         self._gap = sampled or any(broker.gapped for broker in brokers)
         island = "seq - row_number() over (partition by broker order by seq)" if self._gap else "cast(0 as bigint)"
         # Of a sampled trace no two rows are known to follow one another.
@@ -299,6 +309,25 @@ class Windows:
             "events",
             f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
         )
+
+    def settle(self, asked: Sequence[RuleFile]) -> None:
+        """Note as proved what brokers that begin empty and miss nothing show by grounds alone."""
+        whole = [
+            broker
+            for broker in self._brokers
+            if broker.starts
+            and not broker.opened
+            and not broker.gapped
+            and any(broker.checked[rule.id] for rule in asked)
+        ]
+        if not whole:
+            return
+        self.open(whole)
+        self._engine.define("settled", shared_view("settled"))
+        columns = ", ".join(f"coalesce({rule.settled}, false)" for rule in asked)
+        by_name = {broker.name: broker for broker in whole}
+        for name, *held in self._engine.rows(f"select broker, {columns} from settled"):
+            by_name[name].proved.update(zip((rule.id for rule in asked), held, strict=True))
 
     def over(self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]) -> list[tuple[str, tuple[Any, ...]]]:
         """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mutate
 import plant
+import pytest
 from layout import split
 from test_random import by_broker, differences
 
@@ -87,3 +88,18 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
         result = audit(trace, engine)
         assert not result.violations
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine: str, spark_session: object) -> None:
+    rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
+    said: list[str] = []
+    result = audit(tmp_path / "honest", engine, progress=said.append)
+    assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
+    assert "grounds" in said
+    assert not any("windows over" in text or "conditions over" in text for text in said)
+    hit = next(row for row in rows if row["op"] == "HIT")
+    hit["size_bytes"] += 1
+    wrong = audit(plant.write(tmp_path / "wrong", rows, system=STREAMS), engine, progress=said.append)
+    assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
+    assert any("conditions over" in text for text in said)

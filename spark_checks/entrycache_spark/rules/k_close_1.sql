@@ -4,6 +4,9 @@
 -- checked
 op = 'REMOVE' and cause = 'CLEAR'
 
+-- settled
+keys_hold and calls_hold and left_empty
+
 -- over streamed
 op = 'REMOVE' and cause = 'CLEAR' and whole and (
   coalesce(life <> life_shown and life <> life_told, true)

@@ -3,6 +3,9 @@
 -- checked
 op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
 
+-- settled
+keys_hold and calls_hold and left_empty
+
 -- over streamed: what leaves was there
 op = 'REMOVE' and cause = 'CLOSE' and whole and coalesce(life <> life_shown and life <> life_told, true)
 

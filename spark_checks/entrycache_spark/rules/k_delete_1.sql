@@ -3,6 +3,9 @@
 -- checked
 op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null
 
+-- settled
+keys_hold
+
 -- over streamed
 op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and whole and life <> life_shown and life <> life_told
 

@@ -4,6 +4,9 @@
 -- checked
 op = 'EVICT'
 
+-- settled
+keys_hold and calls_hold and eldest_first
+
 -- over streamed
 op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_told, true)
 

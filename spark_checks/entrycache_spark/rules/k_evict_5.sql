@@ -4,6 +4,9 @@
 -- checked
 op = 'PUT'
 
+-- settled
+keys_hold and calls_hold and none_needless
+
 -- over streamed
 overflows and whole and bytes_after + size_bytes <= limit_now
 

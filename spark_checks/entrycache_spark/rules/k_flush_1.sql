@@ -4,6 +4,9 @@
 -- checked
 op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
 
+-- settled
+keys_hold and calls_hold and order_holds and handed_all
+
 -- over streamed: what is handed over is cached, or is being evicted by this very call
 op = 'FLUSH' and whole and coalesce(life <> life_told, true) and not leaves_here
 

@@ -4,6 +4,9 @@
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 
+-- settled
+keys_hold
+
 -- over streamed
 whole and live and life = life_told and not dirty_told and not dirty_shown and (
   op = 'FLUSH'

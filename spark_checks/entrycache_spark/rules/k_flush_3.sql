@@ -4,6 +4,9 @@
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and life is not null
 
+-- settled
+keys_hold
+
 -- over streamed
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_told and not dirty and dirty_told and dirty_shown
 

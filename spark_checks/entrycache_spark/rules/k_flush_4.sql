@@ -4,6 +4,9 @@
 -- checked
 op = 'DELETE' and cause = 'FLUSH'
 
+-- settled
+keys_hold
+
 -- over streamed
 op = 'DELETE' and cause = 'FLUSH' and whole and (
   coalesce(life <> flushed_life or call_id <> flushed_call, true)

@@ -3,6 +3,9 @@
 -- checked
 op = 'HIT'
 
+-- settled
+keys_hold
+
 -- over streamed
 op = 'HIT' and whole and coalesce(life <> life_shown and life <> life_told, true)
 

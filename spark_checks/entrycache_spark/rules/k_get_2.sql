@@ -3,6 +3,9 @@
 -- checked
 op = 'MISS'
 
+-- settled
+keys_hold
+
 -- over streamed
 op = 'MISS' and whole and live and life_shown <> -9223372036854775807
 

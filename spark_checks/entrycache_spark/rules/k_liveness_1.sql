@@ -3,6 +3,9 @@
 -- checked
 true
 
+-- settled
+calls_hold
+
 -- over streamed: time, across gaps too
 ts_ns < ts_before
 

@@ -5,6 +5,9 @@
 -- checked
 op in ('PUT', 'EVICT', 'DELETE', 'REMOVE', 'END')
 
+-- settled
+keys_hold and calls_hold and sums_hold and totals_hold
+
 -- over streamed
 whole and (
   (coalesce(bytes_after <> by_row, true) and bytes_after <> by_sum)

@@ -3,6 +3,9 @@
 -- checked
 op = 'PUT' and not coalesce(dirty, false)
 
+-- settled
+keys_hold
+
 -- over streamed
 op = 'PUT' and not dirty and whole and dirty_told and dirty_shown
 

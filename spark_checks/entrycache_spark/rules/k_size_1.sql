@@ -4,6 +4,9 @@
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 
+-- settled
+keys_hold
+
 -- over streamed
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH', 'FAILED') and whole and life = put_seq
 and size_bytes <> put_size and size_bytes <> size_shown
