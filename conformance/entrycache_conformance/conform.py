@@ -27,6 +27,9 @@ from entrycache_conformance.subjects.broken import broken_reference
 from entrycache_conformance.subjects.subject import Subject, Trouble
 from entrycache_reference.rules import Rule
 
+OTHER_SEEDS: Final = 3
+"""How many more searches look for an answer that a step without one hides."""
+
 SCOUT_CASES: Final = 1_500
 """Cases that tell what is reachable with a part of the operations or of the configuration."""
 
@@ -160,15 +163,23 @@ def _search(
 
 
 def _behind(subject: Subject, menu: Sequence[str], failure: Failure, options: Options) -> Failure | None:
-    """A difference that a step without an answer hides: the level once more without that operation."""
+    """A difference that a step without an answer hides: the level once more without that operation.
+
+    Where that finds none that answers, other seeds are tried with all operations: this one may answer wrongly too.
+    """
     if not failure.difference.is_silent or not failure.case.steps:
         return None
     silent = type(failure.case.steps[failure.difference.at]).name
     rest = [name for name in menu if name != silent]
-    if not rest:
-        return None
+    examples = options.profile.examples
     with hurried(subject, TRY_SECONDS) if hangs(failure) else nullcontext():
-        behind = search(subject, rest, options.profile.examples, options.seed, Coverage()).failure
+        behind = search(subject, rest, examples, options.seed, Coverage()).failure if rest else None
+        if behind is not None and not behind.difference.is_silent:
+            return behind
+        for seed in range(options.seed + 1, options.seed + 1 + OTHER_SEEDS):
+            found = search(subject, menu, examples, seed, Coverage(), shrinks=False).failure
+            if found is not None and not found.difference.is_silent:
+                return search(subject, menu, examples, seed, Coverage()).failure
     return None if behind is not None and hangs(behind) else behind
 
 
