@@ -381,6 +381,21 @@ def left_by_a_close(s: StreamScript, planted: bool) -> Found:
     return wrong(planted, "K-CLOSE-2", s.close("a", ["l"] if planted else None))
 
 
+@story()
+def left_by_a_close_told_first(s: StreamScript, planted: bool) -> Found:
+    """A recorder may tell of the close before it tells what leaves by it."""
+    for key in ("k", "l", "m"):
+        s.put("a", key)
+    s.call()
+    s.row("CACHE_CLOSE", cache="a")
+    rows = [s.at("REMOVE", "a", key, cause="CLOSE") for key in (("l", "k") if planted else ("m", "l", "k"))]
+    for row in rows:
+        s.bytes -= 100
+        row["bytes_after"] = row["manager_bytes"] = s.bytes
+    s.spaces["a"] = {"m": s.spaces["a"]["m"]} if planted else {}
+    return wrong(planted, "K-CLOSE-2", rows[-1])
+
+
 # --- sums, counters, calls
 
 

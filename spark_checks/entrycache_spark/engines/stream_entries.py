@@ -178,7 +178,7 @@ class StreamEntries:
             self.told[cache] = written(left, key, made)
             self.used[cache] = written(used, key, made)
             story.put = row
-            story.shown = Shown(row["seq"], row["size_bytes"], row["dirty"])
+            story.shown = Shown(row["life"], row["size_bytes"], row["dirty"])
         elif op == "HIT":
             there = used if key in used.nodes else written(used, key, Node(None, False, 0, Context(), row["seq"]))
             self.used[cache] = looked_up(there, key)

@@ -55,11 +55,11 @@ class Order:
         if not self._entries.told[row["cache"]].nodes:
             return
         op, cause = row["op"], row["cause"]
-        if op == "CACHE_CLOSE":
-            self._tell("K-CLOSE-2", row, "an empty namespace")
-        if op == "REMOVE" and after is not None:
-            goes_on = same(after, row, "cache", "call_id")
-            if cause == "CLEAR" and not (goes_on and after["op"] == "REMOVE" and after["cause"] == "CLEAR"):
-                self._tell("K-CLOSE-1", row, "an empty namespace")
-            if cause == "CLOSE" and not (goes_on and after["op"] in ("REMOVE", "CACHE_CLOSE")):
+        if op not in ("REMOVE", "CACHE_CLOSE") or after is None:
+            return
+        goes_on = same(after, row, "cache", "call_id")
+        if op == "CACHE_CLOSE" or cause == "CLOSE":
+            if not (goes_on and after["op"] in ("REMOVE", "CACHE_CLOSE")):
                 self._tell("K-CLOSE-2", row, "an empty namespace")
+        elif cause == "CLEAR" and not (goes_on and after["op"] == "REMOVE" and after["cause"] == "CLEAR"):
+            self._tell("K-CLOSE-1", row, "an empty namespace")

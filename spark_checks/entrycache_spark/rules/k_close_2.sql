@@ -21,14 +21,9 @@ case when seen_seq is null then array(seq) else array(seen_seq, seq) end
 -- sure
 not many
 
--- over streamed: nothing is left
-whole and live_in_cache > 0 and (
-  op = 'CACHE_CLOSE'
-  or (
-    op = 'REMOVE' and cause = 'CLOSE' and seq_after = seq + 1
-    and not coalesce(op_after in ('REMOVE', 'CACHE_CLOSE') and cache_after = cache and call_after = call_id, false)
-  )
-)
+-- over streamed: nothing is left (CACHE_CLOSE may stand before its REMOVE rows or behind them)
+whole and live_in_cache > 0 and (op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')) and seq_after = seq + 1
+and not coalesce(op_after in ('REMOVE', 'CACHE_CLOSE') and cache_after = cache and call_after = call_id, false)
 
 -- expected
 'an empty namespace'
