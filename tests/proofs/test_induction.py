@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_conformance.museum.mutants import applied  # noqa: E402
-from entrycache_conformance.proofs.induction import queue, table  # noqa: E402
+from entrycache_conformance.proofs.induction import queue, sums, table  # noqa: E402
 from entrycache_conformance.proofs.induction.evidence import induct  # noqa: E402
 from entrycache_conformance.proofs.induction.lemma import (  # noqa: E402
     Fault,
@@ -19,10 +21,11 @@ from entrycache_conformance.proofs.induction.lemma import (  # noqa: E402
 )
 from entrycache_conformance.proofs.induction.symbolic import Term, merged, paths  # noqa: E402
 from entrycache_conformance.proofs.induction.take import Take  # noqa: E402
+from entrycache_reference.kafka_streams import running, spaces, writes  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
 
-LEMMAS = (*table.LEMMAS, *queue.LEMMAS)
+LEMMAS = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS)
 
 
 @pytest.mark.parametrize("lemma", LEMMAS, ids=lambda lemma: lemma.rule.value)
@@ -85,3 +88,20 @@ def test_the_facts_come_from_the_functions_of_the_moment() -> None:
         take = Take(DECISION)
         assert unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is False
     assert unsatisfiable(z3.And(Take(DECISION).for_reads, Take(DECISION).head.count == 0)) is True
+
+
+@pytest.mark.parametrize(
+    ("patched", "name"), [(running, "bytes_of"), (spaces, "booked"), (writes, "booked"), (spaces, "accounted")]
+)
+def test_a_total_that_is_not_kept_has_a_counterexample(
+    monkeypatch: pytest.MonkeyPatch, patched: ModuleType, name: str
+) -> None:
+    """Each place where the running total is changed matters to some operation."""
+    wrong = {
+        "bytes_of": lambda state, own: 0,
+        "booked": lambda before, after, *_: after,
+        "accounted": lambda before, done, *_: done,
+    }
+    monkeypatch.setattr(patched, name, wrong[name])
+    total = next(lemma for lemma in sums.LEMMAS if lemma.rule is Rule.K_METRICS_4)
+    assert any(unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION))

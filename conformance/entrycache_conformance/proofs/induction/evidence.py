@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from entrycache_conformance.proofs.evidence import Evidence
-from entrycache_conformance.proofs.induction import queue, table
+from entrycache_conformance.proofs.induction import queue, sums, table
 from entrycache_conformance.proofs.induction.lemma import Lemma, problems
 from entrycache_reference.pulsar_pip430.decision import DECISION
 
 
-def induct(lemmas: Sequence[Lemma] = (*table.LEMMAS, *queue.LEMMAS)) -> tuple[list[Evidence], list[str]]:
+def induct(lemmas: Sequence[Lemma] = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS)) -> tuple[list[Evidence], list[str]]:
     """Prove the lemmas; the evidence for each that was proved, and what failed."""
     evidence: list[Evidence] = []
     failures: list[str] = []
