@@ -46,6 +46,8 @@ def inner_rule(case: Case, at: int, expected: Mapping[str, Any], got: Mapping[st
                 return None
             if wanted["inner"] == made["inner"]:
                 continue
+            if not wanted["inner"] or not made["inner"]:
+                return Rule.K_LISTEN_3
             steps = _steps(case.steps[: at + 1], tuple(wanted[name] for name in named))
             pairs = zip(wanted["inner"], made["inner"], strict=False)
             index = next((index for index, (one, other) in enumerate(pairs) if one != other), None)

@@ -19,6 +19,7 @@ from entrycache_conformance.codec import decode_object
 from entrycache_conformance.kafka_streams.answers import answer_type, declared_part
 from entrycache_conformance.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 from entrycache_conformance.kafka_streams.probe import Probed, probe
+from entrycache_conformance.kafka_streams.step_rules import rule_of_step
 from entrycache_conformance.kafka_streams.weights import OF_VARIANTS
 from entrycache_conformance.museum.mutants.mutant import Mutant, applied
 from entrycache_conformance.museum.mutants.streams import STREAMS
@@ -33,42 +34,13 @@ from entrycache_reference.kafka_streams.config import (
     UndeliveredEviction,
 )
 from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
+from entrycache_reference.kafka_streams.state import Space, State
 from entrycache_reference.rules import Rule
 
 if TYPE_CHECKING:
     from entrycache_conformance.case import Case
     from entrycache_conformance.judge import Difference
     from entrycache_conformance.subjects.subject import Subject
-
-OP_RULES: Final = {
-    "put": Rule.K_PUT_1,
-    "put_all": Rule.K_PUT_6,
-    "put_if_absent": Rule.K_PUT_7,
-    "get": Rule.K_GET_1,
-    "delete": Rule.K_DELETE_1,
-    "range": Rule.K_RANGE_1,
-    "reverse_range": Rule.K_RANGE_3,
-    "all": Rule.K_RANGE_2,
-    "reverse_all": Rule.K_RANGE_3,
-    "listen": Rule.K_LISTEN_5,
-    "flush": Rule.K_FLUSH_1,
-    "evict": Rule.K_EVICT_2,
-    "clear": Rule.K_CLOSE_1,
-    "close": Rule.K_CLOSE_2,
-    "resize": Rule.K_RESIZE_1,
-    "usage": Rule.K_METRICS_1,
-    "metrics": Rule.K_METRICS_2,
-    "store_put": Rule.K_STORE_1,
-    "store_get": Rule.K_STORE_1,
-    "store_delete": Rule.K_STORE_7,
-    "store_range": Rule.K_STORE_8,
-    "store_all": Rule.K_STORE_8,
-    "store_flush": Rule.K_STORE_2,
-    "store_inner": Rule.K_STORE_2,
-    "on_forward": Rule.K_STORE_5,
-    "share": Rule.K_SHARE_1,
-}
-"""The rule of an operation where nothing says more."""
 
 READINGS: Final = (
     ({"undelivered_eviction": UndeliveredEviction.LOST}, (Rule.K_FLUSH_3,)),
@@ -83,14 +55,14 @@ READINGS: Final = (
 WRITES: Final = frozenset({"put", "put_all", "put_if_absent", "store_put", "store_get", "store_delete"})
 """Operations that write to the cache, and so evict where that brings it above its limit."""
 
-GENERAL: Final = frozenset({Rule.K_PUT_1, Rule.K_RANGE_2})
-"""Rules of all writes and of all iterations; one of the step's own kind says more."""
+GENERAL: Final = frozenset({Rule.K_PUT_1, Rule.K_PUT_6, Rule.K_RANGE_2, Rule.K_EVICT_6})
+"""Rules of all writes and of all iterations, whose laws almost any difference breaks; others say more."""
 
-ITERATIONS: Final = frozenset({"range", "reverse_range", "all", "reverse_all"})
-"""Operations that look up what they show."""
+LAST: Final = OF_VARIANTS | {Rule.K_LIVENESS_2}
+"""Rules that come behind all others: those of readings, and that an answer is none of its operation's."""
 
-VIEWS: Final = frozenset({"store_range", "store_all"})
-"""Operations that show cache and store below as one."""
+BELOW: Final = {"store_get": Rule.K_STORE_6, "store_delete": Rule.K_STORE_7}
+"""Operations that write what they have read, or in its place."""
 
 
 def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
@@ -104,36 +76,34 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
         own = steps[difference.at].state
         probed = Probed(case, steps, difference, difference.at, pre, own)
     laws, alike = _laws(probed), _alike(STREAMS, subject, probed)
-    said = [*_measured(subject, case), *_by_room(probed), *(law for law in laws if law in alike)]
-    said += [*sorted(laws, key=lambda law: law in GENERAL), *alike]
-    found = [rule for rule in said if rule not in OF_VARIANTS]
+    general = [law for law in laws if law in GENERAL]
+    said = [*_measured(subject, case), *_by_content(probed), *(law for law in laws if law in alike), *laws, *alike]
+    found = [rule for rule in said if rule in alike or rule not in general]
+    found = [rule for rule in found if rule not in LAST]
     if not found:
         found = [rule for rule in (_by_calls(probed),) if rule is not None]
     found += _alike(OTHER_STREAMS, subject, probed)
     found += [rule for reading, rules in READINGS if _reads_alike(reading, subject, probed) for rule in rules]
-    if not found:
-        found = [_by_look(probed) or _by_step(probed)]
+    found = found or general or [_by_look(probed) or rule_of_step(probed)]
     return tuple(dict.fromkeys([*found, *said]))
 
 
-def _by_room(probed: Probed) -> list[Rule]:
-    """Whether a write evicted too little or too much: what is left in the cache says so, and what was counted."""
+def _by_content(probed: Probed) -> list[Rule]:
+    """Whether a write that answered rightly left too little or too much: the cache shows it, and what was counted."""
     own, right = probed.own, probed.steps[probed.at].state
-    if type(probed.case.steps[probed.at]).name not in WRITES or own.evicts == right.evicts:
+    name = type(probed.case.steps[probed.at]).name
+    if name not in WRITES - BELOW.keys() or probed.difference.at == probed.at:
         return []
+    if isinstance(probed.steps[probed.at].outcome.answer, Failed):
+        return [Rule.K_FLUSH_3] if any(_lost_its_eldest(own, space, ns) for ns, space in right.spaces.items()) else []
     left, wanted = (sum(len(space.recent) for space in state.spaces.values()) for state in (own, right))
     if left > wanted and own.evicts < right.evicts:
         return [Rule.K_EVICT_4]
     return [Rule.K_EVICT_5] if left < wanted and own.evicts > right.evicts else []
 
 
-def _by_step(probed: Probed) -> Rule:
-    """The rule of the step at fault: of its last row, where that is not one of the lookups that any step may make."""
-    rows = probed.steps[probed.at].rows
-    name = type(probed.case.steps[probed.at]).name
-    if name in ITERATIONS and probed.difference.at != probed.at:
-        return Rule.K_RANGE_2
-    return OP_RULES[name] if not rows or rows[-1].rule is Rule.K_GET_1 or name in VIEWS else rows[-1].rule
+def _lost_its_eldest(own: State, space: Space, ns: str) -> bool:
+    return bool(space.recent) and space.recent[-1] not in (own.spaces[ns].recent if ns in own.spaces else ())
 
 
 def _measured(subject: Subject, case: Case) -> list[Rule]:
@@ -163,9 +133,10 @@ def _laws(probed: Probed) -> list[Rule]:
 def _by_calls(probed: Probed) -> Rule | None:
     """What the calls say in which the outcomes of the step at fault differ, or how many evictions were counted."""
     expected, got = probed.difference.expected, probed.difference.got
+    name = type(probed.case.steps[probed.at]).name
     if probed.difference.at != probed.at:
-        if type(probed.case.steps[probed.at]).name == "store_get" and expected.get("puts") != got.get("puts"):
-            return Rule.K_STORE_6
+        if name in BELOW and expected.get("puts") != got.get("puts"):
+            return BELOW[name]
         more = got.get("evicts", 0) - expected.get("evicts", 0)
         return None if more == 0 else Rule.K_EVICT_5 if more > 0 else Rule.K_EVICT_4
     names = ("flushed", "forwarded")
@@ -176,6 +147,8 @@ def _by_calls(probed: Probed) -> Rule | None:
     )
     if parts == wanted_parts and len(got.get("flushed", ())) != len(expected.get("flushed", ())):
         return Rule.K_FLUSH_1
+    if parts != wanted_parts and [part[:2] for part in parts] == [part[:2] for part in wanted_parts]:
+        return Rule.K_LISTEN_1
     within = inner_rule(probed.case, probed.at, expected, got)
     if within is not None:
         return within
@@ -184,7 +157,9 @@ def _by_calls(probed: Probed) -> Rule | None:
     if known and known != more and known == [told for told in more if told[1] is not None or told in known]:
         return Rule.K_STORE_3
     evicts = any(row.cause == "EVICT" for row in probed.steps[probed.at].rows)
-    if type(probed.case.steps[probed.at]).name in WRITES:
+    if name == "store_get":
+        return Rule.K_STORE_6
+    if name in WRITES:
         wanted, made = (sum(len(outcome.get(name, ())) for name in names) for outcome in (expected, got))
         if wanted != made:
             return Rule.K_EVICT_4 if made < wanted else Rule.K_EVICT_5
