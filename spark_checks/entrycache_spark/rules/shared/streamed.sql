@@ -50,7 +50,8 @@ judged as (
   select
     *,
     case when live then put_seq else -9223372036854775807 end as life_told,
-    live and put_dirty and coalesce(flushed_life <> put_seq, flushed_seq is null or flushed_life is null) as dirty_told
+    live and put_dirty
+      and coalesce(flushed_life <> put_seq or flushed_seq < put_seq, flushed_seq is null or flushed_life is null) as dirty_told
   from keyed
 ),
 changed as (
