@@ -9,8 +9,8 @@ import pytest
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_conformance.museum.mutants import applied  # noqa: E402
-from entrycache_conformance.proofs.induction import queue, sums, table  # noqa: E402
-from entrycache_conformance.proofs.induction.evidence import induct  # noqa: E402
+from entrycache_conformance.proofs.induction import sums, table  # noqa: E402
+from entrycache_conformance.proofs.induction.evidence import LEMMAS, induct  # noqa: E402
 from entrycache_conformance.proofs.induction.lemma import (  # noqa: E402
     Fault,
     Lemma,
@@ -24,8 +24,6 @@ from entrycache_conformance.proofs.induction.take import Take  # noqa: E402
 from entrycache_reference.kafka_streams import running, spaces, writes  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
-
-LEMMAS = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS)
 
 
 @pytest.mark.parametrize("lemma", LEMMAS, ids=lambda lemma: lemma.rule.value)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from entrycache_conformance.proofs.evidence import Evidence
-from entrycache_conformance.proofs.induction import queue, sums, table
+from entrycache_conformance.proofs.induction import overflow, queue, sums, table
 from entrycache_conformance.proofs.induction.lemma import Lemma, problems
 from entrycache_reference.pulsar_pip430.decision import DECISION
 
+LEMMAS: Final = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS, *overflow.LEMMAS)
+"""All of them, those of `pulsar-pip430` first."""
 
-def induct(lemmas: Sequence[Lemma] = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS)) -> tuple[list[Evidence], list[str]]:
+
+def induct(lemmas: Sequence[Lemma] = LEMMAS) -> tuple[list[Evidence], list[str]]:
     """Prove the lemmas; the evidence for each that was proved, and what failed."""
     evidence: list[Evidence] = []
     failures: list[str] = []

@@ -49,6 +49,10 @@ class Term:
     def __sub__(self, other: object) -> Term:
         return Term(self.term - raw(other))
 
+    def __floordiv__(self, other: object) -> Term:
+        """Only where the divisor is positive: z3 and Python round alike there."""
+        return Term(self.term / raw(other))
+
     def __mod__(self, other: object) -> Term:
         return Term(self.term % raw(other))
 
