@@ -188,11 +188,9 @@ def show(report: Report, seed: int, profile: str) -> None:
         out.print(f"source: {cut(printable(source), 400)}", markup=False, soft_wrap=True)
     fired = [rule["fired"] for rule in report.json["rules"].values()]
     met = sum(1 for count in fired if count)
-    cells = sum(1 for count in report.json["cells"].values() if count)
-    out.print(
-        f"seed {seed}, profile {profile}; {met} of {len(fired)} rules fired, "
-        f"{cells} of {len(report.json['cells'])} decision cells met"
-    )
+    counts = report.json["cells"].values()
+    cells = f", {sum(1 for count in counts if count)} of {len(counts)} decision cells met" if counts else ""
+    out.print(f"seed {seed}, profile {profile}; {met} of {len(fired)} rules fired{cells}")
     out.print(f"skipped: {len(report.json['skipped'])}")
     for item in report.json["skipped"]:
         out.print(f"  {item['what']}: {item['reason']}", markup=False)

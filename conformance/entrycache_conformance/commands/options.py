@@ -32,7 +32,7 @@ class OneLineErrors(click.Group):
         except click.exceptions.Abort:
             code = 130
         except click.ClickException as error:
-            print(f"entrycache: {' '.join(error.format_message().split())}; see --help", file=sys.stderr)
+            print(f"entrycache: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
             code = 2
         except EntrycacheError as error:
             print(f"entrycache: {error}", file=sys.stderr)
