@@ -34,13 +34,35 @@ from entrycache_reference.pulsar_pip430.ops import LEVELS
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "faults.md"
 
-JARS = {
+PULSAR_JARS = {
     "time-cutoff-included": "the time predicate compares with <= instead of <",
     "size-one-entry-too-many": "the size predicate compares with > instead of >=",
     "requeue-keeps-accessed": "a requeue does not reset the accessed flag",
     "removal-keeps-size": "a removal by the queue does not lower the bytes of the cache",
 }
-"""The changed jars: what was changed in the released bytecode."""
+"""The changed jars of Pulsar: what was changed in the released bytecode."""
+
+CACHE_JARS = {
+    "overflow-at-the-limit": "a write evicts while the total is >= the limit instead of >",
+    "rewritten-key-keeps-its-turn": "a dirty key that is written again keeps its turn",
+    "tombstones-stay-after-a-flush": "tombstones that were handed over stay in the cache",
+    "flag-not-counted": "an entry does not count the byte of its dirty flag",
+}
+STORE_JARS = {
+    "range-below-without-its-first-key": "a range of the store below does not hold its first key",
+    "tombstone-does-not-hide": "a tombstone in the cache does not hide the key that lies below",
+}
+"""The changed jars of Kafka Streams, by the level that shows it."""
+
+JARS = PULSAR_JARS | CACHE_JARS | STORE_JARS
+"""All of them."""
+
+JAR_LEVELS = {
+    **dict.fromkeys(PULSAR_JARS, ("range", "queue")),
+    **dict.fromkeys(CACHE_JARS, ("cache",)),
+    **dict.fromkeys(STORE_JARS, ("store",)),
+}
+"""The levels at which a changed jar is run."""
 
 
 SEEDS = (0, 1, 2)
@@ -123,16 +145,17 @@ def exhibits(folder: Path) -> list[Caught]:
 
 
 def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
-    """Every changed jar of the released cache, with its path."""
+    """Every changed jar of the released caches, with its path."""
     spec = importlib.util.spec_from_file_location("changed_jars", ROOT / "tests" / "jvm" / "changed_jars.py")
     assert spec is not None and spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     sys.modules["changed_jars"] = tool
     spec.loader.exec_module(tool)
-    jars = tool.write_changed_jars(folder / "jars")
+    changes = {**tool.CHANGES, **tool.STREAMS_CHANGES}
+    jars = tool.write_changed_jars(folder / "jars", {name: changes[name] for name in JARS})
     for name, what in JARS.items():
-        choice = Choice("pulsar:4.2.4", classpath=str(jars[name]), timeout_seconds=6.0)
-        yield catch(choice, name, what, folder, ("range", "queue")), jars[name]
+        choice = Choice(changes[name].subject, classpath=str(jars[name]), timeout_seconds=6.0)
+        yield catch(choice, name, what, folder, JAR_LEVELS[name]), jars[name]
 
 
 def section(caught: Caught) -> str:
@@ -167,7 +190,9 @@ def page(found: list[Caught], jars: list[Caught]) -> str:
         parts += [f"## {title}: our fast cache with one fault each", ""]
         parts += [section(by_name[name]) for name in sorted(names)]
     parts += ["## Changed jars: the released Pulsar 4.2.4 with one changed instruction each", ""]
-    parts += [section(caught) for caught in jars]
+    parts += [section(caught) for caught in jars if caught.name in PULSAR_JARS]
+    parts += ["## Changed jars: the released Kafka Streams 4.3.1 with one changed place each", ""]
+    parts += [section(caught) for caught in jars if caught.name not in PULSAR_JARS]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -16,16 +16,32 @@ import campaign
 
 STEPS_MOST = 8
 
-ALSO_FITS = {"cursor-added-twice": {"R-CURSOR-2"}}
-"""What it leaves behind shows in ranks, and in the slowest position; the rule that forbids it fits either way."""
+ALSO_FITS = {
+    "cursor-added-twice": {"R-CURSOR-2"},
+    "streams-nested-counted-twice": {"K-METRICS-1"},
+    "streams-deleted-stays-below": {"K-STORE-2"},
+}
+"""Where what a fault leaves behind shows in several ways, a rule that forbids it fits too."""
 
 JAR_RULES = {
     "time-cutoff-included": "R-EXPIRE-1",
     "size-one-entry-too-many": "R-EVICT-5",
     "requeue-keeps-accessed": "R-REQUEUE-4",
     "removal-keeps-size": "R-STATE-1",
+    "overflow-at-the-limit": "K-EVICT-5",
+    "rewritten-key-keeps-its-turn": "K-PUT-3",
+    "tombstones-stay-after-a-flush": "K-FLUSH-4",
+    "flag-not-counted": "K-SIZE-1",
+    "range-below-without-its-first-key": "K-STORE-8",
+    "tombstone-does-not-hide": "K-STORE-8",
 }
 """The rule that each change breaks."""
+
+PACKAGE = {
+    "pulsar": "org.apache.bookkeeper.mledger.impl.cache",
+    "kafka-streams": "org.apache.kafka.streams.state.internals",
+}
+"""Where the Java test of a release stands."""
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +97,15 @@ def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     replay = [sys.executable, "-m", "entrycache_conformance", "replay", str(found.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
-    main = f"org.apache.bookkeeper.mledger.impl.cache.{CLASS_NAME}"
+    family, version = ("pulsar", "4.2.4") if name in campaign.PULSAR_JARS else ("kafka-streams", "4.3.1")
+    main = f"{PACKAGE[family]}.{CLASS_NAME}"
     codes, texts = [], []
     for classpath in (str(jar), None):
-        known = java_test_classpath("4.2.4", classpath)
+        known = java_test_classpath(version, classpath, family)
         paths = f"{known.classpath}:{tmp_path}"
         subprocess.run([known.javac, "-nowarn", "-cp", known.classpath, "-d", str(tmp_path), str(source)], check=True)
-        argv = [known.java, f"-javaagent:{known.agent}", "-cp", paths, main]
+        agent = [] if known.agent is None else [f"-javaagent:{known.agent}"]
+        argv = [known.java, *agent, "-cp", paths, main]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
         codes.append(done.returncode)
         texts.append(done.stdout + done.stderr)

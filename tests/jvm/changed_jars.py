@@ -11,24 +11,31 @@ from __future__ import annotations
 import re
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.subjects.jvm import pinned_jar
+from entrycache_conformance.subjects.jvm import jar_under_test
 
-VERSION: Final = "4.2.4"
+PULSAR: Final = "pulsar:4.2.4"
+STREAMS: Final = "kafka-streams:4.3.1"
 
-_PACKAGE: Final = "org/apache/bookkeeper/mledger/impl/"
+_PACKAGE: Final = {
+    PULSAR: "org/apache/bookkeeper/mledger/impl/",
+    STREAMS: "org/apache/kafka/streams/state/internals/",
+}
 
 
 class Change(NamedTuple):
     """Bytes of one class that occur once there, and the bytes to put in their place."""
 
     class_name: str
-    """With the folder below that of the released classes."""
+    """With the folder below that of the released classes under test."""
     instructions: bytes
     """A regular expression; what its group ``new`` matches is replaced."""
     new: bytes
+    subject: str = PULSAR
+    """The release whose jar is changed."""
 
 
 CHANGES: Final = {
@@ -68,15 +75,45 @@ CHANGES: Final = {
         "ActiveManagedCursorContainerImpl", rb"\x41(?P<new>\x2a\xb6..)\x2a\xb4..\x2b\xb9", b"\x00" * 4
     ),
 }
-"""The changes by name, of instructions only."""
+"""The changes of Pulsar by name, of instructions only."""
+
+STREAMS_CHANGES: Final = {
+    # total > limit becomes total >= limit after a write: getfield maxCacheSizeBytes, lcmp, ifle -> iflt
+    "overflow-at-the-limit": Change("ThreadCache", rb"\x2a\xb4..\x94(?P<new>\x9e)\x00\x34\x2c", b"\x9b", STREAMS),
+    # a dirty key that is written again keeps its turn: aload_0, getfield dirtyKeys, aload_1, remove, pop are left out
+    "rewritten-key-keeps-its-turn": Change(
+        "NamedCache",
+        rb"\x99\x00\x19(?P<new>\x2a\xb4..\x2b\xb9..\x02\x00\x57)\x2a\xb4..\x2b\xb9..\x02\x00\x57",
+        b"\x00" * 11,
+        STREAMS,
+    ),
+    # no tombstone is remembered for after the call: aload deleted, aload node, getfield key, add, pop are left out
+    "tombstones-stay-after-a-flush": Change(
+        "NamedCache", rb"\xc7\x00\x0f(?P<new>\x2d\x19\x06\xb4..\xb9..\x02\x00\x57)\xa7", b"\x00" * 12, STREAMS
+    ),
+    # an entry does not count the byte of its flag: lconst_1 -> lconst_0 before residentMemorySizeEstimate, ladd
+    "flag-not-counted": Change("LRUCacheEntry", rb"\x2a(?P<new>\x0a)\x2a\xb4..\xb6..\x61\xb5", b"\x09", STREAMS),
+    # a range of the store below does not hold its first key: subMap(from, true, to, true), iconst_1 -> iconst_0
+    "range-below-without-its-first-key": Change(
+        "InMemoryKeyValueStore", rb"\x2a\xb4..\x2b(?P<new>\x04)\x2c\x04\xb9..\x05\x00", b"\x03", STREAMS
+    ),
+    # a tombstone does not hide the key below: where both iterators stand at it storeIterator.next(), pop are left out
+    "tombstone-does-not-hide": Change(
+        "AbstractMergedSortedCacheStoreIterator",
+        rb"\x9a\x00\x1a(?P<new>\x2a\xb4..\xb9..\x01\x00\x57)\x2a\xb4",
+        b"\x00" * 10,
+        STREAMS,
+    ),
+}
+"""The changes of Kafka Streams by name, of instructions only."""
 
 NO_CLOCK_CALL: Final = Change("cache/RangeCacheEntryWrapper", rb"(?P<new>nanoTime)", b"nanoTimf")
 """A class that never asks for the time: the agent must refuse it."""
 
 
-def write_changed_jars(out: Path) -> dict[str, Path]:
+def write_changed_jars(out: Path, changes: Mapping[str, Change] = CHANGES) -> dict[str, Path]:
     """The changed jars by name; those that stand in the folder already are taken as they are."""
-    return {name: write_changed_jar(change, out / f"{name}.jar") for name, change in CHANGES.items()}
+    return {name: write_changed_jar(change, out / f"{name}.jar") for name, change in changes.items()}
 
 
 def write_changed_jar(change: Change, jar: Path) -> Path:
@@ -85,12 +122,12 @@ def write_changed_jar(change: Change, jar: Path) -> Path:
         jar.parent.mkdir(parents=True, exist_ok=True)
         scratch = jar.with_suffix(".part")
         with (
-            zipfile.ZipFile(pinned_jar(VERSION, "managed-ledger")) as released,
+            zipfile.ZipFile(jar_under_test(change.subject)) as released,
             zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED) as changed,
         ):
             for name in released.namelist():
                 content = released.read(name)
-                if name == f"{_PACKAGE}{change.class_name}.class":
+                if name == f"{_PACKAGE[change.subject]}{change.class_name}.class":
                     content = _changed(content, change)
                 changed.writestr(name, content)
         scratch.replace(jar)
@@ -106,5 +143,5 @@ def _changed(content: bytes, change: Change) -> bytes:
 
 
 if __name__ == "__main__":
-    for changed_name, changed_jar in write_changed_jars(Path(sys.argv[1])).items():
+    for changed_name, changed_jar in write_changed_jars(Path(sys.argv[1]), {**CHANGES, **STREAMS_CHANGES}).items():
         print(f"{changed_name}\t{changed_jar}")
