@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from entrycache_conformance.museum.mutants import MUTANTS
 from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_conformance.proofs import Evidence, Proof, compare, evidence, prove, write_evidence
+from entrycache_conformance.proofs.explore import child
 from entrycache_conformance.proofs.explore import evidence as explorer
 from entrycache_reference.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
@@ -79,11 +82,6 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", without)
 
 
-def nothing(profile: str) -> tuple[list[Evidence], list[str]]:
-    """Stands in for the worlds of `kafka-streams`, in the process that would exhaust them."""
-    return [], []
-
-
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "z3", "crosshair")
     with pytest.raises(MissingPrerequisite, match=r"pip install 'entrycache\[prove\]'"):
@@ -93,10 +91,37 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_one_package_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "crosshair")
     monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: ([], []))
-    monkeypatch.setattr(explorer, "exhaust_streams", nothing)
+    monkeypatch.setattr(child, "beside", lambda profile: nullcontext(lambda: ([], [])))
     found = prove("ci")
     assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]
     assert {item.grade for item in found.evidence} == {"proved"}
+
+
+def test_what_another_process_finds_comes_back(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = proof((Rule.K_GET_1, "exhausted")).evidence
+    monkeypatch.setattr(child, "exhaust_streams", lambda profile: (found, [f"profile {profile}"]))
+    child.main("ci")
+    said = capsys.readouterr().out
+    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", f"print({said!r})"))
+    with child.beside("ci") as result:
+        assert result() == (found, ["profile ci"])
+
+
+@pytest.mark.parametrize("code", ["raise MemoryError('no room')", "import os; os.kill(os.getpid(), 9)"])
+def test_a_process_that_ends_early_is_a_failure(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", code))
+    with child.beside("ci") as result:
+        evidence, failures = result()
+    assert evidence == []
+    assert failures[0].startswith("the worlds of kafka-streams: their process ended early: ")
+
+
+def test_a_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
+    with child.beside("ci"):
+        pass
 
 
 def test_an_unknown_profile_is_refused() -> None:

@@ -244,6 +244,7 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
 
 def test_each_profile_has_worlds_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: worlds)
-    assert [explorer.exhaust_streams(name) for name in ("ci", "nightly")] == [stream_worlds.CI, stream_worlds.NIGHTLY]
+    asked: list[Any] = [explorer.exhaust_streams(name) for name in ("ci", "nightly")]
+    assert asked == [stream_worlds.CI, stream_worlds.NIGHTLY]
     assert len({world.name for world in stream_worlds.NIGHTLY}) == len(stream_worlds.NIGHTLY)
     assert initial(stream_worlds.CI[0].config).spaces == {}

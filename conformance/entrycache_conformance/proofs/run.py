@@ -6,9 +6,8 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from typing import Final
 
 from rich.console import Console
@@ -54,13 +53,8 @@ def prove(profile: str) -> Proof:
     skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
     worlds = importlib.import_module("entrycache_conformance.proofs.explore.worlds")
     explorer = importlib.import_module("entrycache_conformance.proofs.explore.evidence")
-    with (
-        _progress() as told,
-        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart,
-        ThreadPoolExecutor(1) as beside,
-    ):
-        # The worlds of kafka-streams are exhausted in a process of their own, with its own planted errors.
-        streams = apart.submit(explorer.exhaust_streams, profile)
+    child = importlib.import_module("entrycache_conformance.proofs.explore.child")
+    with _progress() as told, child.beside(profile) as streams, ThreadPoolExecutor(1) as beside:
         confirmed = None
         if "crosshair" not in missing:
             # CrossHair runs in processes of its own, beside the rest. Planted errors are applied in this thread only.
@@ -77,6 +71,6 @@ def prove(profile: str) -> Proof:
             told("CrossHair")
             results.append(confirmed.result())
         told("kafka-streams")
-        results.append(streams.result())
+        results.append(streams())
     evidence = [item for found, _ in results for item in found]
     return Proof(evidence, [line for _, failures in results for line in failures], skipped)
