@@ -101,6 +101,7 @@ def test_what_another_process_finds_comes_back(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = proof((Rule.K_GET_1, "exhausted")).evidence
+    monkeypatch.setattr(child, "NICE", 0)
     monkeypatch.setattr(child, "exhaust_streams", lambda profile: (found, [f"profile {profile}"]))
     child.main("ci")
     said = capsys.readouterr().out
