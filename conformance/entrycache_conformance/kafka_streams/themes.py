@@ -110,8 +110,8 @@ TRAITS: Final = {
         namespaces=(2,),
         depth=0,
         often={"listen": 4, "put": 4, "store_put": 4, "on_forward": 3},
-        fails=(ABSENT, 1),
-        budgets=(2, 1, 3),
+        fails=(ABSENT, 1, 1, 1),
+        budgets=(2, 2, 2, 1, 3),
         asks_again=True,
     ),
 }
