@@ -207,7 +207,7 @@ def test_a_hang_is_shrunk_where_messages_are_held_to_their_schemas(run: Run) -> 
     hold_manners(ran)
     assert ran.code == 1
     assert len(json.loads(_text(case_of(ran)))["steps"]) == 1
-    assert ran.seconds < 30
+    assert ran.seconds < BOUND_SECONDS
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -23,16 +24,26 @@ TAKEN_OFF: Final = {
     "kafka-crossed-listeners-deadlock": "K-CONCURRENCY-1",
 }
 """Findings whose mask is taken off. Lost counts are left out: a warm JVM loses one too seldom for a test."""
+SEEDS: Final = (0, 1, 2)
+"""The next one is tried where a busy machine let no two threads meet."""
+
+
+@contextmanager
+def resolved(release: str) -> Iterator[Subject]:
+    try:
+        subject = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    try:
+        yield subject
+    finally:
+        subject.close()
 
 
 @pytest.fixture(scope="module", params=RELEASES)
 def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    try:
-        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    yield subject
-    subject.close()
+    with resolved(request.param) as subject:
+        yield subject
 
 
 def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(released: Subject, tmp_path: Path) -> None:
@@ -55,8 +66,14 @@ def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Su
 
 
 @pytest.mark.parametrize("finding", TAKEN_OFF)
-def test_without_its_mask_a_finding_is_found_again(finding: str, released: Subject, tmp_path: Path) -> None:
-    found = conform_concurrent(unmasked(released, (finding,)), 1_400, 0, tmp_path, lambda done, wanted: None)
+def test_without_its_mask_a_finding_is_found_again(finding: str, tmp_path: Path) -> None:
+    """In the newest release: the written histories show it in each."""
+    with resolved(RELEASES[-1]) as released:
+        subject = unmasked(released, (finding,))
+        for seed in SEEDS:
+            found = conform_concurrent(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
+            if found.failures:
+                break
     assert found.levels["concurrent"]["verdict"] == "violates"
     assert found.failures[0]["rule"] == TAKEN_OFF[finding]
     assert found.failures[0]["said"].startswith("deadlock:")

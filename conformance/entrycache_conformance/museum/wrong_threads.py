@@ -140,6 +140,7 @@ class OwnCopies(shared.Shared):
         """Perform a step."""
         copy = self.copies.get(get_ident())
         if isinstance(op, ops.Get) and copy is not None:
+            give_way()
             super().__call__(op)
             return step(copy, op, self.config).outcome
         outcome = super().__call__(op)
