@@ -62,7 +62,8 @@ def test_keys_that_lie_below_alone_begin_ranges() -> None:
         for op, before in zip(made.case.steps[1:], made.steps, strict=False):
             if isinstance(op, ops.StoreRange) and op.store in before.state.stores:
                 below = before.state.stores[op.store].inner.keys() - before.state.spaces[op.store].nodes.keys()
-                reached += op.from_ in below and op.to is not None and op.from_ <= op.to
+                first, last = op.from_, op.to
+                reached += first is not None and last is not None and first in below and first <= last
     assert reached >= 5
 
 

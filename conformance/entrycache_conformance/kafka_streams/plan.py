@@ -52,7 +52,7 @@ def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
 
 def last_looks(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     """All counters, sizes and orders, and what lies below: what should have gone is seen here at the latest."""
-    looks = (
+    looks: tuple[Any, ...] = (
         ops.Metrics(),
         ops.Usage(),
         *(ops.Metrics(name) for name in sorted(state.spaces)),
