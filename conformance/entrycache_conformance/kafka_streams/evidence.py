@@ -37,6 +37,9 @@ READ_RULES: Final = {
 }
 """The rules of reads, wherever they are made."""
 
+LISTINGS: Final = frozenset({"range", "reverse_range", "all", "reverse_all"})
+"""Lookups in the cache itself: what they miss inside a call the call may have taken, but not tombstones alone."""
+
 
 def inner_rule(case: Case, at: int, expected: Mapping[str, Any], got: Mapping[str, Any]) -> Rule | None:
     """The rule of the first step inside a call that answers otherwise; None where it tells nothing of its own."""
@@ -76,7 +79,13 @@ def _rule(outer: Any, op: Any, wanted: Mapping[str, Any], made: Mapping[str, Any
         return Rule.K_PUT_8 if rule is Rule.K_PUT_1 and isinstance(outer, PutIfAbsent) else rule
     if name == "put_if_absent":
         return Rule.K_PUT_8 if "error" in wanted or "error" in made else Rule.K_PUT_7
+    if name in LISTINGS and _entries(made) == [entry for entry in _entries(wanted) if entry[1] is not None]:
+        return Rule.K_RANGE_1
     return READ_RULES.get(name)
+
+
+def _entries(outcome: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    return [tuple(entry) for entry in outcome.get("entries", ())]
 
 
 def measures_otherwise(subject: Subject, case: Case) -> bool:
