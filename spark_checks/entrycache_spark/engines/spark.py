@@ -103,7 +103,7 @@ class SparkEngine:
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
         """Give a few rows a name; columns map to SQL types."""
         schema = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-        # Without the hint Spark takes the table to be large, and sorts the whole trace by broker in one task to join it.
+        # Without the hint Spark takes it to be large, and sorts the whole trace by broker in one task to join it.
         self._spark.createDataFrame(list(rows), schema).hint("broadcast").createOrReplaceTempView(name)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
