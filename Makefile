@@ -29,7 +29,7 @@ static: environment ## types and style
 	$(BIN)/mypy
 
 unit: environment ## the tests of our own code
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 nightly: environment ## the long runs
 	.ci/nightly
