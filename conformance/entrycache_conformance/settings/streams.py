@@ -106,6 +106,8 @@ def to_json(client: Client, entry: Entry, caches: int) -> dict[str, Any]:
         "global_thread": client.global_thread,
         "thread_bytes": share,
         "unused_bytes": client.total_bytes.value - share * takers,
+        "key_bytes": entry.key_bytes,
+        "value_bytes": entry.value_bytes,
         "entry_bytes": entry.counted_bytes,
         "caches": caches,
         "entries": share // entry.counted_bytes,
@@ -123,7 +125,8 @@ def in_words(numbers: dict[str, Any]) -> list[str]:
         f"each thread: {numbers['thread_bytes']} bytes; {numbers['unused_bytes']} are nobody's",
         "each store of each task: nothing of its own; all caches of a thread share its bytes, the one that is "
         "written pays for the overflow, the others keep what they hold",
-        f"an entry of that size counts {numbers['entry_bytes']} bytes",
+        f"an entry with a key of {numbers['key_bytes']} and a value of {numbers['value_bytes']} bytes counts "
+        f"{numbers['entry_bytes']} with what is beside them",
     ]
     if numbers["total_bytes"] == 0:
         return [*lines, "nothing is kept: every write is written below and forwarded at once"]
