@@ -34,8 +34,14 @@ ROWS_PER_TASK: Final = 1_000_000
 
 KEPT_ROWS: Final = 500_000
 
-WINDOW_ROWS: Final = 16_384
-"""Rows of kafka-streams that one window keeps in memory before it goes to disk; many windows stand on one another."""
+WINDOW_ROWS: Final = 65_536
+"""Rows of kafka-streams that one window keeps in memory before it goes to disk; many windows stand on one another.
+
+Fewer would not do either: what went to disk is read back through a buffer of 1 MiB for each such piece.
+"""
+
+DRIVER_MEMORY: Final = "3g"
+"""Heap where the master is local and `SPARK_DRIVER_MEMORY` does not say; Spark's own 1g is too little for 10^6 rows."""
 
 
 def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -48,7 +54,8 @@ def session(master: str = "local[*]", settings: Mapping[str, str] | None = None)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("entrycache audit").master(master)
-    for name, value in {**_SETTINGS, **(settings or {})}.items():
+    heap = {"spark.driver.memory": DRIVER_MEMORY} if _is_ours(master) else {}
+    for name, value in {**_SETTINGS, **heap, **(settings or {})}.items():
         builder = builder.config(name, value)
     try:
         made = builder.getOrCreate()
@@ -57,6 +64,11 @@ def session(master: str = "local[*]", settings: Mapping[str, str] | None = None)
         raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
     made.sparkContext.setLogLevel("ERROR")
     return made
+
+
+def _is_ours(master: str) -> bool:
+    """Whether the heap of this process is all that there is, and nobody has said how large it is."""
+    return master.startswith("local") and "SPARK_DRIVER_MEMORY" not in os.environ
 
 
 class SparkEngine:
