@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from entrycache_conformance.history import History
 from entrycache_conformance.judge import Coverage, trajectory
@@ -35,13 +36,17 @@ ROWS: Final = "in the rows only"
 
 def check_examples() -> list[Problem]:
     """What is wrong with the examples: one missing, one too many, or one that does not show its rule."""
-    found = [problem for rule in Rule for problem in _of_rule(rule)]
-    known = {path_of(rule).name for rule in Rule}
-    odd = sorted(path.name for path in folder().glob("*") if path.name not in known)
-    return found + [Problem(f"spec/examples/{name}", "is the example of no rule") for name in odd]
+    return [problem for rule in Rule for problem in check_example(rule)] + _strays()
 
 
-def _of_rule(rule: Rule) -> list[Problem]:
+def _strays() -> list[Problem]:
+    known = {path_of(rule) for rule in Rule}
+    strays = sorted(path.name for path in folder().iterdir() if path not in known)
+    return [Problem(f"spec/examples/{name}", "is the example of no rule") for name in strays]
+
+
+def check_example(rule: Rule) -> list[Problem]:
+    """What is wrong with the example of one rule."""
     if not path_of(rule).is_file():
         return [Problem(rule.value, f"has no example: spec/examples/{rule.value}.json")]
     try:
@@ -53,7 +58,7 @@ def _of_rule(rule: Rule) -> list[Problem]:
 
 def _fits(example: Example) -> list[str]:
     schema = _validator(example.asked.system.name, isinstance(example.asked, History))
-    error = next(schema.iter_errors(example.value), None)
+    error = best_match(schema.iter_errors(example.value))
     return [] if error is None else [f"does not fit the schema: {error.message}"]
 
 

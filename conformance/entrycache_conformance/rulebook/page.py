@@ -17,7 +17,7 @@ carries the rule out in the reference; *law*: its check of one step; *tests*: th
 of the museum that break it; *evidence*: the strongest that was obtained for its law (`docs/evidence.json`);
 *trace check*: the SQL over recorded traces. Each MUST has a mutant besides, and `--check` shows that it is killed.
 
-Each rule has an example, a case of `spec/examples` that `entrycache replay` plays on any subject. It is written to be
+Each rule has an example, a case of `spec/examples` that `entrycache replay` plays on a subject. It is written to be
 read: open the line under the rule. Steps count from 0; `1:0` is entry 0 of ledger 1; `done` is an empty answer. The
 last line names a fault that is planted in the reference, and what the example's answers become with it.
 """
