@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import entrycache_conformance
 import entrycache_reference
+from entrycache_faults.catalogue import CASES
 from entrycache_faults.mutants import MUTANTS
 from entrycache_faults.mutants.streams import STREAMS
 from entrycache_faults.mutants.threads import THREADS
@@ -26,7 +27,7 @@ HEADING: Final = re.compile(
     r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
     re.MULTILINE,
 )
-SYSTEM_FOLDERS: Final = (".", "kafka-streams")
+SYSTEM_FOLDERS: Final = ("pulsar-pip430", "kafka-streams")
 """Where in `spec` the rules of each system stand."""
 
 MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
@@ -102,7 +103,7 @@ def links() -> dict[str, Links]:
         link(broken.value, "laws", holds.__name__)
     for mutant in (*MUTANTS, *STREAMS, *THREADS):
         link(mutant.rule.value, "mutants", mutant.note)
-    for path in sorted((PACKAGE / "museum" / "cases").glob("*.json")):
+    for path in sorted(CASES.glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
             link(rule, "faults", path.stem)
     root = checkout()
