@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.rulebook import example, example_check, example_faults, example_words
-from entrycache_conformance.rulebook.example_table import fault, lines, settings
+from entrycache_evidence.rulebook import example, example_check, example_faults, example_words
+from entrycache_evidence.rulebook.example_table import fault, lines, settings
 from entrycache_reference.rules import Rule
 
 Value = dict[str, Any]

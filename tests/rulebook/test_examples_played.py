@@ -7,16 +7,16 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.case import Case, variants_to_json
 from entrycache_conformance.concurrent.search import Tally
 from entrycache_conformance.concurrent.search import judge as judge_history
-from entrycache_conformance.history import History
 from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
-from entrycache_conformance.rulebook.example import examples
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_conformance.subjects.subject import Answer, Subject
-from entrycache_conformance.system import SYSTEMS
+from entrycache_evidence.rulebook.example import examples
+from entrycache_protocol.case import Case, variants_to_json
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Answer, Subject
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.rules import Rule
 
 CASES: Final = {shown.rule: shown.asked for shown in examples() if isinstance(shown.asked, Case)}
@@ -55,7 +55,7 @@ def test_the_fast_cache_answers_as_the_examples_say(system: str) -> None:
 @BY_SYSTEM
 def test_so_does_one_process_that_speaks_the_protocol(system: str) -> None:
     cases = norm_cases(system)
-    command = [sys.executable, "-m", "entrycache_conformance", "serve", "fast", "--system", system]
+    command = [sys.executable, "-m", "entrycache_cli", "serve", "fast", "--system", system]
     subject = Child(command, system, timeout_seconds=60.0)
     try:
         answers = zip(cases, subject.play(list(cases.values())), strict=True)
