@@ -9,7 +9,7 @@ import plant
 import pytest
 
 from entrycache_spark.audit import audit
-from entrycache_spark.engines.entries import READ_BY
+from entrycache_spark.pulsar_pip430.replay.entries import READ_BY
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from stream_script import StreamScript
 from stream_twins import ORDER_FREE, STORIES
 
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.audit import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
-from entrycache_trace.schema import STREAMS
 
 Found = set[tuple[str, str, int]]
 
