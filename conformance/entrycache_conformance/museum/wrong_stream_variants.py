@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams import stores, undelivered
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import without_key
 from entrycache_reference.kafka_streams.running import Held
-from entrycache_reference.kafka_streams.space import without_key
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 
 _unheard: Final = undelivered.unheard

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import deliver, ops, stores
+from entrycache_reference.kafka_streams import flush, ops, stores
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import removed, written
 from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed, Value
 from entrycache_reference.kafka_streams.running import booked, held
 from entrycache_reference.kafka_streams.size import in_order
-from entrycache_reference.kafka_streams.space import removed, written
 from entrycache_reference.kafka_streams.state import State, space_of, with_space
 
 Taken = tuple[State, Answer]
 Function = Callable[..., Taken]
 _written: Final = written
-_evict_eldest: Final = deliver.evict_eldest
+_evict_eldest: Final = flush.evict_eldest
 
 
 def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> Taken:

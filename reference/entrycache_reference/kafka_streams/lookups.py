@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.deliver import Perform, Receive
+from entrycache_reference.kafka_streams.flush import Perform, Receive
 from entrycache_reference.kafka_streams.ops import All, Get, Metrics, Range, ReverseAll, ReverseRange, Usage
 from entrycache_reference.kafka_streams.outcomes import (
     Answer,

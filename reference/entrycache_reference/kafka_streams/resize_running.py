@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest
+from entrycache_reference.kafka_streams.flush import Perform, Receive, evict_eldest
 from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
 from entrycache_reference.kafka_streams.running import Held, booked, held, holds_entries
 from entrycache_reference.kafka_streams.state import State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import lookups, ops, spaces, stores, writes
+from entrycache_reference.kafka_streams import lookups, namespaces, ops, stores, writes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, Unanswered
 from entrycache_reference.kafka_streams.state import State, Step
@@ -21,12 +21,12 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     ops.ReverseRange: lookups.reverse_range,
     ops.All: lookups.all_,
     ops.ReverseAll: lookups.reverse_all,
-    ops.Listen: spaces.listen,
-    ops.Flush: spaces.flush,
-    ops.Evict: spaces.evict,
-    ops.Clear: spaces.clear,
-    ops.Close: spaces.close,
-    ops.Resize: spaces.resize,
+    ops.Listen: namespaces.listen,
+    ops.Flush: namespaces.flush,
+    ops.Evict: namespaces.evict,
+    ops.Clear: namespaces.clear,
+    ops.Close: namespaces.close,
+    ops.Resize: namespaces.resize,
     ops.Usage: lookups.usage,
     ops.Metrics: lookups.metrics,
     ops.StorePut: stores.store_put,

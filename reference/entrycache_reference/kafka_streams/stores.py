@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, performed
+from entrycache_reference.kafka_streams.flush import Perform, Receive, performed
 from entrycache_reference.kafka_streams.lookups import is_between, keys_between
+from entrycache_reference.kafka_streams.namespaces import flush
 from entrycache_reference.kafka_streams.ops import (
     Flush,
     OnForward,
@@ -30,7 +31,6 @@ from entrycache_reference.kafka_streams.outcomes import (
     Value,
 )
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
-from entrycache_reference.kafka_streams.spaces import flush
 from entrycache_reference.kafka_streams.state import (
     Change,
     Listener,
@@ -102,7 +102,7 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
 def receive_one_by_one(
     state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, perform: Perform
 ) -> State:
-    """The released reading: what is done downstream meets a store that lacks the entries after this one.
+    """As the releases do it: what is done downstream meets a store that lacks the entries after this one.
 
     Their cached copies are clean by then, so whatever takes one of them out of the cache brings back what lies
     below, until its turn comes; and its turn comes also where a later write of the key has overtaken it.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest
+from entrycache_reference.kafka_streams.flush import Perform, Receive, evict_eldest
+from entrycache_reference.kafka_streams.named_cache import looked_up, removed, written
 from entrycache_reference.kafka_streams.ops import Delete, Put, PutAll, PutIfAbsent, Write
 from entrycache_reference.kafka_streams.outcomes import (
     Answer,
@@ -16,7 +17,6 @@ from entrycache_reference.kafka_streams.outcomes import (
 )
 from entrycache_reference.kafka_streams.running import booked, held, holds_entries, limited_bytes
 from entrycache_reference.kafka_streams.size import size_bytes
-from entrycache_reference.kafka_streams.space import looked_up, removed, written
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, told, with_space
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
@@ -46,7 +46,7 @@ def write_node(state: State, ns: str, key: str, node: Node) -> State:
 
 
 @rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
-def relieve(state: State, ns: str, config: Config, perform: Perform, receive: Receive) -> Change:
+def maybe_evict(state: State, ns: str, config: Config, perform: Perform, receive: Receive) -> Change:
     """Evict from the namespace that was written while the total is above the limit and it holds entries."""
     after, own = state, held(state, ns)
     while limited_bytes(after, config) > after.max_size_bytes and holds_entries(after, own, config):
@@ -70,7 +70,7 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, perfor
     # EFFECT: the write, then the overflow, which may take it again.
     # OUTCOME
     wrote = booked(counted, write_node(counted, ns, key, node), held(counted, ns), config)
-    return relieve(wrote, ns, config, perform, receive)
+    return maybe_evict(wrote, ns, config, perform, receive)
 
 
 def answered(change: Change, answer: Answer) -> tuple[State, Answer]:
@@ -114,7 +114,7 @@ def put_if_absent(
     if found is None:
         wrote = write_node(after, event.ns, event.key, node_of(event, after.writes))
         after = booked(after, wrote, held(after, event.ns), config)
-    done = relieve(after, event.ns, config, perform, receive)
+    done = maybe_evict(after, event.ns, config, perform, receive)
     if done.error is None and found is None:
         done = Change(done.state._replace(puts=done.state.puts + 1))
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import cache_of, drop_entries, positions_between
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.events import entry_row
 from entrycache_reference.pulsar_pip430.ops import Clear, RemoveRange
 from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.pulsar_pip430.rows import entry_row
 from entrycache_reference.pulsar_pip430.state import Row, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 
 @rule(Rule.INVALIDATE_5, Rule.INVALIDATE_6, Rule.STATE_8)
-def removal(state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str) -> Step:
+def removal(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
     """Remove these entries of one cache, one row each, and answer their number and bytes."""
     entries = cache_of(state, name).entries
     after = drop_entries(state, name, positions)
@@ -22,7 +22,7 @@ def removal(state: State, name: CacheName, positions: tuple[Position, ...], law:
     for pos in positions:
         entry = entries[pos]
         bytes_left -= entry.size_bytes
-        row = entry_row(law, "REMOVE", cause, after, name, pos, entry, entry.expected_reads)
+        row = entry_row(rule, "REMOVE", cause, after, name, pos, entry, entry.expected_reads)
         rows += (row._replace(bytes_after=bytes_left, manager_bytes=bytes_left),)
     return Step(after, Removed(len(positions), state.size_bytes - bytes_left), rows)
 

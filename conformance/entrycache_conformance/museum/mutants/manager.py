@@ -18,7 +18,7 @@ MANAGER: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.TRIGGER_2,
         "An insert that reaches the trigger exactly runs a size pass.",
-        of_module(trigger, "after_insert", wrong.after_insert_at_the_trigger),
+        of_module(trigger, "trigger_when_needed", wrong.after_insert_at_the_trigger),
     ),
     Mutant(
         Rule.TRIGGER_3,
@@ -98,12 +98,12 @@ OTHER_MANAGER: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.TRIGGER_2,
         "A triggered pass frees as many bytes as the insert brought.",
-        of_module(trigger, "after_insert", wrong.after_insert_for_its_size),
+        of_module(trigger, "trigger_when_needed", wrong.after_insert_for_its_size),
     ),
     Mutant(
         Rule.TRIGGER_2,
         "A triggered pass frees as many bytes as may stay.",
-        of_module(trigger, "after_insert", wrong.after_insert_for_the_target),
+        of_module(trigger, "trigger_when_needed", wrong.after_insert_for_the_target),
     ),
     Mutant(
         Rule.TRIGGER_5,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from entrycache_reference.kafka_streams.config import Config, FlushedTombstone
+from entrycache_reference.kafka_streams.named_cache import cleaned, removed
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Handed
 from entrycache_reference.kafka_streams.running import held
-from entrycache_reference.kafka_streams.space import cleaned, removed
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, space_of, told, with_space
 from entrycache_reference.kafka_streams.undelivered import interrupted, refused, unheard, without_keys
 from entrycache_reference.rules import Rule, rule
@@ -52,7 +52,9 @@ def call_listener(
 
 
 @rule(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_LISTEN_4)
-def hand_over(state: State, ns: str, evicted: str | None, config: Config, perform: Perform, receive: Receive) -> Change:
+def flush_dirty(
+    state: State, ns: str, evicted: str | None, config: Config, perform: Perform, receive: Receive
+) -> Change:
     """Hand every dirty entry of a namespace to its listener; `evicted`: that one leaves the cache and comes first."""
     # GUARD: without a listener nothing is looked up and nothing is lost.
     space = space_of(state, ns)
@@ -132,8 +134,8 @@ def evict_eldest(state: State, ns: str, config: Config, perform: Perform, receiv
     key = space.recent[-1]
     node = space.nodes[key]
     if node.is_dirty:
-        return hand_over(state, ns, key, config, perform, receive)
+        return flush_dirty(state, ns, key, config, perform, receive)
 
-    # EFFECT and OUTCOME: among the dirty keys it is not, but for a reading that lost the entry of another one.
+    # EFFECT and OUTCOME: among the dirty keys it is not, but under a variant that lost the entry of another one.
     after = with_space(state, ns, removed(space, key)._replace(dirty=space.dirty))
     return Change(told(after, Rule.K_EVICT_2, "EVICT", ns, key, node))

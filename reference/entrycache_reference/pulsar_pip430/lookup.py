@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import entry_at, positions_between, with_entry
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.events import absent_row, entry_row
 from entrycache_reference.pulsar_pip430.ops import Exists, Get, GetRange
 from entrycache_reference.pulsar_pip430.outcomes import Existing, Hit, Hits
+from entrycache_reference.pulsar_pip430.rows import absent_row, entry_row
 from entrycache_reference.pulsar_pip430.state import Entry, Row, State, Step
 from entrycache_reference.rules import Rule, rule
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.count import mark_read
-from entrycache_reference.pulsar_pip430.events import absent_row
+from entrycache_reference.pulsar_pip430.lookup import get
 from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Released, Served
-from entrycache_reference.pulsar_pip430.read import get
+from entrycache_reference.pulsar_pip430.rows import absent_row
 from entrycache_reference.pulsar_pip430.state import Held, Part, Row, Slot, State, Step
 from entrycache_reference.pulsar_pip430.trigger import offer
 from entrycache_reference.rules import Rule, rule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_reference.kafka_streams.config import Config, Total
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest, hand_over
+from entrycache_reference.kafka_streams.flush import Perform, Receive, evict_eldest, flush_dirty
 from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
 from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
 from entrycache_reference.kafka_streams.resize_running import shrink_running
@@ -38,7 +38,7 @@ def flush(state: State, event: Flush, config: Config, perform: Perform, receive:
     counted = state._replace(flushes=state.flushes + 1)
     if event.ns not in state.spaces:
         return counted, Done()
-    done = hand_over(counted, event.ns, None, config, perform, receive)
+    done = flush_dirty(counted, event.ns, None, config, perform, receive)
     return answered(accounted(counted, done, event.ns, config), Done())
 
 
@@ -49,11 +49,11 @@ def evict(state: State, event: Evict, config: Config, perform: Perform, receive:
     return answered(accounted(state, done, event.ns, config), Done())
 
 
-def dropped(state: State, ns: str, space: Space, law: Rule, cause: str) -> State:
+def dropped(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
     """The events of entries that leave by a call, most recent first."""
     after = state
     for key in space.recent:
-        after = told(after, law, "REMOVE", ns, key, space.nodes[key], cause)
+        after = told(after, rule, "REMOVE", ns, key, space.nodes[key], cause)
     return after
 
 
