@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import flush, namespaces, ops
+from entrycache_reference.kafka_streams import flush, listeners, namespaces, ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.named_cache import cleaned, written
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Failed
@@ -40,11 +40,11 @@ def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls
 def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
     """K-EVICT-3: the evicted entry comes last."""
     after, answer = namespaces.evict(state, event, config, *calls)
-    if not after.calls:
+    if not after.under_way.calls:
         return after, answer
-    first = after.calls[0]
+    first = after.under_way.calls[0]
     turned = replace(first, entries=(*first.entries[1:], first.entries[0]))
-    return after._replace(calls=(turned, *after.calls[1:])), answer
+    return listeners.with_calls(after, (turned, *after.under_way.calls[1:])), answer
 
 
 def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
@@ -91,11 +91,11 @@ def evict_counted(state: State, event: ops.Evict, config: Config, *calls: Any) -
 def flush_by_key(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-FLUSH-1: the entries come in the order of their keys."""
     after, answer = namespaces.flush(state, event, config, *calls)
-    if not after.calls:
+    if not after.under_way.calls:
         return after, answer
-    first = after.calls[0]
+    first = after.under_way.calls[0]
     ordered = replace(first, entries=tuple(sorted(first.entries, key=lambda entry: entry.key)))
-    return after._replace(calls=(ordered, *after.calls[1:])), answer
+    return listeners.with_calls(after, (ordered, *after.under_way.calls[1:])), answer
 
 
 def cleaned_half(space: Space) -> Space:
@@ -135,22 +135,22 @@ def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *
 def flush_without_context(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-LISTEN-1: the context of a write is lost."""
     after, answer = namespaces.flush(state, event, config, *calls)
-    if not after.calls:
+    if not after.under_way.calls:
         return after, answer
-    first = after.calls[0]
+    first = after.under_way.calls[0]
     bare = replace(first, entries=tuple(replace(entry, context=Context()) for entry in first.entries))
-    return after._replace(calls=(bare, *after.calls[1:])), answer
+    return listeners.with_calls(after, (bare, *after.under_way.calls[1:])), answer
 
 
 def performed_until_an_error(
-    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """K-LISTEN-2: the first error ends the listener."""
-    after = state._replace(called=state.called + 1)
+    after = listeners.counted_call(state)
     answers: tuple[Answer, ...] = ()
-    if after.called <= config.reentry_budget:
+    if after.under_way.called <= config.reentry_budget:
         for op in steps:
-            after, answer = perform(after, op, config)
+            after, answer = env.perform(after, op, config)
             answers += (answer,)
             if isinstance(answer, Failed):
                 break
@@ -158,14 +158,14 @@ def performed_until_an_error(
 
 
 def performed_once_more(
-    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """K-LISTEN-3: one call more than the budget performs its steps."""
-    after = state._replace(called=state.called + 1)
+    after = listeners.counted_call(state)
     answers: tuple[Answer, ...] = ()
-    if after.called <= config.reentry_budget + 1:
+    if after.under_way.called <= config.reentry_budget + 1:
         for op in steps:
-            after, answer = perform(after, op, config)
+            after, answer = env.perform(after, op, config)
             answers += (answer,)
     return after, answers
 
@@ -227,4 +227,5 @@ def resize_uncounted(state: State, event: ops.Resize, config: Config, *calls: An
 def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
     """K-LIVENESS-1: an eviction is done again and again."""
     after, answer = namespaces.evict(state, event, config, *calls)
-    return after._replace(rows=after.rows * 3), answer
+    done = after.under_way
+    return after._replace(under_way=done._replace(events=done.events * 3)), answer

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import flush, lookups, named_cache, namespaces, ops, size, stores, writes
+from entrycache_reference.kafka_streams import (
+    flush,
+    listeners,
+    lookups,
+    named_cache,
+    namespaces,
+    ops,
+    size,
+    stores,
+    writes,
+)
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, ErrorKind, Failed, NamespaceCounters
 from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, with_space
@@ -45,14 +55,14 @@ def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: 
 
 def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """K-EVICT-3: the evicted entry comes last in its call."""
-    at = len(state.calls)
+    at = len(state.under_way.calls)
     done = _hand_over(state, ns, evicted, *rest)
-    if evicted is None or len(done.state.calls) == at:
+    if evicted is None or len(done.state.under_way.calls) == at:
         return done
-    call = done.state.calls[at]
+    made = done.state.under_way.calls
+    call = made[at]
     turned = replace(call, entries=(*call.entries[1:], call.entries[0]))
-    calls = (*done.state.calls[:at], turned, *done.state.calls[at + 1 :])
-    return Change(done.state._replace(calls=calls), done.error)
+    return Change(listeners.with_calls(done.state, (*made[:at], turned, *made[at + 1 :])), done.error)
 
 
 def written_adding(own: Space, key: str, node: Node) -> Space:
@@ -116,12 +126,12 @@ def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *
     return stores.with_store(after, event.store, gone), answer
 
 
-def receive_below_last(state: State, name: str, entries: Any, config: Config, perform: Any) -> State:
+def receive_below_last(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """K-STORE-4: everything is passed on before it lies below."""
     after = state
     for key, node in entries:
         if node.value is not None or key in stores.store_of(after, name).inner:
-            after = stores.pass_on(after, name, key, node, config, perform)
+            after = stores.pass_on(after, name, key, node, config, env)
     for key, node in entries:
         store = stores.store_of(after, name)
         below = stores.lies_below(store.inner, key, node.value)

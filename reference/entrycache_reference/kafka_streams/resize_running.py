@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.flush import Perform, Receive, evict_eldest
+from entrycache_reference.kafka_streams.environment import Environment
+from entrycache_reference.kafka_streams.flush import evict_eldest
 from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
 from entrycache_reference.kafka_streams.running import Held, booked, held, holds_entries
 from entrycache_reference.kafka_streams.state import State
@@ -19,7 +20,7 @@ ENDLESS: Final = "resize evicts from nothing for ever: the running total is abov
 NOTHING_TO_CHOOSE: Final = "resize throws NoSuchElementException: its listener closed the last namespace"
 
 
-def shrink_running(state: State, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def shrink_running(state: State, config: Config, env: Environment) -> tuple[State, Answer]:
     """Evict by turns until the running total is within the limit; the namespaces by name."""
     if not state.spaces:
         return state, Done()
@@ -27,17 +28,22 @@ def shrink_running(state: State, config: Config, perform: Perform, receive: Rece
     turns = Turns(after)
     while after.running > after.max_size_bytes:
         if not after.spaces:
-            return after._replace(stuck=NOTHING_TO_CHOOSE), Done()
+            return stuck(after, NOTHING_TO_CHOOSE), Done()
         own = turns.next(after)
         if not holds_entries(after, own, config) and not any(space.recent for space in after.spaces.values()):
-            return after._replace(stuck=ENDLESS), Done()
+            return stuck(after, ENDLESS), Done()
         if holds_entries(after, own, config):
-            done = evict_eldest(after, own.ns, config, perform, receive)
+            done = evict_eldest(after, own.ns, config, env)
             if done.error is not None:
                 return done.state, Failed(done.error)
             after = booked(after, done.state, own, config)
         after = after._replace(evicts=after.evicts + 1)
     return after, Done()
+
+
+def stuck(state: State, reason: str) -> State:
+    """The state of a step that gives no answer."""
+    return state._replace(under_way=state.under_way._replace(stuck=reason))
 
 
 class Turns:

@@ -24,12 +24,12 @@ class Held(NamedTuple):
 
 def held(state: State, ns: str) -> Held:
     """The namespace that has this name now."""
-    return Held(ns, state.closed.count(ns))
+    return Held(ns, state.under_way.closed.count(ns))
 
 
 def is_open(state: State, own: Held) -> bool:
     """Whether it is still the namespace of its name."""
-    return state.closed.count(own.ns) == own.closings
+    return state.under_way.closed.count(own.ns) == own.closings
 
 
 def limited_bytes(state: State, config: Config) -> int:

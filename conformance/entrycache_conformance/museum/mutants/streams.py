@@ -11,7 +11,7 @@ from entrycache_conformance.museum import wrong_streams_flush as calls
 from entrycache_conformance.museum import wrong_streams_stores as below
 from entrycache_conformance.museum.mutants.mutant import Mutant
 from entrycache_conformance.museum.mutants.stream_variants import STREAM_VARIANTS
-from entrycache_reference.kafka_streams import flush, ops, size, stores, writes
+from entrycache_reference.kafka_streams import flush, listeners, ops, size, stores, writes
 from entrycache_reference.rules import Rule
 
 _STEP: Final = importlib.import_module("entrycache_reference.kafka_streams.step")
@@ -65,8 +65,8 @@ STREAMS: Final[tuple[Mutant, ...]] = (
     _op(Rule.K_FLUSH_5, "What a flush looks up is not counted.", ops.Flush, calls.flush_uncounted),
     _op(Rule.K_FLUSH_6, "A flush of nothing is not counted.", ops.Flush, calls.flush_of_nothing_uncounted),
     _op(Rule.K_LISTEN_1, "The context of a write is lost.", ops.Flush, calls.flush_without_context),
-    _in(Rule.K_LISTEN_2, "The first error ends a listener.", flush, "performed", calls.performed_until_an_error),
-    _in(Rule.K_LISTEN_3, "One call too many performs its steps.", flush, "performed", calls.performed_once_more),
+    _in(Rule.K_LISTEN_2, "The first error ends a listener.", listeners, "performed", calls.performed_until_an_error),
+    _in(Rule.K_LISTEN_3, "One call too many performs its steps.", listeners, "performed", calls.performed_once_more),
     _op(Rule.K_LISTEN_4, "A call that throws is not used up.", ops.Flush, calls.flush_failing_for_ever),
     _op(Rule.K_LISTEN_5, "The first listener stays.", ops.Listen, calls.listen_once),
     _op(Rule.K_CLOSE_1, "clear resets the counters.", ops.Clear, calls.clear_resetting),
