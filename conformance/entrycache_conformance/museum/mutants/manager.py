@@ -6,14 +6,14 @@ from typing import Final
 
 from entrycache_conformance.museum import wrong_manager as wrong
 from entrycache_conformance.museum.mutants.mutant import Mutant, of_module, of_op
-from entrycache_reference.pulsar_pip430 import limits, ops, passes, remove, trigger
+from entrycache_reference.pulsar_pip430 import limits, ops, pass_events, remove, trigger
 from entrycache_reference.rules import Rule
 
 MANAGER: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.TRIGGER_1,
         "The target is the watermark's share of the trigger, not of the limit.",
-        tuple((module, "target_bytes", wrong.target_from_the_trigger) for module in (limits, passes)),
+        tuple((module, "target_bytes", wrong.target_from_the_trigger) for module in (limits, pass_events)),
     ),
     Mutant(
         Rule.TRIGGER_2,
