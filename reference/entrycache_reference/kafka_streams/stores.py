@@ -22,15 +22,7 @@ from entrycache_reference.kafka_streams.ops import (
     StorePut,
     StoreRange,
 )
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Context,
-    Done,
-    Forward,
-    Listed,
-    Shared,
-    Value,
-)
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listed, Shared, Value
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
 from entrycache_reference.kafka_streams.state import (
     Change,

@@ -7,15 +7,7 @@ from entrycache_reference.kafka_streams.environment import Environment
 from entrycache_reference.kafka_streams.flush import evict_eldest
 from entrycache_reference.kafka_streams.named_cache import looked_up, removed, written
 from entrycache_reference.kafka_streams.ops import Delete, Put, PutAll, PutIfAbsent, Write
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Context,
-    Deleted,
-    Done,
-    ErrorKind,
-    Failed,
-    Offered,
-)
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Deleted, Done, ErrorKind, Failed, Offered
 from entrycache_reference.kafka_streams.running import booked, held, holds_entries, limited_bytes
 from entrycache_reference.kafka_streams.size import size_bytes
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, told, with_space
