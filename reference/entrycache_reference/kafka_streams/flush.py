@@ -1,4 +1,7 @@
-"""Dirty entries go to the listener of their namespace: by a flush, or because the eldest is evicted."""
+"""Dirty entries go to the listener of their namespace: by a flush, or because the eldest is evicted.
+
+Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One call of a listener, or of what stands downstream of a store, and the steps that are performed inside it."""
+"""One call of a listener, or of what stands downstream of a store, and the steps that are performed inside it.
+
+Beside: ThreadCache.DirtyEntry (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

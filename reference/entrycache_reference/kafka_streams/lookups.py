@@ -1,4 +1,7 @@
-"""The operations `get`, the four lookups of ranges, `usage` and `metrics`."""
+"""The operations `get`, the four lookups of ranges, `usage` and `metrics`.
+
+Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

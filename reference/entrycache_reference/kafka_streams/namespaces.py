@@ -1,4 +1,7 @@
-"""The operations about a namespace as a whole: `listen`, `flush`, `evict`, `clear`, `close`, `resize`."""
+"""The operations about a namespace as a whole: `listen`, `flush`, `evict`, `clear`, `close`, `resize`.
+
+Beside: ThreadCache.addDirtyEntryFlushListener, .flush, .clear, .close, .resize (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 The next namespace is chosen before the present one has had its turn, so one that is closed meanwhile still gets a
 turn, which takes nothing. If the running total is above the sum of all sizes, turns go on when nothing is left; if
 no namespace is left to choose, the released code throws what the protocol does not name. Such a step is marked.
+
+Beside: ThreadCache.resize (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ The running total is the sum of what calls have reported, each the change of its
 end. What a listener changes in the same namespace meanwhile is reported twice, by its own call and by the outer one.
 A call keeps to the namespace that it began with: after that was closed, it is empty for the call, whatever has been
 opened under its name.
+
+Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations

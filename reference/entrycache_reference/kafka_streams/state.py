@@ -1,4 +1,7 @@
-"""What the cache of one stream thread holds, and what a step hands back."""
+"""What the cache of one stream thread holds, and what a step hands back.
+
+Beside: ThreadCache, NamedCache (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

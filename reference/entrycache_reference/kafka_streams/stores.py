@@ -1,4 +1,7 @@
-"""Level `store`: caching stores over in-memory stores. Every read is the last write, and nothing is lost."""
+"""Level `store`: caching stores over in-memory stores. Every read is the last write, and nothing is lost.
+
+Beside: CachingKeyValueStore.putAndMaybeForward, .getInternal, KafkaStreams.getCacheSizePerThread (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 The promise is that everything stays as it was. Under `undelivered_eviction` `lost` the entry to be evicted has left
 before anybody was asked; where there is no listener its key stays among the dirty ones, and a later handing over ends
 at it. Under `failed_flush` `clean` the other entries are clean from before the call on.
+
+Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations

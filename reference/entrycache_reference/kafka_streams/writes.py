@@ -1,4 +1,7 @@
-"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows."""
+"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows.
+
+Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, .delete (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The operations `mark_read` and `expect_read`: the count of expected reads."""
+"""The operations `mark_read` and `expect_read`: the count of expected reads.
+
+Beside: EntryReadCountHandlerImpl.markRead, .incrementExpectedReadCount (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

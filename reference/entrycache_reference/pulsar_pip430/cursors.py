@@ -1,4 +1,7 @@
-"""The active-cursor container of one cache: `cursor_add` to `should_cache`."""
+"""The active-cursor container of one cache: `cursor_add` to `should_cache`.
+
+Beside: ActiveManagedCursorContainerImpl.add, .updateCursor, .removeCursor, .size (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

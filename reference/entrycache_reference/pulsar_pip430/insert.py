@@ -1,4 +1,7 @@
-"""One entry enters a cache, or does not; what that triggers is a matter of `trigger`."""
+"""One entry enters a cache, or does not; what that triggers is a matter of `trigger`.
+
+Beside: RangeEntryCacheImpl.insert, RangeCache.put, EntryReadCountHandlerImpl.maybeCreate (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The operations `get`, `get_range` and `exists`."""
+"""The operations `get`, `get_range` and `exists`.
+
+Beside: RangeCache.get, .getRange, .exists, RangeCacheEntryWrapper.getValue (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

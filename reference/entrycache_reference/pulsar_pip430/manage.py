@@ -1,4 +1,7 @@
-"""The operations `configure`, `invalidate_before`, `invalidate_ledger`, `remove_cache` and `metrics`."""
+"""The operations `configure`, `invalidate_before`, `invalidate_ledger`, `remove_cache` and `metrics`.
+
+Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .removeEntryCache (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The two passes over the removal queue: a fold of the decision table from the head on."""
+"""The two passes over the removal queue: a fold of the decision table from the head on.
+
+Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The operations `remove_range` and `clear`: entries leave by a call."""
+"""The operations `remove_range` and `clear`: entries leave by a call.
+
+Beside: RangeCache.removeRange, .clear (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

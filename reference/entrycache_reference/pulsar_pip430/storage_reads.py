@@ -1,4 +1,7 @@
-"""The operations `read`, `read_one` and `release`: what readers do through the cache."""
+"""The operations `read`, `read_one` and `release`: what readers do through the cache.
+
+Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

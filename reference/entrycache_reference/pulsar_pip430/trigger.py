@@ -1,4 +1,7 @@
-"""The size pass that keeps the bytes below their limit: `insert`, `cycle` and `run_scheduled` ask for it."""
+"""The size pass that keeps the bytes below their limit: `insert`, `cycle` and `run_scheduled` ask for it.
+
+Beside: RangeEntryCacheManagerImpl.triggerEvictionWhenNeeded, .doCacheEviction (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
