@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.settings.effective import Effective, Line
+from entrycache_cli.pulsar_pip430.settings.effective import Effective, Line
 from entrycache_cli.settings.kinds import Value
 
 

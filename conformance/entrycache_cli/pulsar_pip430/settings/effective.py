@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.settings import table
-from entrycache_cli.settings.broker_conf import Given, read_broker_conf
-from entrycache_cli.settings.era import Era
-from entrycache_cli.settings.fate import Fate, Values, eviction_interval_millis, fate
+from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.pulsar_pip430.settings.broker_conf import read_broker_conf
+from entrycache_cli.pulsar_pip430.settings.era import Era
+from entrycache_cli.pulsar_pip430.settings.fate import Fate, Values, eviction_interval_millis, fate
 from entrycache_cli.settings.kinds import Value
+from entrycache_cli.settings.properties import Given
 from entrycache_protocol.errors import UsageError
 
 DIRECT_MEMORY_BYTES: Final = 4 << 30

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from entrycache_cli.settings import table
-from entrycache_cli.settings.era import Era
+from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.pulsar_pip430.settings.era import Era
 from entrycache_cli.settings.kinds import Value
 
 LONGEST_INTERVAL_MILLIS: Final = 1_000_000

@@ -1,4 +1,4 @@
-"""A case of kafka-streams as one Java file that drives the released classes, without other code of ours."""
+"""A case of kafka-streams as Java text: the calls of its steps, and what the file needs besides."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrycache_cli.parts import JavaText
 from entrycache_cli.report.java_text import literal, method
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import ops
@@ -13,7 +14,7 @@ from entrycache_reference.kafka_streams import ops
 RELEASES: Final = "3.9.2, 4.0.0, 4.3.1"
 """The releases that the text compiles and runs with."""
 
-DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
+_DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
 
 _OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}
 """Their arguments are those of the Java calls, in their order."""
@@ -66,7 +67,14 @@ _BY_PART: Final = {
 }
 
 
-def parts_of(steps: Any) -> frozenset[str]:
+def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands in the template."""
+    parts = _parts(case["steps"])
+    config = {**_DEFAULTS, **case.get("config", {})}
+    return {**config, "releases": RELEASES, "parts": parts, "imports": _imports(parts)}
+
+
+def _parts(steps: Any) -> frozenset[str]:
     """What the text needs: the names of its optional parts."""
     used = _used(steps)
     stores = {name for name in used if name in _OPS and _OPS[name].level == "store"}
@@ -74,12 +82,12 @@ def parts_of(steps: Any) -> frozenset[str]:
     return frozenset(part for part, because in parts.items() if because)
 
 
-def imports_of(parts: frozenset[str]) -> list[str]:
+def _imports(parts: frozenset[str]) -> list[str]:
     """The names, sorted."""
     return sorted({*_ALWAYS, *(name for part in parts for name in _BY_PART[part])})
 
 
-def call_of(step: Mapping[str, Any]) -> str:
+def _call(step: Mapping[str, Any]) -> str:
     """The call of the template's method for the op.
 
     Raises:
@@ -110,7 +118,7 @@ def _arguments(name: str, step: Mapping[str, Any]) -> list[str]:
 
 
 def _lambdas(steps: Any) -> list[str]:
-    return [f"() -> {call_of(each)}" for each in steps]
+    return [f"() -> {_call(each)}" for each in steps]
 
 
 def _entry(step: Mapping[str, Any]) -> str:
@@ -123,3 +131,6 @@ def _used(steps: Any) -> frozenset[str]:
     """The ops of the steps, those inside call backs too."""
     inner = [each for step in steps for each in (*step.get("on_flush", ()), *step.get("steps", ()))]
     return frozenset(step["op"] for step in steps) | (_used(inner) if inner else frozenset())
+
+
+JAVA: Final = JavaText("kafka_streams/java", _call, _fill)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from entrycache_cli.commands.options import F, ends_with_code, json_option
+from entrycache_cli.parts import GivenSettings, SettingsFile
+from entrycache_cli.pulsar_pip430.settings.effective import DIRECT_MEMORY_BYTES, read_effective
+from entrycache_cli.pulsar_pip430.settings.era import era_named
+from entrycache_cli.pulsar_pip430.settings.show import settings_table, to_json
 from entrycache_cli.report.terminal import console
-from entrycache_cli.settings.effective import DIRECT_MEMORY_BYTES, Effective, read_effective
-from entrycache_cli.settings.era import era_named
-from entrycache_cli.settings.show import settings_table, to_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import Subject
 
 direct_memory_option = click.option(
     "--direct-memory-mb",
@@ -60,7 +60,7 @@ def broker_conf_options(function: F) -> F:
     return function
 
 
-def effective_of(kwargs: dict[str, Any]) -> Effective | None:
+def given_of(kwargs: dict[str, Any]) -> GivenSettings | None:
     """The broker's settings that a command line names with `broker_conf_options`, if any; they are taken out.
 
     Raises:
@@ -70,16 +70,10 @@ def effective_of(kwargs: dict[str, Any]) -> Effective | None:
     memory = kwargs.pop("direct_memory_mb")
     if (path is None) != (era is None):
         raise UsageError("--broker-conf and --era go together: the same file means other things in other releases")
-    return None if path is None else read_effective(path, era_named(era), memory << 20)
+    if path is None:
+        return None
+    effective = read_effective(path, era_named(era), memory << 20)
+    return GivenSettings(effective.era.release.system, path, f"era {effective.era.value}", effective.config)
 
 
-def config_for(effective: Effective, subject: Subject) -> dict[str, Any]:
-    """The configuration, under the names that cases of the subject's system have for it.
-
-    Raises:
-        UsageError: the era is of another system.
-    """
-    system = effective.era.release.system
-    if system != subject.declaration.system.name:
-        raise UsageError(f"era {effective.era.value} is system {system}; {subject.name} is another one")
-    return effective.config
+BROKER_CONF: Final = SettingsFile(broker_conf_options, given_of)

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.pulsar_pip430.settings.effective import read_effective
+from entrycache_cli.pulsar_pip430.settings.era import era_named
 from entrycache_cli.report.terminal import console
-from entrycache_cli.settings import table
-from entrycache_cli.settings.effective import read_effective
-from entrycache_cli.settings.era import era_named
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_pip430 import NAME
 
 
 @click.command("simulate")
@@ -107,8 +108,8 @@ def config_of(text: str) -> Given:
     path, at, era = text.rpartition("@")
     if at:
         effective = read_effective(Path(path), era_named(era))
-        if effective.era.release.system != "pulsar-pip430":
-            raise UsageError(f"--config {text}: era {era} is system {effective.era.release.system}, not pulsar-pip430")
+        if effective.era.release.system != NAME:
+            raise UsageError(f"--config {text}: era {era} is system {effective.era.release.system}, not {NAME}")
         lines = {line.setting.name: line for line in effective.lines}
         names = (table.RECEIVE_MINIMUM, table.RECEIVE_INITIAL, table.RECEIVE_MAXIMUM)
         sizes = [lines[name].value for name in names]

@@ -1,4 +1,4 @@
-"""Reading a broker.conf as the broker does: Java properties, ISO-8859-1 (PulsarConfigurationLoader.create)."""
+"""Reading files of Java properties as Java does: ISO-8859-1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARKS: Final = {
     codecs.BOM_UTF16_LE: "it is UTF-16 text",
     codecs.BOM_UTF16_BE: "it is UTF-16 text",
 }
-"""Beginnings that make every broker misread its file."""
+"""Beginnings that make every Java program misread the file."""
 
 
 class Given(NamedTuple):
@@ -25,15 +25,6 @@ class Given(NamedTuple):
     name: str
     text: str
     line: int
-
-
-def read_broker_conf(path: Path) -> list[Given]:
-    """Every setting of a broker's file in its own order, duplicates included.
-
-    Raises:
-        UsageError: see `read_properties`.
-    """
-    return read_properties(path, "the broker configuration", "a broker")
 
 
 def read_properties(path: Path, what: str, reader: str) -> list[Given]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.settings.kafka import Entry, client_of, in_words, to_json
+from entrycache_cli.kafka_streams.share import Entry, client_of, in_words, to_json
 from entrycache_cli.settings.kinds import INT_MAX, LONG_MAX
 
 SIZE = click.IntRange(0, INT_MAX)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from entrycache_cli.pulsar_pip430.settings.era import Era
 from entrycache_cli.settings import kinds
-from entrycache_cli.settings.era import Era
 from entrycache_cli.settings.kinds import Kind, Value
 
 MEGABYTE: Final = 1 << 20

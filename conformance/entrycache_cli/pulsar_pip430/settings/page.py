@@ -1,14 +1,14 @@
-"""docs/settings.md: the table of settings, written by `python -m entrycache_cli.settings`."""
+"""docs/settings.md: the table of settings, written by `python -m entrycache_cli.pulsar_pip430.settings`."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from entrycache_cli.settings.effective import DIRECT_MEMORY_BYTES
-from entrycache_cli.settings.era import Era
-from entrycache_cli.settings.fate import Acts, Values, fate
-from entrycache_cli.settings.show import plain
-from entrycache_cli.settings.table import SETTINGS, Setting
+from entrycache_cli.pulsar_pip430.settings.effective import DIRECT_MEMORY_BYTES
+from entrycache_cli.pulsar_pip430.settings.era import Era
+from entrycache_cli.pulsar_pip430.settings.fate import Acts, Values, fate
+from entrycache_cli.pulsar_pip430.settings.show import plain
+from entrycache_cli.pulsar_pip430.settings.table import SETTINGS, Setting
 
 HEAD: Final = """# Settings of a broker's cache
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.settings.broker_conf import Given, read_properties
 from entrycache_cli.settings.kinds import COUNT, LONG, Kind
+from entrycache_cli.settings.properties import Given, read_properties
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 from entrycache_reference.kafka_streams.outcomes import Shared
