@@ -19,16 +19,15 @@ from rich.console import Console
 
 from entrycache_conformance.case import write_case
 from entrycache_conformance.generator import make_case
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.family import Family
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.report.results import summary
 from entrycache_conformance.subjects.reference import reference
 
 STREAMS = "kafka-streams"
-SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
-STREAM_SUBJECTS = ("reference", "fast", "kafka-streams:4.3.1")
-MORE_SUBJECTS = ("pulsar:5.0.0-M1", "pulsar:5.0.1")
-MORE_STREAM_SUBJECTS = ("kafka-streams:3.9.2", "kafka-streams:4.0.0")
-"""Subjects of a strict run besides."""
+OURS = ("reference", "fast")
 
 ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
@@ -94,6 +93,11 @@ def all_shown(verdicts: dict[str, str]) -> bool:
     )
 
 
+def subjects_of(family: Family, strict: bool) -> tuple[str, ...]:
+    """Our own subjects and the released ones of a family: those that stand for it, in a strict run all."""
+    return (*OURS, *(release.subject for release in releases(family.name) if strict or release.tour))
+
+
 def traced_case(folder: Path) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
@@ -111,11 +115,10 @@ def main(profile: str, strict: bool) -> None:
     tour = Tour()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for subject in SUBJECTS + (MORE_SUBJECTS if strict else ()):
-            tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
-        for subject in STREAM_SUBJECTS + (MORE_STREAM_SUBJECTS if strict else ()):
-            what = f"conform {subject} ({STREAMS})"
-            tour.part(what, "conform", subject, "--system", STREAMS, "--profile", profile)
+        for family in FAMILIES.values():
+            for subject in subjects_of(family, strict):
+                what = f"conform {subject} ({family.system})"
+                tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
         trace = folder / "trace"
         case = traced_case(folder)
         if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.jvm import released_command
 from entrycache_reference.errors import MissingPrerequisite
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,10 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def released() -> list[str]:
     """The command of the driver over the released jar, built where it was not."""
-    from jvm_driver import VERSION
+    from jvm_driver import SUBJECT
 
     try:
-        return pulsar_command(VERSION)
+        return released_command(SUBJECT)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 

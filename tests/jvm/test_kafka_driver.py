@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 from jvm_driver import Step, talk
 
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.subjects.jvm import released_command
-from entrycache_conformance.subjects.jvm_build import versions
 from entrycache_reference.errors import MissingPrerequisite, UsageError
 
 NODE: Final = 47
@@ -179,10 +179,10 @@ ENDLESS: Final[list[Step]] = [
 """The put inside the flush is counted twice in the total, so that all evictions together do not reach the new limit."""
 
 
-@pytest.fixture(params=versions("kafka-streams"))
+@pytest.fixture(params=releases("kafka-streams"), ids=str)
 def released(request: pytest.FixtureRequest) -> list[str]:
     try:
-        return released_command(f"kafka-streams:{request.param}")
+        return released_command(request.param.subject)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 

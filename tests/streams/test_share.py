@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from entrycache_conformance.case import Case
 from entrycache_conformance.cli import main
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.settings.streams import Entry, client_of, share_bytes
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.subjects.subject import Played
@@ -33,7 +34,7 @@ def numbers(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(output))
 
 
-@pytest.mark.parametrize("release", ["3.9.2", "4.0.0", "4.3.1"])
+@pytest.mark.parametrize("release", versions("kafka-streams"))
 def test_the_shares_are_those_that_the_release_computes(release: str) -> None:
     try:
         released = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))

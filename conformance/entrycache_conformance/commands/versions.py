@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_conformance.commands.options import ends_with_code, json_option
+from entrycache_conformance.java.family import Absent
 from entrycache_conformance.report.terminal import console
 from entrycache_conformance.versions.page import page, spans, to_json
 from entrycache_conformance.versions.records import read_records
-from entrycache_conformance.versions.releases import ABSENT, Absent, ask_maven, pinned
+from entrycache_conformance.versions.releases import ABSENT, ask_maven, pinned
 from entrycache_conformance.versions.table import Versions, rules_of_findings, versions_of
 from entrycache_reference.errors import UsageError
 

@@ -6,10 +6,11 @@ from fnmatch import fnmatchcase
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.known.entry import Entry
 from entrycache_conformance.museum.exhibits import EXHIBITS
 from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
-from entrycache_conformance.subjects.jvm import pulsar_versions
 from entrycache_conformance.subjects.subject import Subject
 from entrycache_conformance.system import SYSTEMS
 
@@ -48,10 +49,9 @@ def is_about_another(entry: Entry) -> bool:
     if entry.subject in OWN:
         return _covers(entry, version("entrycache"))
     family, _, release = entry.subject.partition(":")
-    if family != "pulsar":
+    if family not in FAMILIES:
         return False
-    known = pulsar_versions()
-    return any(_covers(entry, one) for one in known if release in {"", one})
+    return any(_covers(entry, one) for one in versions(family) if release in {"", one})
 
 
 def _covers(entry: Entry, said: str) -> bool:

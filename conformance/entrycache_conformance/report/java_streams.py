@@ -10,9 +10,6 @@ from entrycache_conformance.report.java_text import literal, method
 from entrycache_reference.errors import UsageError
 from entrycache_reference.kafka_streams import ops
 
-RELEASES: Final = "3.9.2, 4.0.0, 4.3.1"
-"""The releases that the text compiles and runs with."""
-
 DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
 
 _OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import jinja2
 
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.report.java_imports import imports
 from entrycache_conformance.report.java_streams import DEFAULTS as STREAMS_DEFAULTS
-from entrycache_conformance.report.java_streams import RELEASES as STREAMS_RELEASES
 from entrycache_conformance.report.java_streams import call_of, imports_of, parts_of
 from entrycache_conformance.report.java_text import comment, literal, method, number, string, without_messages
 from entrycache_reference.errors import UsageError
@@ -20,8 +21,8 @@ from entrycache_reference.pulsar_pip430 import ops
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
 
-RELEASES: Final = "4.2.4, 5.0.0-M1, 5.0.1"
-"""The releases that the text compiles and runs with."""
+FAMILY_OF: Final = {family.system: family.name for family in FAMILIES.values()}
+"""The family whose releases the text compiles and runs with, by system."""
 
 STEPS_A_METHOD: Final = 20
 """A Java method holds 64 KiB of code."""
@@ -86,6 +87,7 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     ]
     common = {
         "name": CLASS_NAME,
+        "releases": ", ".join(versions(FAMILY_OF[case["system"]])),
         "rules": comment(", ".join(case.get("rules", ()))),
         "note": comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
@@ -94,13 +96,12 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
         parts = parts_of(steps)
         config = {**STREAMS_DEFAULTS, **case.get("config", {})}
         text = _template("streams/test.java.j2")
-        return text.render(**common, **config, releases=STREAMS_RELEASES, parts=parts, imports=imports_of(parts))
+        return text.render(**common, **config, parts=parts, imports=imports_of(parts))
     config = {**_DEFAULTS, **case.get("config", {})}
     used = frozenset(step["op"] for step in steps)
     parts = _parts(used, config)
     return _template("test.java.j2").render(
         **common,
-        releases=RELEASES,
         ops=used,
         parts=parts,
         imports=imports(parts),

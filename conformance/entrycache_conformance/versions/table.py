@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.case import read_case
+from entrycache_conformance.java.family import Absent
 from entrycache_conformance.system import SYSTEMS
 from entrycache_conformance.versions.records import Judged
-from entrycache_conformance.versions.releases import ABSENT, Absent, Pinned
+from entrycache_conformance.versions.releases import ABSENT, Pinned
 from entrycache_reference.rules import Rule
 
 CONFORMS: Final = "conforms"
