@@ -14,7 +14,7 @@ from entrycache_conformance.campaign.subjects import open_subject
 from entrycache_conformance.java.program import program_of
 from entrycache_conformance.java.releases import newest
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 EXHIBIT = "count-stops-at-zero"
 """A planted fault of the fast cache."""

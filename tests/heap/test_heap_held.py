@@ -9,7 +9,7 @@ import pytest
 from heap_held import BEGIN, END, PAGE, RELEASES, SHAPES, Shape, measured, program
 
 from entrycache_conformance.java.releases import Release
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 FEW_RECORD_BYTES = SHAPES[0]
 MANY_RECORD_BYTES = SHAPES[1]

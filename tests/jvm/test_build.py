@@ -15,7 +15,7 @@ from entrycache_conformance.java import jdk
 from entrycache_conformance.java.classpath import clock_sites, jar_under_test, pinned_jar
 from entrycache_conformance.java.releases import Release, newest, releases, versions
 from entrycache_conformance.subjects.jvm import released_command
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 VERSION = RELEASE.version
 PAGES = newest("pulsar", "pages")
@@ -223,7 +223,7 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(
 
 def test_a_report_says_what_stands_in(released: list[str], tmp_path: Path) -> None:
     _jar(PAGES)
-    argv = [sys.executable, "-m", "entrycache_conformance", "conform", PAGES.subject, "--level", "range"]
+    argv = [sys.executable, "-m", "entrycache_cli", "conform", PAGES.subject, "--level", "range"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     (source,) = (line for line in done.stdout.splitlines() if line.startswith("source: "))

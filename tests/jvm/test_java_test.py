@@ -9,9 +9,9 @@ import pytest
 from java_file import Compiled, compiled_case
 from jvm_driver import SUBJECT
 
+from entrycache_cli.report.java_test import java_test
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.report.java_test import java_test
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 
 TIMED: dict[str, Any] = {
     "system": "pulsar-pip430",

@@ -16,7 +16,7 @@ from steps import DONE, Case, ask, cursor
 
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.releases import Release, newest
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 STALE_RANK: Final[Case] = (
     {},

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.campaign import promises
-from entrycache_conformance.case import from_json
 from entrycache_conformance.java.releases import newest
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.case import from_json
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 SUBJECT = newest("kafka-streams").subject
 WORLDS, LONGEST = 250, 40

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.campaign.subjects import artifact_of, open_subject
-from entrycache_conformance.declaration import Limits
 from entrycache_conformance.java.program import Program, program_of
 from entrycache_conformance.java.releases import toured
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.declaration import Limits
+from entrycache_protocol.errors import UsageError
 
 FAMILY: Final = "pulsar"
 MODULE: Final = "campaign"

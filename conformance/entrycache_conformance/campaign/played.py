@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_conformance.subjects.subject import Played
+from entrycache_protocol.case import Case
+from entrycache_protocol.subject import Played
 
 
 class Run(NamedTuple):

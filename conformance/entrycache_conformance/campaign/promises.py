@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.campaign.subjects import artifact_of
 from entrycache_conformance.java.program import Program, program_of
 from entrycache_conformance.java.releases import newest, releases
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 
 FAMILY: Final = "kafka-streams"
 MODULE: Final = "campaign"

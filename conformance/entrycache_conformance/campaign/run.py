@@ -12,12 +12,12 @@ from entrycache_conformance.campaign.difference import Kept, keep
 from entrycache_conformance.campaign.make import make_run
 from entrycache_conformance.campaign.played import Run, same, send
 from entrycache_conformance.campaign.subjects import artifact_of, common
-from entrycache_conformance.case import variants_to_json
-from entrycache_conformance.declaration import Limits
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.case import variants_to_json
+from entrycache_protocol.declaration import Limits
+from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 
 AHEAD: Final = 6

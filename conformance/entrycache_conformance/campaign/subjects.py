@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import entrycache_fast
-from entrycache_conformance.declaration import Declaration, Limits
 from entrycache_conformance.java.classpath import jar_under_test
 from entrycache_conformance.java.releases import examples
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.declaration import Declaration, Limits
+from entrycache_protocol.errors import UsageError
 
 SILENT_SECONDS: Final = 120
 """A child that says nothing for so long is ended, and the campaign with it."""

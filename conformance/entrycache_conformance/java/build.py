@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import sources
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 JDK_OLDEST: Final = 17
 """What is built is compiled for it."""

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.java.driver import driver
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import release_of
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 
 _DRIVER_ONLY: Final = ("gson-",)
 

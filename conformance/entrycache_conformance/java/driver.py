@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from entrycache_conformance.java.build import Part, built
 from entrycache_conformance.java.releases import Release, sources
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 
 class Driver(NamedTuple):

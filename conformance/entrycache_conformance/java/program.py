@@ -37,7 +37,7 @@ class Program(NamedTuple):
         text: str | None = None,
         timeout_seconds: float | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a class to its end, with that text on stdin; what it prints and its exit code are the caller's to judge."""
+        """Run a class to its end, with that text on stdin; its exit code is the caller's to judge."""
         argv = self.argv(main, *arguments, options=options)
         return subprocess.run(argv, input=text, capture_output=True, text=True, timeout=timeout_seconds, check=False)
 
