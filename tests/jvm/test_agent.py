@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jvm_driver import SUBJECT
 
 from entrycache_conformance.java.classpath import JavaTestClasspath, clock_sites, java_test_classpath
 from entrycache_conformance.java.program import Program, compiled
+from tests.support.jvm.driver import SUBJECT
 
 NAME = "org.apache.bookkeeper.mledger.Sample"
 

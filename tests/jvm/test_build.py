@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from jvm_driver import RELEASE, SUBJECT, run_request, talk
 
 from entrycache_conformance.java import jdk
 from entrycache_conformance.java.classpath import clock_sites, jar_under_test, pinned_jar
 from entrycache_conformance.java.releases import Release, newest, releases, versions
 from entrycache_conformance.subjects.jvm import released_command
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from tests.support.jvm.driver import RELEASE, SUBJECT, run_request, talk
 
 VERSION = RELEASE.version
 PAGES = newest("pulsar", "pages")
@@ -61,7 +61,7 @@ def test_a_new_clock_site_stops_the_driver(released: list[str], tmp_path: Path) 
 
 
 def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str], tmp_path: Path) -> None:
-    from changed_jars import NO_CLOCK_CALL, write_changed_jar
+    from entrycache_cli.faults.jars import NO_CLOCK_CALL, write_changed_jar
 
     jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
     command = released_command(SUBJECT, str(jar))

@@ -17,8 +17,8 @@ from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_protocol.system import SYSTEMS
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.in_process import InProcess
 
 CONTAINERS: Final = "containers"
 """The theme that a program in the JVM plays on the containers of cursors alone."""
@@ -26,7 +26,7 @@ CONTAINERS: Final = "containers"
 PROMISES: Final = "promises"
 """The theme that a program in the JVM plays on the caches of Kafka Streams, each step held to what is promised."""
 
-THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.themes))
+THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
 TOLD_EVERY: Final = 1_000_000
 """Judged steps between two lines of progress on stderr."""

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.campaign.subjects import artifact_of, open_subject
 from entrycache_conformance.java.program import Program, program_of
 from entrycache_conformance.java.releases import toured
-from entrycache_protocol.declaration import Limits
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.errors import UsageError
 
 FAMILY: Final = "pulsar"
@@ -97,7 +97,9 @@ def containers(names: Sequence[str], seed: int, cases: int) -> dict[str, Any]:
 def _limits(name: str) -> Limits:
     subject = open_subject(name)
     subject.close()
-    return subject.declaration.limits
+    limits = subject.declaration.limits
+    assert isinstance(limits, Limits)
+    return limits
 
 
 def played(program: Program, crowd: Crowd, seed: int, cases: int, limits: frozenset[str]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_protocol.case import Case
+from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Played
 
 

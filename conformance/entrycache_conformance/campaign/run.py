@@ -14,10 +14,9 @@ from entrycache_conformance.campaign.played import Run, same, send
 from entrycache_conformance.campaign.subjects import artifact_of, common
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_protocol.case import variants_to_json
-from entrycache_protocol.declaration import Limits
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
 from entrycache_reference.rules import Rule
 
 AHEAD: Final = 6
@@ -56,11 +55,11 @@ def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Call
         UsageError: the subjects are not alike, or their system has no such theme.
     """
     declaration = common(subjects)
-    themes = declaration.system.themes
+    themes = declaration.system.cases.themes
     if plan.theme not in themes:
         raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
     theme = themes[plan.theme]
-    menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
+    menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     coverage = Coverage()
     judged = dict.fromkeys((subject.name for subject in subjects), 0)
     kept: list[Kept] = []
@@ -120,7 +119,7 @@ def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Call
 
 def _told(subject: Child | InProcess, steps: int) -> dict[str, Any]:
     declaration = subject.declaration
-    norm = Limits()
+    norm = type(declaration.limits)()
     return {
         "name": subject.name,
         "artifact": artifact_of(subject.name),

@@ -12,11 +12,12 @@ import entrycache_fast
 from entrycache_conformance.java.classpath import jar_under_test
 from entrycache_conformance.java.releases import examples
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_protocol.declaration import Declaration, Limits
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.limits import Limits
 
 SILENT_SECONDS: Final = 120
 """A child that says nothing for so long is ended, and the campaign with it."""
@@ -68,11 +69,11 @@ def common(subjects: Sequence[Child | InProcess]) -> Declaration:
 
 def _narrowest(one: Limits, other: Limits) -> Limits:
     values: dict[str, Any] = {}
-    for field in dataclasses.fields(Limits):
+    for field in dataclasses.fields(one):
         both = getattr(one, field.name), getattr(other, field.name)
         known = [value for value in both if value is not None]
         values[field.name] = min(known) if known else None
-    return Limits(**values)
+    return type(one)(**values)
 
 
 def digest_of(folder: str) -> str:
