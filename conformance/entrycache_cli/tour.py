@@ -21,18 +21,16 @@ from entrycache_cli.parts import Traced
 from entrycache_cli.report.results import summary
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.generate import make_case
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.family import Family
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 from entrycache_protocol.system import AnySystem
 
-STREAMS = "kafka-streams"
-SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
-STREAM_SUBJECTS = ("reference", "fast", "kafka-streams:4.3.1")
-MORE_SUBJECTS = ("pulsar:5.0.0-M1", "pulsar:5.0.1")
-MORE_STREAM_SUBJECTS = ("kafka-streams:3.9.2", "kafka-streams:4.0.0")
-"""Subjects of a strict run besides."""
+OURS = ("reference", "fast")
 
 ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
@@ -94,6 +92,11 @@ def all_shown(verdicts: dict[str, str]) -> bool:
     )
 
 
+def subjects_of(family: Family, strict: bool) -> tuple[str, ...]:
+    """Our own subjects and the released ones of a family: those that stand for it, in a strict run all."""
+    return (*OURS, *(release.subject for release in releases(family.name) if strict or release.tour))
+
+
 def traced_case(folder: Path, system: AnySystem) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
@@ -131,11 +134,10 @@ def main(profile: str, strict: bool) -> None:
     tour = Tour()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for subject in SUBJECTS + (MORE_SUBJECTS if strict else ()):
-            tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
-        for subject in STREAM_SUBJECTS + (MORE_STREAM_SUBJECTS if strict else ()):
-            what = f"conform {subject} ({STREAMS})"
-            tour.part(what, "conform", subject, "--system", STREAMS, "--profile", profile)
+        for family in FAMILIES.values():
+            for subject in subjects_of(family, strict):
+                what = f"conform {subject} ({family.system})"
+                tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
         for system, parts in CLI_PARTS.items():
             audit_trace(tour, folder / system, system, parts.traced, strict)
         tour.part("prove", "prove")

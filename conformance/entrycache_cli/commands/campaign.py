@@ -12,9 +12,12 @@ import click
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
 from entrycache_cli.systems import CLI_PARTS
-from entrycache_conformance.campaign.lane import Lane, open_lane
 from entrycache_conformance.campaign.run import Plan, run_campaign
+from entrycache_conformance.campaign.subjects import open_subject
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.in_process import InProcess
 
 PROGRAMS: Final = {name: program for parts in CLI_PARTS.values() for name, program in parts.campaigns.items()}
 """Themes that a program in the JVM plays by itself."""
@@ -79,14 +82,15 @@ def command(
         _told(record, as_json)
         return 1 if record["differences"] else 0
     plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
-    lanes: list[Lane] = []
+    opened: list[Child | InProcess] = []
     try:
         wanted = system or _system(subjects)
-        lanes += [open_lane(name, wanted) for name in subjects]
-        campaign = run_campaign(lanes, plan, _Progress())
+        for name in subjects:
+            opened.append(open_subject(name, wanted))
+        campaign = run_campaign(opened, plan, _Progress())
     finally:
-        for lane in lanes:
-            lane.close()
+        for subject in opened:
+            subject.close()
     _write(campaign.json, out)
     _told(campaign.json, as_json)
     return 1 if campaign.kept else 0
@@ -94,7 +98,8 @@ def command(
 
 def _system(subjects: tuple[str, ...]) -> str:
     """The system of the released jars among the subjects, else the first one."""
-    return "kafka-streams" if any(name.startswith("kafka-streams:") for name in subjects) else next(iter(SYSTEMS))
+    families = (FAMILIES.get(name.partition(":")[0]) for name in subjects)
+    return next((family.system for family in families if family is not None), next(iter(SYSTEMS)))
 
 
 def _write(record: dict[str, Any], out: Path | None) -> None:

@@ -11,9 +11,6 @@ from entrycache_cli.report.java_text import literal, method
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import ops
 
-RELEASES: Final = "3.9.2, 4.0.0, 4.3.1"
-"""The releases that the text compiles and runs with."""
-
 _DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
 
 _OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}
@@ -71,7 +68,7 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
     """What stands in the template."""
     parts = _parts(case["steps"])
     config = {**_DEFAULTS, **case.get("config", {})}
-    return {**config, "releases": RELEASES, "parts": parts, "imports": _imports(parts)}
+    return {**config, "parts": parts, "imports": _imports(parts)}
 
 
 def _parts(steps: Any) -> frozenset[str]:

@@ -12,9 +12,6 @@ from entrycache_cli.report.java_text import literal, method, number
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430 import ops
 
-RELEASES: Final = "4.2.4, 5.0.0-M1, 5.0.1"
-"""The releases that the text compiles and runs with."""
-
 _OPS: Final = {op.name: op for op in ops.OPS}
 """Their arguments are those of the Java calls, in their order."""
 
@@ -56,7 +53,6 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
     used = frozenset(step["op"] for step in case["steps"])
     parts = _parts(used, config)
     return {
-        "releases": RELEASES,
         "ops": used,
         "parts": parts,
         "imports": imports(parts),

@@ -10,10 +10,15 @@ import jinja2
 
 from entrycache_cli.report.java_text import comment, literal, string, without_messages
 from entrycache_cli.systems import CLI_PARTS
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import versions
 from entrycache_protocol.errors import UsageError
 
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
+
+FAMILY_OF: Final = {family.system: family.name for family in FAMILIES.values()}
+"""The family whose releases the text compiles and runs with, by system."""
 
 STEPS_A_METHOD: Final = 20
 """A Java method holds 64 KiB of code."""
@@ -45,6 +50,7 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     ]
     common = {
         "name": CLASS_NAME,
+        "releases": ", ".join(versions(FAMILY_OF[case["system"]])),
         "rules": comment(", ".join(case.get("rules", ()))),
         "note": comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],

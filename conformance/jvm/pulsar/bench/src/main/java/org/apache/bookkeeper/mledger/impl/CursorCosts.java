@@ -1,3 +1,5 @@
+package org.apache.bookkeeper.mledger.impl;
+
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
@@ -7,8 +9,6 @@ import java.util.Arrays;
 import org.apache.bookkeeper.mledger.ManagedCursor;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
-import org.apache.bookkeeper.mledger.impl.ActiveManagedCursorContainerImpl;
-import org.apache.bookkeeper.mledger.impl.ManagedCursorImpl;
 import sun.misc.Unsafe;
 
 /**
