@@ -41,10 +41,10 @@ rules: environment ## text, code, tests, examples, planted faults and docs/rules
 	$(BIN)/entrycache rules --check
 
 docs: environment ## write the generated pages again: rules and their examples, faults, evidence, settings, versions
-	$(BIN)/python tests/faults/campaign.py
+	$(BIN)/python -m entrycache_cli.faults
 	$(BIN)/python -m entrycache_evidence
 	$(BIN)/entrycache rules --write
-	$(BIN)/python -m entrycache_cli.settings
+	$(BIN)/python -m entrycache_cli.pulsar_pip430.settings
 	$(BIN)/entrycache versions --write docs/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
 

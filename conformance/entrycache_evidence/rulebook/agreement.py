@@ -32,7 +32,7 @@ def check_rules() -> list[Problem]:
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--check")
-    runs = corpus(root / "tests" / "rules")
+    runs = corpus(root / "tests" / "reference")
     return [
         *_links(),
         *check_examples(),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from entrycache_conformance.concurrent.level import promises_of
 from entrycache_conformance.judge import Coverage, trajectory
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol import case as cases
 from entrycache_protocol import history as histories
-from entrycache_protocol.case import Case, outcome_to_json, read_json
+from entrycache_protocol.case import Case, read_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History, is_history
 from entrycache_protocol.subject import Event
@@ -44,7 +44,7 @@ def read_example(rule: Rule) -> Example:
         UsageError: there is no such file, or it holds neither a case nor a history.
     """
     value = read_json(path_of(rule))
-    asked = histories.from_json(value) if is_history(value) else cases.from_json(value)
+    asked = histories.from_json(value, SYSTEMS) if is_history(value) else cases.from_json(value, SYSTEMS)
     return Example(rule, value, asked)
 
 
@@ -59,16 +59,9 @@ def examples() -> list[Example]:
     return found
 
 
-def opened(history: History) -> Callable[[Any], Any]:
-    """The reference of a history's system, for several threads."""
-    instance = reference(history.system.name).open_shared(history.config)
-    assert instance is not None, f"{history.system.name} has no histories"
-    return instance
-
-
 def one_after_another(history: History) -> tuple[Event, ...]:
     """What the reference answers where the clients take turns: one of the answers that are allowed."""
-    instance = opened(history)
+    instance = promises_of(history.system).open_shared(history.config)
     ticks = itertools.count(1)
     return tuple(
         Event(client, index, start=next(ticks), outcome=instance(op), end=next(ticks))
@@ -83,10 +76,11 @@ def answers(asked: Case | History) -> tuple[str, list[dict[str, Any]]]:
     Raises:
         LawBroken: the reference breaks a law.
     """
+    written = asked.system.wire.write_outcome
     if isinstance(asked, History):
         events = one_after_another(asked)
-        return "events", [{**event._asdict(), "outcome": outcome_to_json(event.outcome)} for event in events]
-    return "outcomes", [outcome_to_json(done.outcome) for done in trajectory(asked, Coverage())]
+        return "events", [{**event._asdict(), "outcome": written(event.outcome)} for event in events]
+    return "outcomes", [written(done.outcome) for done in trajectory(asked, Coverage())]
 
 
 def text_of(example: Example) -> str:

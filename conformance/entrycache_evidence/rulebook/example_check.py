@@ -11,13 +11,13 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.systems import system_named
 from entrycache_evidence.rulebook.example import Example, folder, one_after_another, path_of, read_example, text_of
 from entrycache_evidence.rulebook.example_faults import asked_for, broken, faults_of, first_seen, is_refused
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
 from entrycache_protocol.schema import case_schema, history_schema
-from entrycache_protocol.system import system_named
 from entrycache_reference.rules import Rule
 
 STEPS_MAX: Final = 10
@@ -72,7 +72,7 @@ def _tells(example: Example) -> list[str]:
         found.append(f"names {', '.join(example.asked.rules) or 'no rule'} in `rules`")
     if not example.asked.note:
         found.append("has no note")
-    norm = example.asked.system.config()
+    norm = example.asked.system.model.config()
     same = [
         field.name
         for field in fields(norm)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from threading import Thread
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.concurrent.level import PROMISES
-from entrycache_conformance.subjects import threads
+from entrycache_conformance.concurrent.level import promises_of
 from entrycache_conformance.subjects.reference import reference
-from entrycache_evidence.rulebook.example import Example, opened
+from entrycache_evidence.rulebook.example import Example
 from entrycache_faults.mutants import MUTANTS, OTHERS, Mutant, applied
 from entrycache_faults.mutants.streams import STREAMS
 from entrycache_faults.mutants.streams_other import OTHER_STREAMS
 from entrycache_faults.mutants.threads import THREADS
-from entrycache_protocol.case import Case, outcome_to_json
+from entrycache_protocol import threads
+from entrycache_protocol.case import Case
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Event, Happened
 from entrycache_reference.kafka_streams.threads import Judged
@@ -57,15 +57,15 @@ def faults_of(rule: Rule) -> tuple[Mutant, ...]:
 
 def told(case: Case) -> list[Told]:
     """The steps of a case, up to the first that throws."""
-    state = case.system.initial(case.config)
+    state = case.system.model.initial(case.config)
     steps = []
     for op in case.steps:
         try:
-            done = case.system.step(state, op, case.config)
+            done = case.system.model.step(state, op, case.config)
         except Exception as error:  # any error of a faulty reference is its answer
             steps.append(Told({"throws": type(error).__name__}, ()))
             break
-        steps.append(Told(outcome_to_json(done.outcome), done.rows))
+        steps.append(Told(case.system.wire.write_outcome(done.outcome), done.rows))
         state = done.state
     return steps
 
@@ -76,11 +76,16 @@ def told_by(fault: Mutant, case: Case) -> list[Told]:
         return told(case)
 
 
+def opened_by(fault: Mutant, history: History) -> Any:
+    """The reference for several threads where it has this fault."""
+    faulty: Any = fault.patches[0][2]
+    return faulty(history.config)
+
+
 def events_by(fault: Mutant, history: History) -> tuple[Event, ...] | None:
     """The events of a history where the reference has this fault; None: it does not end."""
     events: list[Event] = []
-    with applied(fault):
-        instance = opened(history)
+    instance = opened_by(fault, history)
     playing = Thread(target=lambda: events.extend(threads.play(instance, history)), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)
@@ -106,7 +111,7 @@ def first_seen(example: Example) -> Seen | None:
 
 def is_refused(fault: Mutant, history: History) -> bool:
     """Whether a history breaks the rule of this fault when the faulty reference plays it."""
-    ends = PROMISES[history.system.name].ends
+    ends = promises_of(history.system).ends
     for _ in range(TRIES):
         events = events_by(fault, history)
         if fault.rule in ({ends} if events is None else broken(history, events)):
@@ -125,5 +130,5 @@ def asked_for(history: History, events: tuple[Event, ...]) -> frozenset[Rule]:
 
 
 def _judged(history: History, events: tuple[Event, ...]) -> Judged:
-    declaration = reference(history.system.name).declaration
-    return PROMISES[history.system.name].judge(history, Happened(events), declaration)
+    judged: Judged = promises_of(history.system).judge(history, Happened(events), reference(history.system).declaration)
+    return judged
