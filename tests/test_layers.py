@@ -32,12 +32,10 @@ def test_every_package_has_a_place() -> None:
     assert {module.partition(".")[0] for module in OURS} == ALLOWED.keys()
 
 
-@pytest.mark.xfail(reason="the list of systems still stands in entrycache_protocol")
 def test_no_import_runs_up(told: list[Import]) -> None:
     assert [str(each) for each in upward(told)] == []
 
 
-@pytest.mark.xfail(reason="the list of systems still stands in entrycache_protocol")
 def test_no_modules_import_each_other_in_a_circle(told: list[Import]) -> None:
     assert circles(told, OURS) == []
 

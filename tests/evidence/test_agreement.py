@@ -6,7 +6,7 @@ from entrycache_evidence.rulebook import agreement, corpus, registry
 from entrycache_evidence.rulebook.scenario import A, at, play
 from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_reference.pulsar_pip430 import passes, read
+from entrycache_reference.pulsar_pip430 import lookup, passes
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule
 
@@ -82,7 +82,7 @@ def test_a_step_that_throws_is_a_break(monkeypatch):
     def throw(entry):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(read, "marked", throw)
+    monkeypatch.setattr(lookup, "marked", throw)
     with corpus.listening() as heard, pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
     assert corpus.first_break(corpus.Run(corpus.PULSAR, *heard[0]), {}) == (Rule.LIVENESS_2,)

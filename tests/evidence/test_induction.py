@@ -14,7 +14,7 @@ from entrycache_evidence.induction.lemma import Fault, Lemma, Obligation, proble
 from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
 from entrycache_evidence.induction.take import Take  # noqa: E402
 from entrycache_faults.mutants import applied  # noqa: E402
-from entrycache_reference.kafka_streams import running, spaces, writes  # noqa: E402
+from entrycache_reference.kafka_streams import namespaces, running, writes  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
 
@@ -82,7 +82,7 @@ def test_the_facts_come_from_the_functions_of_the_moment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("patched", "name"), [(running, "bytes_of"), (spaces, "booked"), (writes, "booked"), (spaces, "accounted")]
+    ("patched", "name"), [(running, "bytes_of"), (namespaces, "booked"), (writes, "booked"), (namespaces, "accounted")]
 )
 def test_a_total_that_is_not_kept_has_a_counterexample(
     monkeypatch: pytest.MonkeyPatch, patched: ModuleType, name: str

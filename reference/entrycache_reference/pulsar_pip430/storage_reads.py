@@ -1,14 +1,17 @@
-"""The operations `read`, `read_one` and `release`: what readers do through the cache."""
+"""The operations `read`, `read_one` and `release`: what readers do through the cache.
+
+Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.count import mark_read
-from entrycache_reference.pulsar_pip430.events import absent_row
+from entrycache_reference.pulsar_pip430.lookup import get
 from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Released, Served
-from entrycache_reference.pulsar_pip430.read import get
+from entrycache_reference.pulsar_pip430.rows import absent_row
 from entrycache_reference.pulsar_pip430.state import Held, Part, Row, Slot, State, Step
 from entrycache_reference.pulsar_pip430.trigger import offer
 from entrycache_reference.rules import Rule, rule
@@ -28,34 +31,47 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
 
     The outcome's `fills` are the positions that storage has to give.
     """
-    after = state
-    rows: tuple[Row, ...] = ()
-    parts: tuple[Part, ...] = ()
-    hits: tuple[Position, ...] = ()
-    fills: tuple[Position, ...] = ()
-    hit_bytes = 0
-    tokens: tuple[int | None, ...] = ()
-    for pos in wanted:
-        entry = entry_at(state, name, pos)
-        if entry is None:
-            fills += (pos,)
-            rows += (absent_row(Rule.READ_8, "MISS", "READ", state, name, pos),)
-            continue
-        found = get(after, Get(name, pos), config)
-        row = found.rows[0]._replace(rule=Rule.READ_7, cause="READ")
-        parts += (Part(after, Get(name, pos), found._replace(rows=(row,))),)
-        rows += (row,)
-        after = found.state
-        hits += (pos,)
-        hit_bytes += entry.size_bytes
-        tokens += (entry.token,)
+    # GUARD: none.
+    # DECISION: a hit exactly where the position is cached.
+    found = {pos: entry_at(state, name, pos) for pos in wanted}
+    hits = {pos: entry for pos, entry in found.items() if entry is not None}
+    fills = tuple(pos for pos, entry in found.items() if entry is None)
+
+    # EFFECT: every hit is a lookup of its own.
+    parts = lookups(state, name, tuple(hits), config)
+    after = parts[-1].step.state if parts else state
     counts = after.counts._replace(
         hit_entries=after.counts.hit_entries + len(hits),
-        hit_bytes=after.counts.hit_bytes + hit_bytes,
+        hit_bytes=after.counts.hit_bytes + sum(entry.size_bytes for entry in hits.values()),
         miss_entries=after.counts.miss_entries + len(fills),
         miss_bytes=after.counts.miss_bytes + len(fills) * config.storage_entry_size,
     )
-    return Step(after._replace(counts=counts), Served(hits, fills, handed_over(tokens, fills)), rows, parts)
+
+    # OUTCOME
+    tokens = tuple(entry.token for entry in hits.values())
+    served = Served(tuple(hits), fills, handed_over(tokens, fills))
+    told = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
+    missed = {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
+    rows = tuple({**told, **missed}[pos] for pos in found)
+    return Step(after._replace(counts=counts), served, rows, parts)
+
+
+@rule(Rule.READ_7)
+def lookups(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+    """The lookups of these cached positions, one after another."""
+    after = state
+    parts: tuple[Part, ...] = ()
+    for pos in cached:
+        event = Get(name, pos)
+        found = get(after, event, config)
+        parts += (Part(after, event, found._replace(rows=of_read(found.rows))),)
+        after = found.state
+    return parts
+
+
+def of_read(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """The rows of a lookup as those of a read."""
+    return tuple(row._replace(rule=Rule.READ_7, cause="READ") for row in rows)
 
 
 @rule(Rule.READ_12)
@@ -75,35 +91,44 @@ def is_wanted(expected_reads: int, config: Config) -> bool:
 @rule(Rule.READ_9)
 def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config) -> Step:
     """Insert what storage has given, one by one, each with its own trigger."""
+    # GUARD: what nobody else is to read is not cached.
+    size_bytes = config.storage_entry_size
+    if not is_wanted(event.expected_reads, config) and config.max_size_bytes > 0:
+        return Step(state, Served((), fills), skipped(Rule.READ_9, state, event.cache, fills, size_bytes))
+
+    # DECISION: none.
+    # EFFECT
     after = state
     rows: tuple[Row, ...] = ()
     parts: tuple[Part, ...] = ()
-    size_bytes = config.storage_entry_size
     for pos in fills:
-        if not is_wanted(event.expected_reads, config) and config.max_size_bytes > 0:
-            rows += (absent_row(Rule.READ_9, "SKIP", "NOT_WANTED", after, event.cache, pos, size_bytes),)
-            continue
         entry = Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry)
         done = offer(after, entry, config, "FILL")
         parts += done.parts or (Part(after, entry, done),)
         rows += done.rows
         after = done.state
+
+    # OUTCOME
     return Step(after, Served((), fills), rows, parts)
+
+
+def skipped(rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], size_bytes: int) -> tuple[Row, ...]:
+    """The rows of what storage gave and the cache did not take."""
+    return tuple(absent_row(rule, "SKIP", "NOT_WANTED", state, name, pos, size_bytes) for pos in fills)
 
 
 @rule(Rule.COUNT_5, Rule.COUNT_6)
 def deliver(state: State, kept: tuple[Held, ...], config: Config) -> Step:
     """Release what a read has handed over: one expected read fewer for each entry that is still cached."""
     after = state
-    rows: tuple[Row, ...] = ()
     parts: tuple[Part, ...] = ()
     for held in kept:
         if held.is_cached:
             event = MarkRead(held.slot.cache, held.slot.pos)
             done = mark_read(after, event, config)
             parts += (Part(after, event, done),)
-            rows += tuple(row._replace(rule=Rule.COUNT_5) for row in done.rows)
             after = done.state
+    rows = tuple(row._replace(rule=Rule.COUNT_5) for part in parts for row in part.step.rows)
     return Step(after, Released(len(kept)), rows, parts)
 
 
@@ -154,11 +179,9 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
     served = look_up(state, event.cache, (event.pos,), config)
 
     # EFFECT: what storage gives is not cached.
-    skipped: tuple[Row, ...] = ()
-    if entry_at(state, event.cache, event.pos) is None:
-        size_bytes = config.storage_entry_size
-        skipped = (absent_row(Rule.READ_10, "SKIP", "NOT_WANTED", state, event.cache, event.pos, size_bytes),)
-    unfilled = Step(served.state, served.outcome, skipped)
+    assert isinstance(served.outcome, Served)
+    rows = skipped(Rule.READ_10, state, event.cache, served.outcome.fills, config.storage_entry_size)
+    unfilled = Step(served.state, served.outcome, rows)
 
     # OUTCOME
     return finished(served, unfilled, handed(served.state, event.cache, (event.pos,)), event.hold, config)

@@ -60,6 +60,20 @@ def absent_row(
     )
 
 
+def removed_rows(
+    rule: Rule, cause: str, before: State, cache: CacheName, positions: tuple[Position, ...]
+) -> tuple[Row, ...]:
+    """The rows of entries that leave by a call, one after another: each shows the bytes that are left after it."""
+    rows: list[Row] = []
+    bytes_left = before.size_bytes
+    for pos in positions:
+        entry = before.caches[cache].entries[pos]
+        bytes_left -= entry.size_bytes
+        row = entry_row(rule, "REMOVE", cause, before, cache, pos, entry, entry.expected_reads)
+        rows.append(row._replace(bytes_after=bytes_left, manager_bytes=bytes_left))
+    return tuple(rows)
+
+
 def open_row(state: State, cache: CacheName) -> Row:
     """The first step that names a cache (R-STATE-9)."""
     return Row(

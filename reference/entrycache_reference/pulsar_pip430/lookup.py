@@ -1,13 +1,16 @@
-"""The operations `get`, `get_range` and `exists`."""
+"""The operations `get`, `get_range` and `exists`.
+
+Beside: RangeCache.get, .getRange, .exists, RangeCacheEntryWrapper.getValue (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import entry_at, positions_between, with_entry
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.events import absent_row, entry_row
 from entrycache_reference.pulsar_pip430.ops import Exists, Get, GetRange
 from entrycache_reference.pulsar_pip430.outcomes import Existing, Hit, Hits
-from entrycache_reference.pulsar_pip430.state import Entry, Row, State, Step
+from entrycache_reference.pulsar_pip430.rows import absent_row, entry_row
+from entrycache_reference.pulsar_pip430.state import Entry, State, Step
 from entrycache_reference.rules import Rule, rule
 
 
@@ -41,19 +44,19 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range, ascending.
     found = positions_between(state, event.cache, event.first, event.last)
+    entries = {pos: state.caches[event.cache].entries[pos] for pos in found}
 
     # EFFECT: each of them is marked accessed.
     after = state
-    rows: tuple[Row, ...] = ()
-    tokens: tuple[int | None, ...] = ()
-    for pos in found:
-        entry = state.caches[event.cache].entries[pos]
+    for pos, entry in entries.items():
         after = with_entry(after, event.cache, pos, marked(entry))
-        rows += (entry_row(Rule.READ_4, "HIT", "GET", after, event.cache, pos, entry, entry.expected_reads),)
-        tokens += (entry.token,)
 
     # OUTCOME
-    carried = tuple(token for token in tokens if token is not None)
+    rows = tuple(
+        entry_row(Rule.READ_4, "HIT", "GET", after, event.cache, pos, entry, entry.expected_reads)
+        for pos, entry in entries.items()
+    )
+    carried = tuple(entry.token for entry in entries.values() if entry.token is not None)
     return Step(after, Hits(found, carried if carried and len(carried) == len(found) else None), rows)
 
 

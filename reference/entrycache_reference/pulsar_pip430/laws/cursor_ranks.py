@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws.cursor import members_of
+from entrycache_reference.pulsar_pip430.laws.cursors import members_of
 from entrycache_reference.pulsar_pip430.laws.law import Law, always
 from entrycache_reference.pulsar_pip430.laws.state import refuses, to_refuse
 from entrycache_reference.pulsar_pip430.ops import CursorRank, CursorRemove, Cursors, Op, ShouldCache, Slowest

@@ -1,4 +1,7 @@
-"""The smallest changes of one namespace. Every rule function is made of these."""
+"""The smallest changes of one namespace. Every rule function is made of these.
+
+Beside: NamedCache.put, .get, .delete (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws of the readings that a variant asks for."""
+"""The laws of the rules that hold under a variant only."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) 
 
 
 def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """A flush hands over under that reading, and nobody closes or hears anything new meanwhile."""
+    """A flush hands over under that variant, and nobody closes or hears anything new meanwhile."""
     own = space(pre, event.ns)
     if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not whole(config, own):
         return False
