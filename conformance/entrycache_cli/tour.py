@@ -22,12 +22,12 @@ from entrycache_cli.report.results import summary
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.family import Family
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
+from entrycache_protocol.family import Family
 from entrycache_protocol.system import AnySystem
 
 OURS = ("reference", "fast")

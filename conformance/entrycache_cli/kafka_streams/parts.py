@@ -7,7 +7,7 @@ from typing import Final
 from entrycache_cli.kafka_streams.commands import share
 from entrycache_cli.kafka_streams.java_test import JAVA
 from entrycache_cli.parts import CliParts, Program, Traced
-from entrycache_conformance.campaign.promises import promises, to_keep
+from entrycache_conformance.systems.kafka_streams.kept_promises import promises, to_keep
 
 KAFKA_STREAMS: Final = CliParts(
     commands=(share.command,),

@@ -7,7 +7,7 @@ from typing import Final
 from entrycache_cli.parts import CliParts, Program, Traced
 from entrycache_cli.pulsar_pip430.commands import settings, simulate
 from entrycache_cli.pulsar_pip430.java_test import JAVA
-from entrycache_conformance.campaign.containers import containers
+from entrycache_conformance.systems.pulsar_pip430.containers import containers
 
 NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
 """What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_conformance.java.family import Family
+from entrycache_protocol.family import Family
 
 KAFKA_STREAMS: Final = Family(
     name="kafka-streams",
