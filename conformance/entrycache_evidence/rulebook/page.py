@@ -45,7 +45,7 @@ def _rule(text: Text, found: Links) -> str:
     linked = [
         ("function", _codes(found.functions)),
         ("law", _codes(found.laws)),
-        ("tests", str(len(found.tests))),
+        ("tests", str(len(found.tests) or "")),
         ("faults", ", ".join(found.faults)),
         ("evidence", ", ".join(found.evidence)),
         ("trace check", _codes(found.trace_checks)),
