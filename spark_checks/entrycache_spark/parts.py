@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from entrycache_spark.verdict import RuleFinding
+from entrycache_trace.calls import WriteCalls
 from entrycache_trace.files import Metadata, Part
 
 ConfigObject = dict[str, Any]
@@ -35,7 +36,7 @@ class AuditParts(NamedTuple):
     `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
     missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
-    keeps in memory before it goes to disk; None: as many as there are.
+    keeps in memory before it goes to disk; None: as many as there are. `write` writes the calls of a case as a trace.
     """
 
     package: str
@@ -49,3 +50,4 @@ class AuditParts(NamedTuple):
     begins_empty: bool
     window_rows: int | None
     replay: Replay
+    write: WriteCalls

@@ -7,6 +7,7 @@ from typing import Final
 from entrycache_spark.kafka_streams.columns import COLUMNS, DEFAULTS
 from entrycache_spark.kafka_streams.replay.threads import replay
 from entrycache_spark.parts import AuditParts
+from entrycache_trace.kafka_streams.recorder import write_calls
 
 WINDOW_ROWS: Final = 65_536
 """Many windows stand on one another here, so they share the memory.
@@ -26,4 +27,5 @@ KAFKA_STREAMS: Final = AuditParts(
     begins_empty=True,
     window_rows=WINDOW_ROWS,
     replay=replay,
+    write=write_calls,
 )

@@ -8,6 +8,7 @@ from entrycache_spark.parts import AuditParts
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.brokers import replay
 from entrycache_spark.pulsar_pip430.settings import DEFAULTS, SETTING_COLUMNS, setting_values, split_budget
+from entrycache_trace.pulsar_pip430.recorder import write_calls
 
 PULSAR_PIP430: Final = AuditParts(
     package="entrycache_spark.pulsar_pip430",
@@ -21,4 +22,5 @@ PULSAR_PIP430: Final = AuditParts(
     begins_empty=False,
     window_rows=None,
     replay=replay,
+    write=write_calls,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from entrycache_bench.cursor_mix import make_mix
-from entrycache_bench.cursors import MOVE_RANK, MOVE_SLOWEST, MOVES, RANK, CursorCost
+from entrycache_bench.pulsar_pip430.cursor_mix import make_mix
+from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVE_SLOWEST, MOVES, RANK, CursorCost
 from entrycache_conformance.java.program import program_of
 from entrycache_protocol.errors import BrokenSubject
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-from entrycache_bench.cursor_mix import MIXES, Mix, make_mix
-from entrycache_bench.linear import LinearCursors
 from entrycache_bench.measurement import Measurement, interleaved, seconds_of
+from entrycache_bench.pulsar_pip430.cursor_mix import MIXES, Mix, make_mix
+from entrycache_bench.pulsar_pip430.linear import LinearCursors
 from entrycache_fast.pulsar.cursors import Cursors
 
 SIZES: Final = (1, 10, 100, 1_000, 10_000)
@@ -19,6 +19,8 @@ LINEAR_STEPS: Final = 1_000_000
 
 LEDGER: Final = 5
 QUICKER_AT_LEAST: Final = 2.0
+RELEASED_NAME: Final = "Pulsar {} (Java)"
+"""How a picture calls the released container of a version."""
 
 MOVE_RANK: Final = "rank, then move"
 MOVES: Final = "move, a rank in 16"

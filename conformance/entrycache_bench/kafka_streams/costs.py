@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final, NamedTuple
 
-from entrycache_bench.measure import thousands
-from entrycache_bench.measurement import Measurement, interleaved, ratio, seconds_of
+from entrycache_bench.measurement import Measurement, interleaved, ratio, seconds_of, thousands
 from entrycache_bench.mix import VALUE, operations, warm_up
-from entrycache_bench.spread import lru_cache
+from entrycache_bench.peers import lru_cache
 from entrycache_conformance.java.program import program_of
 from entrycache_fast.kafka import Handed, ThreadCache
 from entrycache_protocol.errors import BrokenSubject
@@ -142,12 +141,12 @@ def _number(operation: KeyedOperation) -> str:
     return str(int(key) if puts else -int(key) - 1)
 
 
-def streams(rounds: int, count: int, version: str | None) -> list[Measurement]:
+def kafka_costs(rounds: int, count: int, version: str | None) -> list[Measurement]:
     """Every measurement of this system: clean writes beside both, dirty ones beside the released cache."""
-    return [item for live in LIVE for item in streams_at(rounds, count, live, version)]
+    return [item for live in LIVE for item in kafka_costs_at(rounds, count, live, version)]
 
 
-def streams_at(rounds: int, count: int, live: int, version: str | None) -> list[Measurement]:
+def kafka_costs_at(rounds: int, count: int, live: int, version: str | None) -> list[Measurement]:
     """The same with so many live entries."""
     mix = make_mix(count, live)
     lru = lru_cache()

@@ -1,4 +1,4 @@
-"""The measurements."""
+"""The measurements of the fast cache."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ from collections.abc import Callable
 from statistics import median
 from typing import Final
 
-from entrycache_bench.measurement import (
-    CALIBRATION,
-    CALIBRATION_TURNS,
-    Measurement,
-    Rounds,
-    interleaved,
-    rate,
-    ratio,
-    seconds_of,
-)
-from entrycache_bench.mix import Played, keyed, operations, play_fast, play_mapping
-from entrycache_bench.spread import lru_cache, over_many_caches, with_cursors
+from entrycache_bench.measurement import Measurement, bare_rate, interleaved, ratio, seconds_of, thousands
+from entrycache_bench.mix import Played, keyed, operations, play_mapping
+from entrycache_bench.peers import lru_cache
+from entrycache_bench.pulsar_pip430.fast import play_fast
+from entrycache_bench.pulsar_pip430.spread import over_many_caches, with_cursors
 from entrycache_fast import BrokerCache
 
 LIVE: Final = (1_000, 100_000)
@@ -81,22 +74,6 @@ def beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:
         )
         for name, least in (("LRU", LRU_AT_LEAST), ("TTL", TTL_AT_LEAST))
     ] + [bare_rate(f"fast cache, {live:,} live", seconds, "fast", count)]
-
-
-def thousands(seconds: Rounds, name: str, count: int) -> str:
-    """A rate, for a note."""
-    return f"{name} {rate(seconds, name, count) / 1_000:,.0f} k/s"
-
-
-def bare_rate(what: str, seconds: Rounds, name: str, count: int) -> Measurement:
-    """A rate without a target, with the calibration loop of the same rounds beside it."""
-    calibrated = rate(seconds, CALIBRATION, CALIBRATION_TURNS) / 1_000_000
-    return Measurement(
-        what,
-        rate(seconds, name, count),
-        "op/s",
-        note=f"the calibration loop ran {calibrated:.1f} M turns/s in the same rounds",
-    )
 
 
 def more_live(rounds: int, count: int, live: int, many_live: int) -> list[Measurement]:

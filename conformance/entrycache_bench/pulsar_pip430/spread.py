@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import cycle
 from typing import Any, Final
 
 from entrycache_bench.measurement import Measurement, Rounds, interleaved, rate, ratio, seconds_of
-from entrycache_bench.mix import VALUE, bounded, keyed, operations, play_fast, play_mapping, warm_up
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_bench.mix import VALUE, keyed, operations, play_mapping, warm_up
+from entrycache_bench.peers import lru_cache
+from entrycache_bench.pulsar_pip430.fast import bounded, play_fast
 
 READERS: Final = 1_000
 CACHES: Final = 100_000
@@ -56,19 +57,6 @@ def over_many_caches(rounds: int, count: int, live: int, caches: int = CACHES) -
         beside(f"fast cache over {caches:,} caches, times itself in one", seconds, "many caches", "one", count),
         beside(f"fast cache over {caches:,} caches, times cachetools LRU", seconds, "many caches", "LRU", count),
     ]
-
-
-def lru_cache() -> Callable[[int], Any]:
-    """The LRU cache of cachetools.
-
-    Raises:
-        MissingPrerequisite: cachetools is not installed.
-    """
-    try:
-        from cachetools import LRUCache  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingPrerequisite("cachetools is not installed; pip install 'entrycache[bench]'") from None
-    return LRUCache
 
 
 def beside(what: str, seconds: Rounds, name: str, other: str, count: int) -> Measurement:
