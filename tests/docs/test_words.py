@@ -1,0 +1,119 @@
+"""`docs/words.md` is sorted, one line a word; and names of files hold no word that another one stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final
+
+from entrycache_evidence.rulebook.registry import checkout
+
+ROOT: Final = checkout() or Path()
+WORD: Final = re.compile(r"- \*\*(?P<word>[^*]+)\*\*: (?P<meaning>.*[^. ])")
+FOLDERS: Final = ("reference", "conformance", "spark_checks")
+MADE: Final = frozenset({"__pycache__", "target", "build"})
+"""Folders that builds make."""
+
+INSTEAD: Final = {
+    "museum": "faults",
+    "exhibit": "fault",
+    "exhibits": "faults",
+    "mutant": "fault",
+    "mutants": "faults",
+    "wrong": "fault",
+    "reading": "variant",
+    "readings": "variants",
+    "stream": "kafka",
+    "streams": "kafka",
+    "machine": "search",
+    "aim": "arguments",
+    "readers": "cursors",
+}
+"""Words that names of files and folders do not hold, and the one that stands there instead."""
+
+OF_THE_FIELD: Final = re.compile(r"kafka[-_]?streams|(?<=apache/kafka/)streams", re.IGNORECASE)
+"""The system is called after Kafka Streams, and the drivers stand in its Java package."""
+
+STAYS: Final = ("conformance/entrycache_cli/commands/museum.py",)
+"""The command keeps its name."""
+
+STILL: Final = (
+    "conformance/entrycache_bench/StreamCosts.java",
+    "conformance/entrycache_cli/report/java/streams",
+    "conformance/entrycache_conformance/campaign/streams",
+    "conformance/entrycache_conformance/campaign/streams/StreamCampaign.java",
+    "conformance/entrycache_faults/cases/streams-*.json",
+    "conformance/entrycache_faults/fast/readers.py",
+    "conformance/entrycache_faults/fast/streams*.py",
+    "conformance/entrycache_faults/mutants",
+    "conformance/entrycache_faults/mutants/mutant.py",
+    "conformance/entrycache_faults/mutants/stream*.py",
+    "conformance/entrycache_faults/wrong*.py",
+    "conformance/jvm/kafka-streams/src/main/java/org/apache/kafka/streams/state/internals/Readings.java",
+    "conformance/jvm/pulsar/src/main/java/org/apache/bookkeeper/mledger/impl/cache/Reading.java",
+    "spark_checks/entrycache_spark/engines/readers.py",
+)
+"""Names that still hold such a word. This list only gets shorter."""
+
+
+def words_of(path: str) -> set[str]:
+    """The words of the last part of a path, in small letters."""
+    name = OF_THE_FIELD.sub("", path + "/").rstrip("/").rpartition("/")[2]
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def misnamed(paths: Iterable[str]) -> dict[str, str]:
+    """The paths whose last part holds a word that another one stands for."""
+    found = {}
+    for path in paths:
+        for word in words_of(path) & INSTEAD.keys():
+            found[path] = f"{word}: say {INSTEAD[word]}"
+    return found
+
+
+def paths() -> Iterator[str]:
+    """Every file and folder of the packages and the drivers, but what builds make."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if not MADE & set(path.parts):
+                yield path.relative_to(ROOT).as_posix()
+
+
+def listed() -> list[str]:
+    """The lines of `docs/words.md` from the first word on."""
+    lines = (ROOT / "docs/words.md").read_text(encoding="utf-8").splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("- "))
+    return lines[first:]
+
+
+def test_every_word_is_one_line_in_order_and_once() -> None:
+    lines = listed()
+    assert [line for line in lines if not WORD.fullmatch(line) or len(line) > 130] == []
+    words = [match["word"] for match in map(WORD.fullmatch, lines) if match]
+    assert words == sorted(set(words), key=str.lower)
+    assert len(words) > 100
+
+
+def test_a_word_that_another_one_stands_for_is_none_of_ours() -> None:
+    words = {match["word"] for match in map(WORD.fullmatch, listed()) if match}
+    assert words & INSTEAD.keys() == {"museum"}, "the command"
+
+
+def test_names_of_files_hold_the_words_of_the_list() -> None:
+    found = misnamed(path for path in paths() if not any(fnmatch(path, known) for known in (*STAYS, *STILL)))
+    assert found == {}
+
+
+def test_a_misnamed_file_is_found() -> None:
+    wrong = ("a/wrong_passes.py", "a/streams_other.py", "a/readers.py", "a/StreamTask.java", "a/Readings.java", "a/aim")
+    assert misnamed(wrong).keys() == set(wrong)
+    right = (
+        "a/kafka_streams",
+        "a/kafka-streams",
+        "a/KafkaStreamsDriver.java",
+        "org/apache/kafka/streams/state",
+        "a/main.py",
+    )
+    assert misnamed(right) == {}
