@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from entrycache_conformance.judge import Difference
 from entrycache_protocol.case import Case
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Subject, Trouble
 from entrycache_reference.rules import Rule
 
@@ -14,5 +14,5 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
-        return (case.system.liveness[0 if hang else 1],)
-    return case.system.explain(subject, case, steps, difference)
+        return (case.system.laws.liveness[0 if hang else 1],)
+    return case.system.blame(subject, case, steps, difference)

@@ -14,21 +14,21 @@ from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.validate import _plain
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.answers import read_outcome
 from entrycache_faults.catalogue import CASES, catalogue
-from entrycache_protocol.case import Case, dumps, from_json, outcome_to_json, read_case, to_json
+from entrycache_protocol.case import Case, dumps, encode_outcome, from_json, read_case, to_json
 from entrycache_protocol.codec import Malformed, decode_op, encode_op
 from entrycache_protocol.declaration import read_declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import case_schema
-from entrycache_protocol.system import SYSTEMS
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
 
 def made(seed: int) -> tuple[Case, list[Any]]:
-    subject = reference()
-    found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.menu(SYSTEM.ops), Coverage())
+    subject = reference(SYSTEM)
+    found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
     return found.case, found.steps
 
 
@@ -37,12 +37,12 @@ def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
     case, steps = made(seed)
     path = tmp_path / "case.json"
     path.write_text(dumps(case))
-    again = read_case(path)
+    again = read_case(path, SYSTEMS)
     assert again.steps == case.steps
     assert to_json(again) == to_json(case)
-    declaration = reference().declaration
+    declaration = reference(SYSTEM).declaration
     for op, done in zip(case.steps, steps, strict=True):
-        outcome = json.loads(json.dumps(outcome_to_json(done.outcome)))
+        outcome = json.loads(json.dumps(encode_outcome(done.outcome)))
         assert read_outcome(op, outcome, declaration) == done.outcome
 
 
@@ -51,8 +51,8 @@ def test_made_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
     case, steps = made(seed)
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_plain(to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
-        outcome = _plain(outcome_to_json(done.outcome))
-        assert not list(Draft202012Validator(SYSTEM.outcome_schema(type(op))).iter_errors(outcome))
+        outcome = _plain(encode_outcome(done.outcome))
+        assert not list(Draft202012Validator(SYSTEM.wire.outcome_schema(type(op))).iter_errors(outcome))
 
 
 BAD_STEPS = [
@@ -109,13 +109,13 @@ def test_null_and_absent_expected_reads_are_both_kept() -> None:
 )
 def test_a_bad_case_is_refused_in_one_line(value: Any, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        from_json(value)
+        from_json(value, SYSTEMS)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_cases_of_the_museum_hold_the_whole_configuration() -> None:
-    for name, case in catalogue().items():
+    for name, case in catalogue(SYSTEMS).items():
         assert (CASES / f"{name}.json").read_text(encoding="utf-8") == dumps(case)
 
 
@@ -138,10 +138,10 @@ def test_cases_of_the_museum_hold_the_whole_configuration() -> None:
 )
 def test_a_false_declaration_makes_a_broken_subject(offer: Any) -> None:
     with pytest.raises(BrokenSubject):
-        read_declaration({"version": 1, "systems": {"pulsar-pip430": offer}})
+        read_declaration({"version": 1, "systems": {"pulsar-pip430": offer}}, SYSTEMS)
 
 
 def test_order_slack_is_not_judged_yet() -> None:
     answer = {"version": 1, "systems": {"pulsar-pip430": {"ops": ["insert"], "order_slack": 2}}}
     with pytest.raises(UsageError, match="order_slack is not judged yet"):
-        read_declaration(answer)
+        read_declaration(answer, SYSTEMS)

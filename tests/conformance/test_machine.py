@@ -15,19 +15,19 @@ from entrycache_conformance.profiles import PROFILES, Profile
 from entrycache_conformance.run import Options, SelfCheckFailed, conform, reachable, self_check
 from entrycache_conformance.search import bulk, search
 from entrycache_conformance.subjects import broken
-from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_conformance.subjects.reference import open_reference, reference
+from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
 from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast
 from entrycache_faults.catalogue import catalogue
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Played
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
-MENU = SYSTEM.menu(SYSTEM.ops)
+MENU = SYSTEM.cases.menu(SYSTEM.ops)
 
 
 def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
@@ -37,7 +37,7 @@ def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
         correct = open_reference(SYSTEM)(config)
         return lambda op: twist(op, correct(op))
 
-    return InProcess("twisted", open_instance, reference().start_answer["systems"])
+    return InProcess("twisted", SYSTEM, open_instance, offer_of(SYSTEM))
 
 
 def two_is_one(op: Any, outcome: Any) -> Any:
@@ -69,7 +69,7 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
     failure = search(twisted(throw), MENU, 1_000, 0, Coverage()).failure
     assert failure is not None
     assert len(failure.case.steps) == 2
-    assert [rule.value for rule in explain(reference(), failure.case, failure.steps, failure.difference)] == [
+    assert [rule.value for rule in explain(reference(SYSTEM), failure.case, failure.steps, failure.difference)] == [
         "R-LIVENESS-2"
     ]
 
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_cases() -> None:
 def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -> None:
     subject = in_process("streams-evict-newest", "kafka-streams")
     assert subject is not None
-    menu = subject.declaration.system.menu(subject.declaration.ops)
+    menu = subject.declaration.system.cases.menu(subject.declaration.ops)
     shrunk = []
     before = settings.get_current_profile_name()
     for profile in ("default", "ci"):
@@ -107,26 +107,26 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
 def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broken, "wrong", lambda outcome, refusal: outcome)
     with pytest.raises(SelfCheckFailed):
-        self_check(reference().declaration, MENU, 0)
+        self_check(reference(SYSTEM).declaration, MENU, 0)
 
 
 def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "halts", lambda kind, bound, entry: False)
     with pytest.raises(LawBroken):
-        search(reference(), MENU, 500, 0, Coverage())
+        search(reference(SYSTEM), MENU, 500, 0, Coverage())
 
 
 def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
     for levels in (SYSTEM.levels, ("range", "queue")):
         options = Options(levels, Profile(3, 200, 50), 0, 0.0, tmp_path)
-        report = conform(reference(), options).json
+        report = conform(reference(SYSTEM), options).json
         assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
         assert report["verdict"] == "nothing-checked"
         assert "too seldom" in report["skipped"][-1]["reason"]
 
 
 def offered(**changes: Any) -> Declaration:
-    return dataclasses.replace(reference().declaration, **changes)
+    return dataclasses.replace(reference(SYSTEM).declaration, **changes)
 
 
 def test_what_is_reachable_depends_on_what_is_offered() -> None:
@@ -146,7 +146,7 @@ def test_what_is_reachable_depends_on_what_is_offered() -> None:
 
 
 def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
-    subject = reference()
+    subject = reference(SYSTEM)
     subject._declaration = offered(ops=frozenset({"insert", "get"}))
     report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).json
     assert report["levels"]["range"]["verdict"] == "conforms"
@@ -154,12 +154,12 @@ def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> N
     assert "evict" in report["levels"]["queue"]["missing"]
 
 
-QUICK = [name for name in catalogue() if not name.startswith("liveness")]
+QUICK = [name for name in catalogue(SYSTEMS) if not name.startswith("liveness")]
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
-    case = catalogue()[name]
+    case = catalogue(SYSTEMS)[name]
     subject = in_process(name)
     assert subject is not None
     steps = trajectory(case, Coverage())
@@ -174,11 +174,11 @@ def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None
 def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast.DECLARATION, "variants": {"requeue_budget": "split"}}
-    split = InProcess("split", fast.open_fast, {"pulsar-pip430": offer})
+    split = InProcess("split", SYSTEM, fast.open_cache, offer)
     assert conform(split, options).json["verdict"] == "conforms"
 
     def open_norm(config: Any) -> Callable[[Any], Any]:
-        return fast.open_fast(dataclasses.replace(config, variants=Variants()))
+        return fast.open_cache(dataclasses.replace(config, variants=Variants()))
 
-    shared = InProcess("says split, is shared", open_norm, {"pulsar-pip430": offer})
+    shared = InProcess("says split, is shared", SYSTEM, open_norm, offer)
     assert conform(shared, options).json["verdict"] == "violates"

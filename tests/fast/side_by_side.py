@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_fast
+from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_cache
 from entrycache_fast import Row
 from entrycache_reference.pulsar_pip430 import initial, ops, step
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, RequeueBudget, Variants
@@ -125,8 +125,8 @@ def assert_equal(config: Config, run: Sequence[ops.Op], observed_each: int = 1) 
             caches.append(self)
 
     rows: list[Row] = []
-    traced = open_fast(config, Kept, rows.append)
-    silent = open_fast(config)
+    traced = open_cache(config, Kept, rows.append)
+    silent = open_cache(config)
     state = initial(config)
     for number, op in enumerate(run):
         rows.clear()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from entrycache_conformance.systems.kafka_streams.arguments import Aim
-from entrycache_conformance.systems.kafka_streams.fast import ThreadCache, open_streams
+from entrycache_conformance.systems.kafka_streams.fast import ThreadCache, open_cache
 from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
 from entrycache_fast.kafka import Row
@@ -54,8 +54,8 @@ def assert_equal(config: Config, run: Sequence[Any], cache_type: type[ThreadCach
             caches.append(self)
 
     rows: list[Row] = []
-    traced = open_streams(config, Kept, on_row=rows.append)
-    silent = open_streams(config, cache_type)
+    traced = open_cache(config, Kept, on_row=rows.append)
+    silent = open_cache(config, cache_type)
     state = initial(config)
     for number, op in enumerate(run):
         rows.clear()

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_fast
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_cache
 from entrycache_faults.catalogue import catalogue
 from entrycache_faults.fast import EXHIBITS, passes
-from entrycache_protocol.case import Case, outcome_to_json
+from entrycache_protocol.case import Case, encode_outcome
 from entrycache_reference.pulsar_pip430 import initial, step
 
-CATALOGUE = {name: case for name, case in catalogue().items() if case.system.name == "pulsar-pip430"}
+CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system.name == "pulsar-pip430"}
 
 
 def answers(case: Case, cache_type: type[BrokerCache]) -> list[object]:
     """The answers up to the first one that did not come."""
-    instance = open_fast(case.config, cache_type)
+    instance = open_cache(case.config, cache_type)
     found: list[object] = []
     for op in case.steps:
         try:
-            found.append(outcome_to_json(instance(op)))
+            found.append(encode_outcome(instance(op)))
         except RuntimeError as error:
             assert "does not end" in str(error)
             break
@@ -28,7 +29,7 @@ def answers(case: Case, cache_type: type[BrokerCache]) -> list[object]:
 
 def leaks(case: Case, cache_type: type[BrokerCache]) -> int:
     """The payloads that are lost."""
-    instance = open_fast(case.config, cache_type)
+    instance = open_cache(case.config, cache_type)
     for op in case.steps:
         instance(op)
     return instance.leaked()
@@ -46,7 +47,7 @@ def test_the_case_is_the_references(name: str) -> None:
     for op in case.steps:
         done = step(state, op, case.config)
         state = done.state
-        expected.append(outcome_to_json(done.outcome))
+        expected.append(encode_outcome(done.outcome))
     assert list(case.outcomes) == expected
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.systems.kafka_streams.fast import open_streams
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.fast import open_cache
+from entrycache_conformance.systems.kafka_streams.system import write_outcome
 from entrycache_faults.catalogue import catalogue
 from entrycache_faults.fast.planted import Planted
 from entrycache_faults.fast.streams import STREAM_EXHIBITS
-from entrycache_protocol.case import Case, outcome_to_json
+from entrycache_protocol.case import Case
 
-CATALOGUE = {name: case for name, case in catalogue().items() if case.system.name == "kafka-streams"}
+CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system.name == "kafka-streams"}
 
 
 def answers(case: Case, planted: Planted) -> list[object]:
     """The answers to every step."""
-    instance = open_streams(case.config, *planted)
-    return [outcome_to_json(instance(op)) for op in case.steps]
+    instance = open_cache(case.config, *planted)
+    return [write_outcome(instance(op)) for op in case.steps]
 
 
 def test_every_exhibit_has_a_case_and_every_case_an_exhibit() -> None:
@@ -27,11 +29,11 @@ def test_every_exhibit_has_a_case_and_every_case_an_exhibit() -> None:
 @pytest.mark.parametrize("name", STREAM_EXHIBITS)
 def test_the_case_is_the_references(name: str) -> None:
     case = CATALOGUE[name]
-    state = case.system.initial(case.config)
+    state = case.system.model.initial(case.config)
     for op, outcome in zip(case.steps, case.outcomes, strict=True):
-        done = case.system.step(state, op, case.config)
+        done = case.system.model.step(state, op, case.config)
         state = done.state
-        assert outcome_to_json(done.outcome) == outcome
+        assert write_outcome(done.outcome) == outcome
 
 
 @pytest.mark.parametrize("name", STREAM_EXHIBITS)

@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from entrycache_cli.report.terminal import arguments, compact
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
 from entrycache_faults.fast.cursors import CURSORS
 from entrycache_faults.fast.entries import ENTRIES
@@ -28,7 +28,8 @@ from entrycache_faults.fast.readers import READERS
 from entrycache_faults.fast.reads import READS
 from entrycache_faults.fast.streams import CACHES
 from entrycache_faults.fast.streams_stores import STORES
-from entrycache_protocol.case import Case, outcome_to_json, read_case
+from entrycache_protocol.case import Case, read_case
+from entrycache_protocol.text import arguments, compact
 from entrycache_reference.pulsar_pip430.ops import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,7 @@ class Caught(NamedTuple):
     @property
     def case(self) -> Case:
         """The shrunk case."""
-        return read_case(self.file)
+        return read_case(self.file, SYSTEMS)
 
 
 def level_of(case: Case) -> str:
@@ -108,8 +109,10 @@ def catch(choice: Choice, name: str, what: str, folder: Path, levels: tuple[str,
     failure, rules, path = (answered or report.failures)[0]
     difference = failure.difference
     failed = difference.failed
-    got = failed.trouble.value if failed is not None else compact(outcome_to_json(difference.got))
-    expected = compact(outcome_to_json(difference.expected))
+    got = (
+        failed.trouble.value if failed is not None else compact(failure.case.system.wire.write_outcome(difference.got))
+    )
+    expected = compact(failure.case.system.wire.write_outcome(difference.expected))
     names = tuple(rule.value for rule in rules)
     return Caught(name, what, names, difference.at, expected, got, path)
 
@@ -132,7 +135,7 @@ WORKERS = 2
 
 def exhibit(name: str, folder: Path) -> Caught:
     """One exhibit, behind the protocol."""
-    case = catalogue()[name]
+    case = catalogue(SYSTEMS)[name]
     choice = Choice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
     what = f"{case.note} ({', '.join(case.rules)})"
     return catch(choice, name, what, folder, (LEVEL[name] or level_of(case),))

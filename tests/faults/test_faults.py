@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -62,7 +63,7 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[campaign.C
 def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, campaign.Caught]) -> None:
     found = caught[name]
     assert len(found.case.steps) <= STEPS_MOST
-    assert (set(catalogue()[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
+    assert (set(catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
 
 
 @pytest.mark.parametrize("name", list(JAR_RULES))

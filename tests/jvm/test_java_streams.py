@@ -13,7 +13,9 @@ from entrycache_cli.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.subjects.jvm import java_test_classpath
 from entrycache_conformance.subjects.jvm_build import versions
-from entrycache_protocol.case import outcome_to_json, read_case, to_json
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.system import write_outcome
+from entrycache_protocol.case import read_case, to_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import ops
 
@@ -29,8 +31,8 @@ def _case(config: Any, rows: Any) -> dict[str, Any]:
 
 
 def _finding(path: Path) -> dict[str, Any]:
-    case = read_case(path)
-    outcomes = [outcome_to_json(done.outcome) for done in trajectory(case, Coverage())]
+    case = read_case(path, SYSTEMS)
+    outcomes = [write_outcome(done.outcome) for done in trajectory(case, Coverage())]
     return {**to_json(case), "outcomes": outcomes}
 
 
@@ -92,7 +94,7 @@ def test_a_release_passes_what_it_conforms_to(name: str, compiled: Compiled) -> 
 @pytest.mark.parametrize("name", FAILING)
 def test_a_release_fails_where_the_case_of_a_finding_does(name: str, compiled: Compiled) -> None:
     done = _run(name, compiled)
-    last = len(read_case(Path(FINDINGS[0].parents[1], name, "case.json")).got) - 1
+    last = len(read_case(Path(FINDINGS[0].parents[1], name, "case.json"), SYSTEMS).got) - 1
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith(f"step {last}: ")
     assert len(done.stdout.splitlines()) == len(("step", "expected", "got"))

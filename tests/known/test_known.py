@@ -18,10 +18,11 @@ from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_f
 from entrycache_conformance.known.running import running
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options
-from entrycache_conformance.subjects.in_process import InProcess
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast
 from entrycache_faults.fast import EXHIBITS
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
 
 FAULT = "expire-at-the-cutoff"
 CASE = {
@@ -36,7 +37,9 @@ CASE = {
 
 def subject(name: str) -> InProcess:
     cache_type = EXHIBITS.get(name, fast.BrokerCache)
-    return InProcess(name, lambda config: fast.open_fast(config, cache_type), {"pulsar-pip430": fast.DECLARATION})
+    return InProcess(
+        name, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, cache_type), fast.DECLARATION
+    )
 
 
 def entry(**changes: Any) -> dict[str, Any]:
@@ -113,7 +116,7 @@ def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, 
         pass
 
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
-    both = InProcess(FAULT, lambda config: fast.open_fast(config, Twice), {"pulsar-pip430": fast.DECLARATION})
+    both = InProcess(FAULT, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, Twice), fast.DECLARATION)
     entries = read_known(written(tmp_path, met))
     report = conform_knowing(both, options, entries, tmp_path, lambda *progress: None)
     assert report.report.json["verdict"] == "violates"
@@ -166,6 +169,19 @@ def test_entries_about_other_subjects_wait(tmp_path: Path) -> None:
     assert State.ANOTHER not in PROBLEMS
 
 
+@pytest.mark.parametrize("about", ["kafka-streams:4.3.1", "kafka-streams"])
+def test_an_entry_about_a_release_of_any_system_waits_beside_others(tmp_path: Path, about: str) -> None:
+    """Whether its release is there is asked of its own system's family."""
+    kafka = {"system": "kafka-streams", "subject": about, "rule": "K-FLUSH-3"}
+    path = written(tmp_path, entry(), entry(**kafka, versions=["4.3.*"]), entry(**kafka, versions=["1.0"]))
+    assert [one.state for one in checked(path)] == [State.FAILS, State.ANOTHER, State.MATCHES_NOTHING]
+
+
+def test_a_release_of_another_family_is_none_of_the_system(tmp_path: Path) -> None:
+    (one,) = checked(written(tmp_path, entry(subject="kafka-streams:4.3.1", versions=["4.3.1"])))
+    assert one.state is State.MATCHES_NOTHING
+
+
 def test_a_case_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "case.json").write_text(json.dumps(CASE))
     assert checked(written(tmp_path, entry(case="case.json")))[0].state is State.FAILS
@@ -177,8 +193,9 @@ def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     """A limit stands for a finding; the finding's own case is beyond it."""
     tested = InProcess(
         FAULT,
-        lambda config: fast.open_fast(config, EXHIBITS[FAULT]),
-        {"pulsar-pip430": {**fast.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}}},
+        SYSTEMS["pulsar-pip430"],
+        lambda config: fast.open_cache(config, EXHIBITS[FAULT]),
+        {**fast.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}},
     )
     steps = [{"op": "cursor_add", "cache": "a", "cursor": "x", "pos": None}, *CASE["steps"]]
     (one,) = read_known(written(tmp_path, entry(case=json.dumps({**CASE, "steps": steps}))))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore import later_worlds, worlds
 from entrycache_evidence.explore.bounded import Bounded
 from entrycache_evidence.explore.evidence import MUTANT_OF, exhaust, refute
@@ -116,7 +117,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
     assert breaks(case) == (), "the reference itself keeps the law on this case"
     with applied(MUTANT_OF[rule]):
         assert rule in breaks(case)
-    again = from_json(json.loads(dumps(case)))
+    again = from_json(json.loads(dumps(case)), SYSTEMS)
     assert again.steps == case.steps
     assert dumps(again) == dumps(case)
 

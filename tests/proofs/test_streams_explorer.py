@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore import cache_worlds, released_worlds, store_worlds
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore import kafka_worlds as stream_worlds
@@ -18,7 +19,6 @@ from entrycache_evidence.explore.kafka import Relative, Streams
 from entrycache_evidence.explore.search import after, breaks, explore
 from entrycache_faults.mutants import applied
 from entrycache_protocol.case import dumps, from_json
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import initial, ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken, check
 from entrycache_reference.kafka_streams.outcomes import Unanswered
@@ -219,7 +219,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: Streams, step
     assert breaks(case) == (), "the reference itself keeps the law on this case"
     with applied(MUTANT_OF[rule]):
         assert rule in breaks(case)
-    again = from_json(json.loads(dumps(case)))
+    again = from_json(json.loads(dumps(case)), SYSTEMS)
     assert (again.steps, again.config) == (case.steps, case.config)
 
 

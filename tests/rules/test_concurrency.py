@@ -7,11 +7,11 @@ from threading import Thread
 
 import pytest
 
-from entrycache_conformance.subjects import threads as player
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.histories import at_rest
-from entrycache_protocol.case import outcome_to_json
+from entrycache_conformance.systems.kafka_streams.system import write_outcome
+from entrycache_protocol import threads as player
 from entrycache_protocol.history import History
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, threads
 from entrycache_reference.kafka_streams.ops import Flush, Get, Listen, Put
 from entrycache_reference.kafka_streams.threads import shared
@@ -36,11 +36,11 @@ def broken(before, clients, namespaces=("a",), **settings):
     if playing.is_alive():
         return None
     told = [
-        threads.Event(each.client, each.step, op, each.start, each.end, outcome_to_json(each.outcome))
+        threads.Event(each.client, each.step, op, each.start, each.end, write_outcome(each.outcome))
         for each, op in zip(events, history.steps, strict=True)
     ]
     record = threads.Record(config, len(clients), tuple(told))
-    return {rule for rule, _ in threads.judged(record, outcome_to_json).broken}
+    return {rule for rule, _ in threads.judged(record, write_outcome).broken}
 
 
 def always_kept(rule, before, clients, **settings):

@@ -16,11 +16,12 @@ from entrycache_cli.settings.effective import read_effective
 from entrycache_cli.settings.era import Era
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.narrowed import pinned
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Answer
 
 WORDS = f"{table.TTL}=7\n{table.MAX_REQUEUES}=1\n{table.CACHE_SIZE}=64\n"
@@ -37,7 +38,7 @@ class Watched(InProcess):
 
 
 def watched(**offer: Any) -> Watched:
-    found = Watched("watched", fast.open_fast, {"pulsar-pip430": {**fast.DECLARATION, **offer}})
+    found = Watched("watched", SYSTEMS["pulsar-pip430"], fast.open_cache, {**fast.DECLARATION, **offer})
     found.configs = []
     return found
 

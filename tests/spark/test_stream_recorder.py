@@ -9,6 +9,7 @@ import pytest
 
 from entrycache_cli.record import record
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_fast.kafka import Row, ThreadCache
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
@@ -87,7 +88,7 @@ def test_rows_of_each_call(tmp_path: Path) -> None:
 @pytest.mark.parametrize("subject", ["reference", "fast"])
 def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path, subject: str) -> None:
     (tmp_path / "case.json").write_text(json.dumps(CASE), encoding="utf-8")
-    case = read_case(tmp_path / "case.json")
+    case = read_case(tmp_path / "case.json", SYSTEMS)
     found = resolve(Choice(subject, system=STREAMS))
     recording = record(found, case, tmp_path / "trace")
     found.close()

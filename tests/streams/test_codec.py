@@ -11,18 +11,19 @@ from jsonschema import Draft202012Validator
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.system import write_outcome
 from entrycache_conformance.systems.kafka_streams.themes import Theme
-from entrycache_protocol.case import Case, dumps, from_json, outcome_to_json, to_json
+from entrycache_protocol.case import Case, dumps, from_json, to_json
 from entrycache_protocol.codec import Malformed
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.schema import case_schema
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import ops
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]
-DECLARATION: Final = Declaration(SYSTEM, frozenset(SYSTEM.ops), introspection=SYSTEM.introspection)
-MENU: Final = SYSTEM.menu(SYSTEM.ops)
+DECLARATION: Final = Declaration(SYSTEM, frozenset(SYSTEM.ops), introspection=SYSTEM.wire.introspection)
+MENU: Final = SYSTEM.cases.menu(SYSTEM.ops)
 
 
 def _made(seed: int) -> tuple[Case, list[Any]]:
@@ -37,23 +38,23 @@ def test_a_case_comes_back_from_its_text(seed: int) -> None:
     case, _ = _made(seed)
     value = json.loads(dumps(case))
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(value))
-    assert from_json(value) == case
+    assert from_json(value, SYSTEMS) == case
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_an_outcome_comes_back_from_its_text_and_fits_its_schema(seed: int) -> None:
     case, steps = _made(seed)
     for op, done in zip(case.steps, steps, strict=True):
-        value = json.loads(json.dumps(outcome_to_json(done.outcome)))
-        assert not list(Draft202012Validator(SYSTEM.outcome_schema(type(op))).iter_errors(value))
-        read = SYSTEM.read_outcome(op, value, DECLARATION)
-        assert SYSTEM.declared_part(read, SYSTEM.introspection) == value
-        assert outcome_to_json(read) == value
+        value = json.loads(json.dumps(write_outcome(done.outcome)))
+        assert not list(Draft202012Validator(SYSTEM.wire.outcome_schema(type(op))).iter_errors(value))
+        read = SYSTEM.wire.read_outcome(op, value, DECLARATION)
+        assert SYSTEM.wire.declared_part(read, SYSTEM.wire.introspection) == value
+        assert write_outcome(read) == value
 
 
 def test_bounds_and_steps_within_steps_have_the_names_of_the_protocol() -> None:
     inner = ops.Listen("b", (ops.Range("a", None, "x"),), 1)
-    case = Case(SYSTEM, SYSTEM.config(), (ops.OnForward("s", "x", (inner,)),))
+    case = Case(SYSTEM, SYSTEM.model.config(), (ops.OnForward("s", "x", (inner,)),))
     value = to_json(case)["steps"][0]
     range_ = {"op": "range", "ns": "a", "from": None, "to": "x", "to_inclusive": True}
     listen = {"op": "listen", "ns": "b", "on_flush": [range_], "fails": 1}
@@ -76,7 +77,7 @@ def test_bounds_and_steps_within_steps_have_the_names_of_the_protocol() -> None:
 )
 def test_a_step_of_another_shape_is_refused(step: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        from_json({"system": "kafka-streams", "steps": [step]})
+        from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
 
 
 def test_steps_nested_beyond_all_measure_are_refused_in_one_line() -> None:
@@ -84,7 +85,7 @@ def test_steps_nested_beyond_all_measure_are_refused_in_one_line() -> None:
     for _ in range(5_000):
         step = {"op": "listen", "ns": "a", "on_flush": [step]}
     with pytest.raises(UsageError, match="steps within steps"):
-        from_json({"system": "kafka-streams", "steps": [step]})
+        from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
 
 
 PUT: Final = ops.Put("a", "x", "1")
@@ -109,14 +110,16 @@ PUT: Final = ops.Put("a", "x", "1")
 )
 def test_an_outcome_of_another_shape_is_malformed(op: Any, value: Any) -> None:
     with pytest.raises(Malformed):
-        SYSTEM.read_outcome(op, value, DECLARATION)
+        SYSTEM.wire.read_outcome(op, value, DECLARATION)
 
 
 def test_what_is_not_declared_is_neither_asked_nor_compared() -> None:
     less = Declaration(SYSTEM, frozenset(SYSTEM.ops))
     counters = {"hits": 0, "misses": 0, "overwrites": 0, "flushes": 0}
-    assert SYSTEM.read_outcome(ops.Metrics("a"), counters, less)["hits"] == 0
-    shown = SYSTEM.declared_part({**counters, "dirty": ["x"], "lru": []}, less.introspection)
+    assert SYSTEM.wire.read_outcome(ops.Metrics("a"), counters, less)["hits"] == 0
+    shown = SYSTEM.wire.declared_part({**counters, "dirty": ["x"], "lru": []}, less.introspection)
     assert shown == counters
     call = {"ns": "a", "entries": [["x", "1"]], "inner": [{"entries": 0, "bytes": 0, "tracked": 9}]}
-    assert SYSTEM.declared_part({"flushed": [call]}, frozenset())["flushed"][0]["inner"] == [{"entries": 0, "bytes": 0}]
+    assert SYSTEM.wire.declared_part({"flushed": [call]}, frozenset())["flushed"][0]["inner"] == [
+        {"entries": 0, "bytes": 0}
+    ]

@@ -13,15 +13,16 @@ import pytest
 from entrycache_cli.main import main
 from entrycache_conformance.concurrent.run import SpoiltUnseen, conform_concurrent, see_what_is_spoilt
 from entrycache_conformance.concurrent.search import Tally, judge, search
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.system import write_outcome
 from entrycache_faults.wrong_threads import THREAD_FAULTS
-from entrycache_protocol.case import outcome_to_json, read_case
+from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.history import History, dumps, from_json, read_file
+from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Event, Happened, Played
-from entrycache_protocol.system import SYSTEMS
 from entrycache_protocol.wire import read_answer
 from entrycache_reference.kafka_streams import Config, ops, threads
 from entrycache_reference.kafka_streams.threads.order import TooMany, one_order
@@ -77,7 +78,7 @@ def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
 
 
 def test_a_deadlock_that_nobody_tells_is_found_by_the_time_out() -> None:
-    history = read_file(Path(__file__).parent / "histories" / "crossed-readers.json")
+    history = read_file(Path(__file__).parent / "histories" / "crossed-readers.json", SYSTEMS)
     assert isinstance(history, History)
     subject = resolve(Choice("threads-locks-crossed", system="kafka-streams"))
     try:
@@ -120,7 +121,7 @@ MISS: Final = {"hit": False, "value": None}
     ],
 )  # fmt: skip
 def test_one_order_explains_the_answers_or_none_does(clients: Any, explained: bool) -> None:
-    found = one_order(facts_of(told(clients)), outcome_to_json)
+    found = one_order(facts_of(told(clients)), write_outcome)
     assert (found is None) is explained
 
 
@@ -131,22 +132,22 @@ def test_a_search_that_costs_too_much_is_inconclusive() -> None:
     clients.append([(ops.Get("a", "x"), 200, 201, {"hit": True, "value": "none"})])
     record = told(clients)
     with pytest.raises(TooMany):
-        one_order(facts_of(record), outcome_to_json, 50)
-    judged = threads.judged(record, outcome_to_json, states_max=50)
+        one_order(facts_of(record), write_outcome, 50)
+    judged = threads.judged(record, write_outcome, states_max=50)
     assert "50 states" in judged.undecided
     assert Rule.K_CONCURRENCY_5 not in judged.fired
 
 
 def test_what_a_listener_did_that_nobody_knows_is_not_judged() -> None:
     listen = ops.Listen("a", (put("1"),))
-    judged = threads.judged(told([[(listen, 1, 2, {})]]), outcome_to_json)
+    judged = threads.judged(told([[(listen, 1, 2, {})]]), write_outcome)
     assert judged.broken == ()
     assert "not all that was done is known" in judged.undecided
 
 
 def test_a_judge_that_sees_nothing_ends_the_run() -> None:
     history = History(SYSTEM, Config(), (), ((put("1"),), (put("2"),)), (ops.Usage(),))
-    subject = reference("kafka-streams")
+    subject = reference(SYSTEM)
     answer = subject.play_histories([history])[0]
     assert isinstance(answer, Happened)
     see_what_is_spoilt(subject, (history, answer))
@@ -157,12 +158,12 @@ def test_a_judge_that_sees_nothing_ends_the_run() -> None:
 
 def test_a_history_is_written_and_read() -> None:
     for path in HISTORIES:
-        history = read_file(path)
+        history = read_file(path, SYSTEMS)
         assert isinstance(history, History)
-        assert from_json(json.loads(dumps(history))) == history
+        assert from_json(json.loads(dumps(history)), SYSTEMS) == history
         assert dumps(history) == path.read_text(encoding="utf-8")
         with pytest.raises(UsageError, match="this is a history of several threads"):
-            read_case(path)
+            read_case(path, SYSTEMS)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +177,12 @@ def test_a_history_is_written_and_read() -> None:
 )
 def test_what_is_wrong_with_a_history_is_told_in_one_line(value: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        from_json(value)
+        from_json(value, SYSTEMS)
 
 
 def answer(*events: dict[str, Any]) -> Happened | Played | object:
     history = History(SYSTEM, Config(), (), ((put("1"),), (put("2"),)), ())
-    return read_answer({"id": 0, "events": list(events)}, history, 0, reference("kafka-streams").declaration)
+    return read_answer({"id": 0, "events": list(events)}, history, 0, reference(SYSTEM).declaration)
 
 
 def event(client: int, start: int, end: int, **more: Any) -> dict[str, Any]:

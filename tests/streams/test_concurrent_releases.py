@@ -13,6 +13,7 @@ from entrycache_conformance.concurrent.replay import replay_history
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.subjects.narrowed import unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import Subject
@@ -55,7 +56,7 @@ def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(release
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
 def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Subject) -> None:
-    history = read_file(path)
+    history = read_file(path, SYSTEMS)
     assert isinstance(history, History)
     replayed = replay_history(history, released)
     assert replayed.found is not None

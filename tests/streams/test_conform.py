@@ -10,11 +10,11 @@ import pytest
 
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.reference import offer_of, reference
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.mutants.mutant import Mutant, applied
 from entrycache_faults.mutants.streams import STREAMS
-from entrycache_protocol.system import SYSTEMS
+from entrycache_protocol.in_process import InProcess
 from entrycache_reference.rules import Rule
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]
@@ -31,7 +31,7 @@ FAULTS: Final = (
 
 def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path: Path) -> None:
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
-    report = conform(reference("kafka-streams"), options).json
+    report = conform(reference(SYSTEM), options).json
     assert report["verdict"] == "conforms"
     assert {name: level["examples"] for name, level in report["levels"].items()} == {"cache": 1_000, "store": 1_000}
     assert report["rules"].keys() == {rule.value for rule in Rule if rule.value.startswith("K-")}
@@ -40,21 +40,20 @@ def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path
 
 def faulty(mutant: Mutant) -> InProcess:
     """The reference with an error, as a subject; what judges it has none."""
-    offer = reference("kafka-streams").start_answer["systems"]
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
-        state = SYSTEM.initial(config)
+        state = SYSTEM.model.initial(config)
 
         def answer(op: Any) -> Any:
             nonlocal state
             with applied(mutant):
-                done = SYSTEM.step(state, op, config)
+                done = SYSTEM.model.step(state, op, config)
             state = done.state
             return done.outcome
 
         return answer
 
-    return InProcess("faulty", open_instance, offer)
+    return InProcess("faulty", SYSTEM, open_instance, offer_of(SYSTEM))
 
 
 @pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.subject import Subject
@@ -17,7 +18,7 @@ PUT = {"op": "put", "ns": "a", "key": "x", "value": "1", "dirty": True}
 
 
 def made(*steps: Any) -> Case:
-    return from_json({"system": "kafka-streams", "config": {"max_size_bytes": 0}, "steps": list(steps)})
+    return from_json({"system": "kafka-streams", "config": {"max_size_bytes": 0}, "steps": list(steps)}, SYSTEMS)
 
 
 def opened(name: str) -> Subject:

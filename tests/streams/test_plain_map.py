@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.mutants.mutant import applied
 from entrycache_faults.mutants.streams import STREAMS
 from entrycache_protocol.case import variants_to_json
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import DeleteRead, Delivery, FlushedTombstone
 from entrycache_reference.kafka_streams.laws.stores import agrees
@@ -168,9 +168,9 @@ def _run(monkeypatch: pytest.MonkeyPatch, config: Config, events: tuple[Any, ...
     passed: dict[tuple[str, str], str | None] = {}
     with monkeypatch.context() as patch:
         patch.setattr(STEP, "FUNCTIONS", {op: watch.watched(call) for op, call in STEP.FUNCTIONS.items()})
-        state = SYSTEM.initial(config)
+        state = SYSTEM.model.initial(config)
         for at, op in enumerate(events):
-            done = SYSTEM.step(state, op, config)
+            done = SYSTEM.model.step(state, op, config)
             state = done.state
             if config.variants == NORM and not agrees(state):
                 watch.wrong.append((op, "what is cached clean does not lie below", state))

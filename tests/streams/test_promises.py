@@ -10,6 +10,7 @@ import pytest
 from entrycache_conformance.campaign import promises
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import from_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
@@ -55,7 +56,7 @@ def test_the_protocol_shows_what_the_program_found(record: dict[str, Any]) -> No
             for promise, broken in cell["broken"].items():
                 if promise in NOT_IN_THE_PROTOCOL or cell["op"] in {"resize", "mixed"}:
                     continue
-                case = from_json(broken["shortest"])
+                case = from_json(broken["shortest"], SYSTEMS)
                 steps = trajectory(case, Coverage())
                 if judge(case, steps, subject.play([case])[0], subject.declaration) is None:
                     unseen.append((cell, promise))

@@ -10,9 +10,9 @@ import pytest
 
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.kafka import RELEASED
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.outcomes import Failed, Outcome
 
@@ -25,7 +25,7 @@ EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
 def _cases(level: str, variants: Variants) -> Iterator[Made]:
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=variants)
-    menu = system.menu(system.ops_up_to(level), level)
+    menu = system.cases.menu(system.ops_up_to(level), level)
     source = random.Random(f"reach {level}")
     return (make_case(source.randint, declaration, menu, Coverage()) for _ in range(CASES))
 

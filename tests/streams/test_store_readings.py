@@ -12,6 +12,7 @@ import pytest
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.replay import replay
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.kafka import RELEASED
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
@@ -37,7 +38,7 @@ def test_there_are_cases() -> None:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_release_breaks_the_rule_of_the_case(path: Path, released: Subject) -> None:
-    case = read_case(path)
+    case = read_case(path, SYSTEMS)
     replayed = replay(path, released)
     assert replayed.stale == []
     assert replayed.failure is not None
@@ -47,7 +48,7 @@ def test_a_release_breaks_the_rule_of_the_case(path: Path, released: Subject) ->
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: Subject) -> None:
-    case = read_case(path)
+    case = read_case(path, SYSTEMS)
     followed = replace(case, config=replace(case.config, variants=RELEASED), outcomes=())
     steps = trajectory(followed, Coverage())
     assert judge(followed, steps, play(released, followed), released.declaration) is None

@@ -6,12 +6,14 @@ import pytest
 
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_protocol.declaration import Declaration, Limits
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.in_process import InProcess
 from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
 
 VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)
@@ -21,7 +23,7 @@ FINDINGS = {"variants.total": "twice, endless", "variants.flushed_tombstone": "d
 
 
 def masking() -> Narrowed:
-    found: InProcess = reference("kafka-streams")
+    found: InProcess = reference(SYSTEMS["kafka-streams"])
     declared = found.declaration
     return Narrowed(
         found,

@@ -13,12 +13,12 @@ from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.fit import unfit
 from entrycache_evidence.rulebook.kafka import RELEASED
 from entrycache_protocol.case import Case
-from entrycache_protocol.system import SYSTEMS
+from entrycache_protocol.in_process import InProcess
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.config import FailedFlush, FlushedTombstone, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed, Unanswered, Used
@@ -44,16 +44,16 @@ READINGS: Final = {
 
 def following(variants: Variants, **declared: str) -> InProcess:
     """A subject that follows these readings, whatever it is sent, and declares what it is told to."""
-    offer = dict(reference("kafka-streams").start_answer["systems"][SYSTEM.name])
+    offer = dict(reference(SYSTEM).start_answer["systems"][SYSTEM.name])
     offer["variants"] = declared
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
         own = dataclasses.replace(config, variants=variants)
-        state = SYSTEM.initial(own)
+        state = SYSTEM.model.initial(own)
 
         def answer(op: Any) -> Any:
             nonlocal state
-            done = SYSTEM.step(state, op, own)
+            done = SYSTEM.model.step(state, op, own)
             if isinstance(done.outcome.answer, Unanswered):
                 raise RuntimeError(done.outcome.answer.reason)
             state = done.state
@@ -61,7 +61,7 @@ def following(variants: Variants, **declared: str) -> InProcess:
 
         return answer
 
-    return InProcess("following", open_instance, {SYSTEM.name: offer})
+    return InProcess("following", SYSTEM, open_instance, offer)
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -76,7 +76,7 @@ def test_a_reading_that_is_not_declared_is_found(name: str, tmp_path: Path) -> N
 def test_a_reading_that_is_not_declared_is_reported_with_its_rule(name: str) -> None:
     value, rule, events = READINGS[name]
     subject = following(Variants(**{name: value}))
-    case = Case(SYSTEM, SYSTEM.config(), events)
+    case = Case(SYSTEM, SYSTEM.model.config(), events)
     steps = trajectory(case, Coverage())
     difference = judge(case, steps, play(subject, case), subject.declaration)
     assert difference is not None
@@ -92,11 +92,11 @@ def test_a_reading_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
 
 
 def _answers(variants: Variants, *events: ops.Op, **config: int) -> list[Any]:
-    settings = SYSTEM.config(variants=variants, **config)
-    state = SYSTEM.initial(settings)
+    settings = SYSTEM.model.config(variants=variants, **config)
+    state = SYSTEM.model.initial(settings)
     answers = []
     for event in events:
-        done = SYSTEM.step(state, event, settings)
+        done = SYSTEM.model.step(state, event, settings)
         answers.append(done.outcome.answer)
         state = done.state
     return answers
@@ -123,14 +123,14 @@ def test_what_a_flush_has_marked_before_it_ended_is_dropped_silently() -> None:
 
 def test_a_step_that_would_never_end_is_not_asked_of_who_declares_it() -> None:
     steps = (X, ops.Resize(0))
-    released = SYSTEM.config(max_size_bytes=40, variants=RELEASED)
+    released = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
     assert _answers(RELEASED, *steps, max_size_bytes=40)[1] == Unanswered(
         "resize evicts from nothing for ever: the running total is above the limit, and nothing is left"
     )
     declaration = following(RELEASED).declaration
     assert "step 1 of the case gives no answer" in unfit(declaration, released, steps)
-    assert unfit(declaration, SYSTEM.config(max_size_bytes=40), steps) == ""
-    assert Case(SYSTEM, released, steps).system.unfit(declaration, released, steps[:1]) == ""
+    assert unfit(declaration, SYSTEM.model.config(max_size_bytes=40), steps) == ""
+    assert Case(SYSTEM, released, steps).system.cases.unfit(declaration, released, steps[:1]) == ""
 
 
 def test_a_namespace_that_is_closed_under_a_call_is_left_alone_by_it() -> None:
@@ -141,6 +141,6 @@ def test_a_namespace_that_is_closed_under_a_call_is_left_alone_by_it() -> None:
 
 
 def test_people_are_told_of_keys_without_an_entry_and_of_the_running_total() -> None:
-    settings = SYSTEM.config(max_size_bytes=40, variants=RELEASED)
-    done = SYSTEM.step(SYSTEM.initial(settings), X, settings)
-    assert SYSTEM.state_text(done.state) == "a: (empty) (0B, dirty without an entry: x)\nrunning total: 47B"
+    settings = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
+    done = SYSTEM.model.step(SYSTEM.model.initial(settings), X, settings)
+    assert SYSTEM.text.state(done.state) == "a: (empty) (0B, dirty without an entry: x)\nrunning total: 47B"

@@ -9,11 +9,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore.bounded import Bounded, EveryEvent, WholeState
 from entrycache_evidence.explore.kafka import Relative, Streams
 from entrycache_evidence.explore.world import Canon, Events, World
 from entrycache_protocol.case import Case
-from entrycache_protocol.system import SYSTEMS, System
+from entrycache_protocol.system import AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.rules import Rule
 
@@ -56,7 +57,7 @@ def _no_collection() -> Iterator[None]:
 class Parts(NamedTuple):
     """What a kind of world is explored with: its system, what may happen in a state, when two states are the same."""
 
-    system: System
+    system: AnySystem
     events: Callable[[Any], Iterable[Any]]
     canon: Canon | WholeState | Relative
     start: tuple[Any, ...] = ()
@@ -85,7 +86,7 @@ def explore(world: AnyWorld, progress: Progress | None = None, only: Rule | None
 def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None) -> Exploration:
     config = world.config
     system, events_of, canon, start = parts_of(world)
-    step, check = system.step, system.check
+    step, check = system.model.step, system.laws.check
     follows, key_of, settled = canon.follows, canon.key, canon.settled
     first: Any = settled(after(system, config, start))
     seen: set[Hashable] = {key_of(first)}
@@ -130,11 +131,11 @@ def _path(number: int, parents: array[int], via: array[int], made: list[Any]) ->
     return path[::-1]
 
 
-def after(system: System, config: Any, steps: Iterable[Any]) -> Any:
+def after(system: AnySystem, config: Any, steps: Iterable[Any]) -> Any:
     """The state that these steps lead to from the empty one."""
-    state = system.initial(config)
+    state = system.model.initial(config)
     for event in steps:
-        state = system.step(state, event, config).state
+        state = system.model.step(state, event, config).state
     return state
 
 
@@ -142,4 +143,4 @@ def breaks(case: Case) -> tuple[Rule, ...]:
     """The rules that the last step of a case breaks, run from the empty state."""
     system, config, last = case.system, case.config, case.steps[-1]
     state = after(system, config, case.steps[:-1])
-    return system.broken(config, state, last, system.step(state, last, config))
+    return system.laws.broken(config, state, last, system.model.step(state, last, config))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_protocol.case import Case
 from entrycache_protocol.subject import Played, Subject
 from entrycache_reference.kafka_streams.ops import Listen, OnForward, Put, PutAll, PutIfAbsent, Usage
 from entrycache_reference.kafka_streams.outcomes import Failed
 from entrycache_reference.kafka_streams.size import size_bytes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
-
-if TYPE_CHECKING:
-    from entrycache_protocol.case import Case
 
 WRITES_MOST: Final = 16
 """Writes of a case that are measured alone."""
@@ -101,7 +99,7 @@ def measures_otherwise(subject: Subject, case: Case) -> bool:
     for write, answer in zip(writes, subject.play(cases), strict=True):
         if not isinstance(answer, Played):
             return False
-        told = subject.declaration.system.declared_part(answer.outcomes[1], frozenset())
+        told = subject.declaration.system.wire.declared_part(answer.outcomes[1], frozenset())
         if told.get("entries") == 1 and told["bytes"] not in {0, _bytes(write)}:
             return True
     return False
@@ -120,10 +118,10 @@ def is_right_one_by_one(subject: Subject, case: Case) -> bool:
 
 def _singles(case: Case) -> Iterator[Any]:
     """The steps of a case, each batch as the writes that it is by the reference."""
-    state = case.system.initial(case.config)
+    state = case.system.model.initial(case.config)
     for op in case.steps:
         for single in _puts(op.ns, op.entries) if isinstance(op, PutAll) else (op,):
-            done = case.system.step(state, single, case.config)
+            done = case.system.model.step(state, single, case.config)
             state = done.state
             yield single
             if single is not op and isinstance(done.outcome.answer, Failed):

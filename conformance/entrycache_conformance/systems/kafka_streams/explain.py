@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.answers import answer_type, declared_part
 from entrycache_conformance.systems.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
@@ -23,8 +23,11 @@ from entrycache_conformance.systems.kafka_streams.weights import OF_VARIANTS
 from entrycache_faults.mutants.mutant import Mutant, applied
 from entrycache_faults.mutants.streams import STREAMS
 from entrycache_faults.mutants.streams_other import OTHER_STREAMS
+from entrycache_protocol.case import Case
 from entrycache_protocol.codec import decode_object
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
+from entrycache_protocol.failure import Difference
+from entrycache_protocol.subject import Subject
 from entrycache_reference.kafka_streams.config import (
     DeleteRead,
     Delivery,
@@ -36,11 +39,6 @@ from entrycache_reference.kafka_streams.config import (
 from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
 from entrycache_reference.kafka_streams.state import Space, State
 from entrycache_reference.rules import Rule
-
-if TYPE_CHECKING:
-    from entrycache_conformance.judge import Difference
-    from entrycache_protocol.case import Case
-    from entrycache_protocol.subject import Subject
 
 READINGS: Final = (
     ({"undelivered_eviction": UndeliveredEviction.LOST}, (Rule.K_FLUSH_3,)),
@@ -72,7 +70,7 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     except BrokenSubject:
         probed = None
     if probed is None:
-        pre = steps[difference.at - 1].state if difference.at else case.system.initial(case.config)
+        pre = steps[difference.at - 1].state if difference.at else case.system.model.initial(case.config)
         own = steps[difference.at].state
         probed = Probed(case, steps, difference, difference.at, pre, own)
     laws, alike = _laws(probed), _alike(STREAMS, subject, probed)
@@ -123,7 +121,7 @@ def _laws(probed: Probed) -> list[Rule]:
     try:
         if probed.difference.at == at:
             done = done._replace(outcome=typed(event, probed.difference.got))
-        return list(case.system.broken(case.config, probed.pre, event, done._replace(state=probed.own)))
+        return list(case.system.laws.broken(case.config, probed.pre, event, done._replace(state=probed.own)))
     except EntrycacheError:
         raise
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
@@ -221,9 +219,9 @@ def _is_alike(config: Any, subject: Subject, probed: Probed) -> bool:
     introspection = subject.declaration.introspection
     case, last = probed.case, probed.difference.at
     try:
-        state = case.system.initial(config)
+        state = case.system.model.initial(config)
         for at, op in enumerate(case.steps[: last + 1]):
-            done = case.system.step(state, op, config)
+            done = case.system.model.step(state, op, config)
             wanted = probed.difference.got if at == last else probed.steps[at].outcome
             if declared_part(done.outcome, introspection) != declared_part(wanted, introspection):
                 return False

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_protocol.case import Case
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Subject
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.kafka_streams.state import Node, Space, State
-
-if TYPE_CHECKING:
-    from entrycache_protocol.case import Case
 
 
 class Probed(NamedTuple):
@@ -55,8 +54,8 @@ def probe(subject: Subject, case: Case, difference: Difference) -> Probed | None
     if first is None:
         return None
     at = first.at - first.at % stride
-    pre = steps[at - 1].state if at else case.system.initial(case.config)
-    shown = [case.system.declared_part(outcome, declaration.introspection) for outcome in answer.outcomes]
+    pre = steps[at - 1].state if at else case.system.model.initial(case.config)
+    shown = [case.system.wire.declared_part(outcome, declaration.introspection) for outcome in answer.outcomes]
     seen = dict(zip(names, shown[at + 2 : at + stride], strict=True))
     return Probed(probed, steps, first, at, pre, _own(pre, steps[at].state, shown[at + 1], seen))
 

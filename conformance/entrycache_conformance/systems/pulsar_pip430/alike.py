@@ -59,11 +59,11 @@ def _answers_alike(probed: Probed, mutant: Mutant, subject: Subject) -> bool:
     last = probed.difference.at
     with applied(mutant), ending_passes():
         try:
-            state = case.system.initial(case.config)
+            state = case.system.model.initial(case.config)
             for at, op in enumerate(case.steps[: last + 1]):
-                done = case.system.step(state, op, case.config)
+                done = case.system.model.step(state, op, case.config)
                 wanted = probed.difference.got if at == last else probed.steps[at].outcome
-                if case.system.declared_part(done.outcome, introspection) != case.system.declared_part(
+                if case.system.wire.declared_part(done.outcome, introspection) != case.system.wire.declared_part(
                     wanted, introspection
                 ):
                     return False

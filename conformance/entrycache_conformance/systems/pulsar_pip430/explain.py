@@ -15,19 +15,17 @@ Behind the rules of a pass stand the planted faults that answer alike: ties are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from entrycache_conformance.judge import Difference
 from entrycache_conformance.systems.pulsar_pip430.alike import alike
 from entrycache_conformance.systems.pulsar_pip430.fates import rules_by_fate
 from entrycache_conformance.systems.pulsar_pip430.probe import Probed, laws_of_own_state, probe
+from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Subject
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Observed, Refused, Served, Used
 from entrycache_reference.rules import Rule
-
-if TYPE_CHECKING:
-    from entrycache_protocol.case import Case
 
 PASSES: Final = frozenset({"expire", "evict"})
 RELIEVING: Final = frozenset({"insert", "read", "cycle", "run_scheduled"})
@@ -89,7 +87,7 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
         return (Rule.COUNT_7,)  # a leak: what a read has handed over was not given back
     probed = _probed(subject, case, steps, difference)
     broken = laws_of_own_state(probed, subject.declaration)
-    telling = [rule for rule in broken if rule not in case.system.answer_laws]
+    telling = [rule for rule in broken if rule not in case.system.laws.answer_laws]
     similar = alike(probed, subject)
     op = type(probed.case.steps[probed.at]).name
     fates = rules_by_fate(probed) if op in PASSES | RELIEVING else []
@@ -117,7 +115,7 @@ def _probed(subject: Subject, case: Case, steps: list[Any], difference: Differen
     if probed is not None:
         return probed
     at = difference.at
-    pre = steps[at - 1].state if at else case.system.initial(case.config)
+    pre = steps[at - 1].state if at else case.system.model.initial(case.config)
     return Probed(case, steps, difference, at, pre, None)
 
 

@@ -7,19 +7,18 @@ first state that differs names the step at fault, and the laws can be asked abou
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Subject
 from entrycache_reference.pulsar_pip430.change import EMPTY
 from entrycache_reference.pulsar_pip430.ops import Observe
 from entrycache_reference.pulsar_pip430.outcomes import Observed
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
-
-if TYPE_CHECKING:
-    from entrycache_protocol.case import Case
-    from entrycache_protocol.declaration import Declaration
 
 
 class Probed(NamedTuple):
@@ -57,7 +56,7 @@ def probe(subject: Subject, case: Case, difference: Difference) -> Probed | None
     if first is None:
         return None
     at = first.at - first.at % 2
-    pre = steps[at - 1].state if at else case.system.initial(case.config)
+    pre = steps[at - 1].state if at else case.system.model.initial(case.config)
     observed = answer.outcomes[at + 1] if at + 1 < len(answer.outcomes) else None
     shown = observed if isinstance(observed, Observed) else None
     return Probed(probed, steps, first, at, pre, shown)
@@ -79,9 +78,9 @@ def laws_of_own_state(probed: Probed, declaration: Declaration) -> list[Rule]:
     right = Step(_live(done.state), done.outcome, rows, done.parts)
     outcome = probed.difference.got if probed.difference.at == probed.at else done.outcome
     state = right.state if probed.observed is None else own_state(probed.observed, done.state, declaration)
-    excused = {Rule.STATE_8, *system.broken(config, pre, op, right)}
+    excused = {Rule.STATE_8, *system.laws.broken(config, pre, op, right)}
     own = Step(state, outcome, rows, done.parts)
-    return [rule for rule in system.broken(config, pre, op, own) if rule not in excused]
+    return [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
 
 
 def _live(state: State) -> State:

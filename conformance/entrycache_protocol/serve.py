@@ -7,56 +7,47 @@ import sys
 import traceback
 from typing import IO, Any
 
-from entrycache_conformance.subjects import threads
-from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_protocol.case import SHOWN, optional
+from entrycache_protocol import threads
 from entrycache_protocol.codec import Malformed, decode_object, decode_op, encode
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import from_json
-from entrycache_protocol.system import SYSTEMS
+from entrycache_protocol.in_process import InProcess
 
 
 def _errored(identity: Any, step: int | None, message: str, trace: str = "") -> dict[str, Any]:
     return {"id": identity, "errored": {"step": step, "message": message, "traceback": trace}}
 
 
-def wire_outcome(outcome: Any) -> dict[str, Any]:
-    """The outcome as the fields of its dataclass; `json.dumps` turns what is nested with `encode`."""
-    if type(outcome) in SHOWN:
-        return SHOWN[type(outcome)](outcome)
-    value = {name: getattr(outcome, name) for name in type(outcome).__slots__}
-    for name in optional(type(outcome)):
-        if value[name] is None:
-            del value[name]
-    return value
-
-
 def history(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a `history`."""
     identity = request.get("id")
+    system = subject.declaration.system
     given = {name: part for name, part in request.items() if name not in {"cmd", "id"}}
     try:
-        asked = from_json(given)
+        asked = from_json(given, {system.name: system})
     except UsageError as error:
         return _errored(identity, None, str(error))
-    instance = subject.open_shared(asked.config) if asked.system is subject.declaration.system else None
+    instance = subject.open_shared(asked.config)
     if instance is None:
-        return _errored(identity, None, f"histories of {asked.system.name} are not offered")
+        return _errored(identity, None, f"histories of {system.name} are not offered")
     try:
         events = threads.play(instance, asked)
     except threads.StepFailed as error:
         return _errored(identity, None, str(error), "".join(traceback.format_exception(error)))
-    return {"id": identity, "events": [{**event._asdict(), "outcome": wire_outcome(event.outcome)} for event in events]}
+    return {
+        "id": identity,
+        "events": [{**event._asdict(), "outcome": system.wire.write_outcome(event.outcome)} for event in events],
+    }
 
 
 def run(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a `run`."""
     identity = request.get("id")
-    system = SYSTEMS.get(str(request.get("system")))
-    if system is None or system is not subject.declaration.system:
+    system = subject.declaration.system
+    if request.get("system") != system.name:
         return _errored(identity, 0, f"system {request.get('system')!r} is not offered")
     try:
-        config = decode_object(system.config, request.get("config", {}))
+        config = decode_object(system.model.config, request.get("config", {}))
     except Malformed as error:
         return _errored(identity, 0, f"config: {error}")
     steps = request.get("steps")
@@ -66,7 +57,7 @@ def run(subject: InProcess, request: dict[str, Any]) -> dict[str, Any]:
     outcomes = []
     for index, step in enumerate(steps):
         try:
-            outcomes.append(wire_outcome(instance(decode_op(system.ops, step))))
+            outcomes.append(system.wire.write_outcome(instance(decode_op(system.ops, step))))
         except Malformed as error:
             return _errored(identity, index, str(error))
         except Exception as error:  # an error of the implementation is its answer

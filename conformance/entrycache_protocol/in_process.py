@@ -5,30 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from entrycache_conformance.subjects import threads
+from entrycache_protocol import threads
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import EntrycacheError
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Answer, Failed, Happened, HistoryAnswer, Played, Skipped, Trouble
+from entrycache_protocol.system import AnySystem, Instance, Own
 
-Open = Callable[[Any], Callable[[Any], Any]]
-"""From a configuration to an instance: a function from an operation to its outcome."""
+Open = Callable[[Any], Instance]
+"""From a configuration to an instance."""
 
 
 class InProcess:
     """Our own caches and the reference itself, without a transport.
 
-    `open_shared` opens instances that several threads may call at once, where there are such.
+    `offer` is what a start answer says of the system; `open_shared` opens instances that several threads may call
+    at once, where there are such.
     """
 
-    def __init__(self, name: str, open_instance: Open, offer: dict[str, Any], open_shared: Open | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        system: AnySystem,
+        open_instance: Open,
+        offer: dict[str, Any],
+        open_shared: Open | None = None,
+    ) -> None:
         self._name = name
         self._open = open_instance
         self._open_shared = open_shared
         implementation = {"name": name, "version": "0.1.0", "language": "Python", "source": "entrycache"}
-        self.start_answer: dict[str, Any] = {"version": 1, "implementation": implementation, "systems": offer}
-        self._declaration: Declaration = read_declaration(self.start_answer)
+        self.start_answer: dict[str, Any] = {
+            "version": 1,
+            "implementation": implementation,
+            "systems": {system.name: offer},
+        }
+        self._declaration: Declaration = read_declaration(self.start_answer, {system.name: system})
 
     @property
     def name(self) -> str:
@@ -84,3 +97,8 @@ class InProcess:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+def own_subject(name: str, system: AnySystem, own: Own) -> InProcess:
+    """A cache of ours as a subject of that name."""
+    return InProcess(name, system, own.open, own.offer, own.open_shared)
