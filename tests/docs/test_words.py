@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +59,10 @@ STILL: Final = (
 """Names that still hold such a word. This list only gets shorter."""
 
 
+ALIKE: Final = frozenset({("java_test", "java_text"), ("world", "worlds")})
+"""Modules of one folder whose names differ by a letter, still."""
+
+
 def words_of(path: str) -> set[str]:
     """The words of the last part of a path, in small letters."""
     name = OF_THE_FIELD.sub("", path + "/").rstrip("/").rpartition("/")[2]
@@ -71,6 +76,23 @@ def misnamed(paths: Iterable[str]) -> dict[str, str]:
         for word in words_of(path) & INSTEAD.keys():
             found[path] = f"{word}: say {INSTEAD[word]}"
     return found
+
+
+def differ_by_a_letter(one: str, other: str) -> bool:
+    """Whether two names are the same but for one letter, changed or added."""
+    short, long = sorted((one, other), key=len)
+    if len(short) == len(long):
+        return sum(left != right for left, right in zip(short, long, strict=True)) == 1
+    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+
+
+def alike(modules: Iterable[str]) -> set[tuple[str, str]]:
+    """The pairs of modules of one folder whose names differ by a letter."""
+    folders: dict[Path, list[str]] = {}
+    for module in map(Path, modules):
+        folders.setdefault(module.parent, []).append(module.stem)
+    pairs = (pair for names in folders.values() for pair in combinations(sorted(names), 2))
+    return {pair for pair in pairs if differ_by_a_letter(*pair)}
 
 
 def paths() -> Iterator[str]:
@@ -117,3 +139,12 @@ def test_a_misnamed_file_is_found() -> None:
         "a/main.py",
     )
     assert misnamed(right) == {}
+
+
+def test_no_two_modules_of_a_folder_differ_by_a_letter() -> None:
+    assert alike(path for path in paths() if path.endswith(".py")) <= ALIKE
+
+
+def test_modules_that_differ_by_a_letter_are_found() -> None:
+    found = alike(("a/read.py", "a/reads.py", "a/space.py", "b/spaces.py", "a/cells.py", "a/calls.py"))
+    assert found == {("read", "reads"), ("calls", "cells")}
