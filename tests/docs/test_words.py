@@ -148,3 +148,9 @@ def test_no_two_modules_of_a_folder_differ_by_a_letter() -> None:
 def test_modules_that_differ_by_a_letter_are_found() -> None:
     found = alike(("a/read.py", "a/reads.py", "a/space.py", "b/spaces.py", "a/cells.py", "a/calls.py"))
     assert found == {("read", "reads"), ("calls", "cells")}
+
+
+def test_a_parameter_of_the_reference_that_holds_a_rule_is_called_rule() -> None:
+    held = re.compile(r"\b(\w+): (?:tuple\[|frozenset\[)?Rule\b")
+    names = {name for path in (ROOT / "reference").rglob("*.py") for name in held.findall(path.read_text("utf-8"))}
+    assert not {name for name in names if "law" in name or name.endswith("_")}
