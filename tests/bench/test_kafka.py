@@ -12,6 +12,7 @@ from entrycache_bench.kafka import JVM, make_mix, play_fast, play_mapping, relea
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.page import page
 from entrycache_bench.result import Result, Streams, read_result
+from entrycache_conformance.java.releases import newest
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 MIX = make_mix(5_000, 100)
@@ -29,7 +30,7 @@ def test_every_side_plays_the_same_mix_under_the_same_bound() -> None:
 
 def test_the_released_cache_agrees() -> None:
     try:
-        with released("4.3.1", MIX) as play:
+        with released(newest("kafka-streams").version, MIX) as play:
             clean, dirty = play(False), play(True)
             seconds = sum(play(False).seconds for _ in range(40))  # its clock steps by 10 ms
     except MissingPrerequisite as missing:
