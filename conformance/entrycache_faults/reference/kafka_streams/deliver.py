@@ -1,0 +1,246 @@
+"""Faults of evictions, flushes and listeners."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from entrycache_faults.reference.kafka_streams.planted import Taken, planted
+from entrycache_reference.kafka_streams import deliver, ops, space, spaces, writes
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, ErrorKind, Failed
+from entrycache_reference.kafka_streams.running import accounted, limited_bytes
+from entrycache_reference.kafka_streams.space import cleaned
+from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, with_space
+from entrycache_reference.rules import Rule
+
+
+@planted(Rule.K_EVICT_1, ops.Evict)
+def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+    """An eviction from nothing is a flush."""
+    own = space_of(state, event.ns)
+    if event.ns in state.spaces and not own.recent:
+        return with_space(state, event.ns, own._replace(flushes=own.flushes + 1)), Done()
+    return spaces.evict(state, event, config, *calls)
+
+
+@planted(Rule.K_EVICT_1, "deliver.evict_eldest", other=True)
+def evict_newest(state: State, ns: str, *rest: Any) -> Change:
+    """The most recent entry is evicted."""
+    own = space_of(state, ns)
+    if not own.recent:
+        return Change(state)
+    return deliver.evict_eldest(with_space(state, ns, own._replace(recent=(*own.recent[1:], own.recent[0]))), ns, *rest)
+
+
+@planted(Rule.K_EVICT_2, ops.Evict)
+def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+    """Dropping a clean entry counts as a miss."""
+    own = space_of(state, event.ns)
+    after, answer = spaces.evict(state, event, config, *calls)
+    if own.recent and own.recent[-1] not in own.dirty:
+        now = space_of(after, event.ns)
+        return with_space(after, event.ns, now._replace(misses=now.misses + 1)), answer
+    return after, answer
+
+
+@planted(Rule.K_EVICT_3, ops.Evict)
+def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+    """The evicted entry is handed over last."""
+    after, answer = spaces.evict(state, event, config, *calls)
+    if not after.calls:
+        return after, answer
+    first = after.calls[0]
+    turned = replace(first, entries=(*first.entries[1:], first.entries[0]))
+    return after._replace(calls=(turned, *after.calls[1:])), answer
+
+
+@planted(Rule.K_EVICT_3, "deliver.hand_over", other=True)
+def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
+    """The evicted entry comes last."""
+    at = len(state.calls)
+    done = deliver.hand_over(state, ns, evicted, *rest)
+    if evicted is None or len(done.state.calls) == at:
+        return done
+    call = done.state.calls[at]
+    turned = replace(call, entries=(*call.entries[1:], call.entries[0]))
+    calls = (*done.state.calls[:at], turned, *done.state.calls[at + 1 :])
+    return Change(done.state._replace(calls=calls), done.error)
+
+
+def evicted(state: State, ns: str, config: Config, *calls: Any) -> Change:
+    """One eviction of an overflow, in the running total too."""
+    return accounted(state, deliver.evict_eldest(state, ns, config, *calls), ns, config)
+
+
+@planted(Rule.K_EVICT_4, "writes.relieve")
+def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
+    """One eviction has to do."""
+    if limited_bytes(state, config) <= state.max_size_bytes or not space_of(state, ns).recent:
+        return Change(state)
+    done = evicted(state, ns, config, *calls)
+    return done if done.error is not None else Change(done.state._replace(evicts=done.state.evicts + 1))
+
+
+@planted(Rule.K_EVICT_4, "writes.relieve", other=True)
+def relieve_the_fullest(state: State, ns: str, *rest: Any) -> Change:
+    """The namespace that holds most entries pays."""
+    return writes.relieve(state, max(sorted(state.spaces), key=lambda name: len(state.spaces[name].nodes)), *rest)
+
+
+@planted(Rule.K_EVICT_5, "writes.relieve")
+def relieve_at_the_limit(state: State, ns: str, config: Config, *calls: Any) -> Change:
+    """The limit itself is too much."""
+    after = state
+    while limited_bytes(after, config) >= after.max_size_bytes and space_of(after, ns).recent:
+        done = evicted(after, ns, config, *calls)
+        if done.error is not None:
+            return done
+        after = done.state._replace(evicts=done.state.evicts + 1)
+    return Change(after)
+
+
+@planted(Rule.K_EVICT_6, "writes.relieve")
+def relieve_uncounted(state: State, ns: str, config: Config, *calls: Any) -> Change:
+    """Evictions of an overflow are not counted."""
+    after = state
+    while limited_bytes(after, config) > after.max_size_bytes and space_of(after, ns).recent:
+        done = evicted(after, ns, config, *calls)
+        if done.error is not None:
+            return done
+        after = done.state
+    return Change(after)
+
+
+@planted(Rule.K_EVICT_7, ops.Evict)
+def evict_counted(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+    """The thread counts an eviction by a call."""
+    after, answer = spaces.evict(state, event, config, *calls)
+    return after._replace(evicts=after.evicts + 1), answer
+
+
+@planted(Rule.K_FLUSH_1, ops.Flush)
+def flush_by_key(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+    """A flush hands over in the order of keys."""
+    after, answer = spaces.flush(state, event, config, *calls)
+    if not after.calls:
+        return after, answer
+    first = after.calls[0]
+    ordered = replace(first, entries=tuple(sorted(first.entries, key=lambda entry: entry.key)))
+    return after._replace(calls=(ordered, *after.calls[1:])), answer
+
+
+@planted(Rule.K_FLUSH_2, "space.cleaned")
+def cleaned_half(space: Space) -> Space:
+    """Entries that were handed over keep their flag."""
+    return space._replace(dirty=())
+
+
+@planted(Rule.K_FLUSH_3, ops.Flush)
+def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+    """What a listener refused counts as handed over."""
+    after, answer = spaces.flush(state, event, config, *calls)
+    if isinstance(answer, Failed) and event.ns in after.spaces:
+        return with_space(after, event.ns, cleaned(space_of(after, event.ns))), answer
+    return after, answer
+
+
+@planted(Rule.K_FLUSH_3, "deliver.hand_over", other=True)
+def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
+    """What could not be evicted is the most recent."""
+    done = deliver.hand_over(state, ns, evicted, *rest)
+    if done.error is not ErrorKind.LISTENER_FAILED or evicted is None:
+        return done
+    own = space_of(done.state, ns)
+    recent = (evicted, *space.without_key(own.recent, evicted))
+    return Change(with_space(done.state, ns, own._replace(recent=recent)), done.error)
+
+
+@planted(Rule.K_FLUSH_4, "deliver.without_tombstones")
+def tombstones_kept(state: State, ns: str, entries: tuple[tuple[str, Node], ...]) -> State:
+    """Tombstones stay after a flush."""
+    return state
+
+
+@planted(Rule.K_FLUSH_5, ops.Flush)
+def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+    """What a flush looks up is not counted."""
+    after, answer = spaces.flush(state, event, config, *calls)
+    if event.ns not in after.spaces:
+        return after, answer
+    hits = space_of(state, event.ns).hits
+    return with_space(after, event.ns, space_of(after, event.ns)._replace(hits=hits)), answer
+
+
+@planted(Rule.K_FLUSH_6, ops.Flush)
+def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+    """A flush of nothing is not counted."""
+    if event.ns not in state.spaces:
+        return state, Done()
+    return spaces.flush(state, event, config, *calls)
+
+
+@planted(Rule.K_LISTEN_1, ops.Flush)
+def flush_without_context(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+    """The context of a write is lost."""
+    after, answer = spaces.flush(state, event, config, *calls)
+    if not after.calls:
+        return after, answer
+    first = after.calls[0]
+    bare = replace(first, entries=tuple(replace(entry, context=Context()) for entry in first.entries))
+    return after._replace(calls=(bare, *after.calls[1:])), answer
+
+
+@planted(Rule.K_LISTEN_2, "deliver.performed")
+def performed_until_an_error(
+    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+) -> tuple[State, tuple[Answer, ...]]:
+    """The first error ends a listener."""
+    after = state._replace(called=state.called + 1)
+    answers: tuple[Answer, ...] = ()
+    if after.called <= config.reentry_budget:
+        for op in steps:
+            after, answer = perform(after, op, config)
+            answers += (answer,)
+            if isinstance(answer, Failed):
+                break
+    return after, answers
+
+
+@planted(Rule.K_LISTEN_3, "deliver.performed")
+def performed_once_more(
+    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+) -> tuple[State, tuple[Answer, ...]]:
+    """One call too many performs its steps."""
+    after = state._replace(called=state.called + 1)
+    answers: tuple[Answer, ...] = ()
+    if after.called <= config.reentry_budget + 1:
+        for op in steps:
+            after, answer = perform(after, op, config)
+            answers += (answer,)
+    return after, answers
+
+
+@planted(Rule.K_LISTEN_4, ops.Flush)
+def flush_failing_for_ever(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+    """A call that throws is not used up."""
+    after, answer = spaces.flush(state, event, config, *calls)
+    before = space_of(state, event.ns).listener
+    if before is None or before.fails == 0 or event.ns not in after.spaces:
+        return after, answer
+    return with_space(after, event.ns, space_of(after, event.ns)._replace(listener=before)), answer
+
+
+@planted(Rule.K_LISTEN_5, ops.Listen)
+def listen_once(state: State, event: ops.Listen, config: Config, *calls: Any) -> Taken:
+    """The first listener stays."""
+    if space_of(state, event.ns).listener is not None:
+        return state, Done()
+    return spaces.listen(state, event, config, *calls)
+
+
+@planted(Rule.K_LIVENESS_1, ops.Evict)
+def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+    """An eviction is done again and again."""
+    after, answer = spaces.evict(state, event, config, *calls)
+    return after._replace(rows=after.rows * 3), answer
