@@ -18,10 +18,10 @@ environment: .venv/.ready ## make .venv with all that the project's own tests ne
 	@touch $@
 
 conform: environment ## conformance of our caches and, with Maven, of a released jar; a trace, its audit; the evidence
-	@$(BIN)/python -m entrycache_conformance.tour
+	@$(BIN)/python -m entrycache_cli.tour
 
 test: environment static rules unit ## everything that a pull request must pass
-	@$(BIN)/python -m entrycache_conformance.tour --profile ci --strict
+	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
 
 static: environment ## types and style
 	$(BIN)/ruff check .
@@ -43,8 +43,8 @@ rules: environment ## text, code, tests, planted faults and docs/rules.md agree
 docs: environment ## write the generated pages again: rules, faults, evidence, settings, versions
 	-$(BIN)/entrycache rules --check
 	$(BIN)/python tests/faults/campaign.py
-	$(BIN)/python -m entrycache_conformance.proofs
-	$(BIN)/python -m entrycache_conformance.settings
+	$(BIN)/python -m entrycache_evidence
+	$(BIN)/python -m entrycache_cli.settings
 	$(BIN)/entrycache versions --write docs/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
 

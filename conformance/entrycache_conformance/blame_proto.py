@@ -17,12 +17,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
 from entrycache_conformance.judge import Coverage, Difference, judge, same_without_tokens, trajectory
-from entrycache_conformance.subjects.subject import Played, Subject, Trouble
+from entrycache_protocol.subject import Played, Subject, Trouble
 from entrycache_faults.planted import Fault
-from entrycache_reference.errors import BrokenSubject
+from entrycache_protocol.errors import BrokenSubject
 from entrycache_reference.rules import Rule
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from entrycache_conformance.case import Case
 from entrycache_conformance.judge import Difference
-from entrycache_conformance.subjects.subject import Subject, Trouble
+from entrycache_protocol.case import Case
+from entrycache_protocol.subject import Subject, Trouble
 from entrycache_reference.rules import Rule
 
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from entrycache_conformance.subjects.subject import Answer, Failed, Skipped, Subject, Trouble
+from entrycache_protocol.subject import Answer, Failed, Skipped, Subject, Trouble
 from entrycache_reference.rules import Rule
 
 if TYPE_CHECKING:  # a system holds functions that judge, and a case holds its system
-    from entrycache_conformance.case import Case
-    from entrycache_conformance.declaration import Declaration
-    from entrycache_conformance.system import System
+    from entrycache_protocol.case import Case
+    from entrycache_protocol.declaration import Declaration
+    from entrycache_protocol.system import System
 
 
 class OurError(AssertionError):

@@ -6,13 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case, outcome_to_json, read_case
 from entrycache_conformance.explain import explain
-from entrycache_conformance.history import History
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.machine import Failure
-from entrycache_conformance.subjects.subject import Skipped, Subject
-from entrycache_reference.errors import UsageError
+from entrycache_conformance.search import Failure
+from entrycache_protocol.case import Case, outcome_to_json, read_case
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Skipped, Subject
 from entrycache_reference.rules import Rule
 
 

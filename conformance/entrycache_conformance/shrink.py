@@ -8,13 +8,13 @@ import math
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from entrycache_conformance.case import Case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.narrowed import Narrowed
-from entrycache_conformance.subjects.subject import Failed, Subject, Trouble
 from entrycache_conformance.subjects.validate import Validated
-from entrycache_reference.errors import BrokenSubject
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.subject import Failed, Subject, Trouble
 
 TRY_SECONDS: Final = 1.0
 """The time-out of a try; the shortest case is confirmed under the full one."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case, from_json
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
-from entrycache_conformance.subjects.subject import Skipped, Subject, Trouble
+from entrycache_protocol.case import Case, from_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.subject import Skipped, Subject, Trouble
 
 
 class Look(NamedTuple):

@@ -16,9 +16,19 @@ standard library and imports nothing of the other packages of this project.
 
 from __future__ import annotations
 
-from entrycache_fast.cache import BrokerCache
-from entrycache_fast.row import Row
-from entrycache_fast.views import CacheView, Counters, Position, Removed, Served, SlotView, Snapshot, Stored, Usage
+from entrycache_fast.pulsar.cache import BrokerCache
+from entrycache_fast.pulsar.row import Row
+from entrycache_fast.pulsar.views import (
+    CacheView,
+    Counters,
+    Position,
+    Removed,
+    Served,
+    SlotView,
+    Snapshot,
+    Stored,
+    Usage,
+)
 
 __all__ = [
     "BrokerCache",

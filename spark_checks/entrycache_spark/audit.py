@@ -12,11 +12,11 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_reference.errors import UsageError
-from entrycache_spark.files import Metadata, Part, list_parts, read_metadata, system_of
+from entrycache_protocol.errors import UsageError
 from entrycache_spark.rulefiles import PREFIXES, RuleFile, select_rules
-from entrycache_spark.schema import STREAMS, VIOLATION_SCHEMA, audit_columns
 from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
+from entrycache_trace.files import Metadata, Part, list_parts, read_metadata, system_of
+from entrycache_trace.schema import STREAMS, VIOLATION_SCHEMA, audit_columns
 
 ENGINES: Final = ("spark", "local", "replay")
 VIOLATIONS_NAME: Final = "violations.parquet"
@@ -70,7 +70,7 @@ def _evaluate(
 
     columns = audit_columns(metadata.system)
     if engine == "replay" and metadata.system == STREAMS:
-        from entrycache_spark.engines.streams import replay_streams
+        from entrycache_spark.engines.kafka import replay_streams
 
         return replay_streams(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
     if engine == "replay":

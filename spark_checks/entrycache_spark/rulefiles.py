@@ -21,7 +21,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 
 _HEADING: Final = re.compile(
     r"^-- (checked|settled|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",

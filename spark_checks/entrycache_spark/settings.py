@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from entrycache_spark.files import Metadata
+from entrycache_trace.files import Metadata
 
 SETTING_COLUMNS: Final = {
     "broker": "string",

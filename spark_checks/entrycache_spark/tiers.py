@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 from entrycache_spark.engines.base import SqlEngine
-from entrycache_spark.files import Metadata, duplicate_message
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
-from entrycache_spark.schema import STREAMS
 from entrycache_spark.settings import DEFAULTS, SETTING_COLUMNS, STREAM_DEFAULTS, constants, settings_of
 from entrycache_spark.verdict import RuleFinding, Violation
+from entrycache_trace.files import Metadata, duplicate_message
+from entrycache_trace.schema import STREAMS
 
 Progress = Callable[[str], None]
 

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from entrycache_conformance.case import Case, dumps, from_json, outcome_to_json, read_case, to_json
-from entrycache_conformance.codec import Malformed, decode_op, encode_op
-from entrycache_conformance.declaration import read_declaration
-from entrycache_conformance.generator import make_case
+from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.museum.catalogue import CASES, catalogue
-from entrycache_conformance.pulsar_pip430.answers import read_outcome
-from entrycache_conformance.schema import case_schema
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.validate import _plain
-from entrycache_conformance.system import SYSTEMS
-from entrycache_reference.errors import BrokenSubject, UsageError
+from entrycache_conformance.systems.pulsar_pip430.answers import read_outcome
+from entrycache_faults.catalogue import CASES, catalogue
+from entrycache_protocol.case import Case, dumps, from_json, outcome_to_json, read_case, to_json
+from entrycache_protocol.codec import Malformed, decode_op, encode_op
+from entrycache_protocol.declaration import read_declaration
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.schema import case_schema
+from entrycache_protocol.system import SYSTEMS
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 

@@ -9,19 +9,20 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from entrycache_conformance.conform import Options, SelfCheckFailed, conform, reachable, self_check
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
-from entrycache_conformance.machine import bulk, search
-from entrycache_conformance.museum.catalogue import catalogue
 from entrycache_conformance.profiles import PROFILES, Profile
-from entrycache_conformance.subjects import broken, fast
+from entrycache_conformance.run import Options, SelfCheckFailed, conform, reachable, self_check
+from entrycache_conformance.search import bulk, search
+from entrycache_conformance.subjects import broken
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import open_reference, reference
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_conformance.subjects.subject import Played
-from entrycache_conformance.system import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_faults.catalogue import catalogue
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.subject import Played
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 

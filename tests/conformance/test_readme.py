@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.museum.catalogue import CASES
 from entrycache_conformance.subjects.jvm import pinned_jar
+from entrycache_faults.catalogue import CASES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
     }
     if "my.jar" in arguments:
         standing_for["my.jar"] = str(pinned_jar("4.2.4", "managed-ledger"))
-    argv = [sys.executable, "-m", "entrycache_conformance", *(standing_for.get(word, word) for word in arguments)]
+    argv = [sys.executable, "-m", "entrycache_cli", *(standing_for.get(word, word) for word in arguments)]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     expected = 1 if "exits 1" in comment else 0
     assert done.returncode == expected, done.stdout + done.stderr

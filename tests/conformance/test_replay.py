@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.case import from_json
-from entrycache_conformance.declaration import Limits
 from entrycache_conformance.replay import fit
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.case import from_json
+from entrycache_protocol.declaration import Limits
+from entrycache_protocol.errors import UsageError
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}

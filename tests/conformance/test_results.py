@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from entrycache_conformance.report.results import FORMS, read_results, summary
-from entrycache_reference.errors import UsageError
+from entrycache_cli.report.results import FORMS, read_results, summary
+from entrycache_protocol.errors import UsageError
 
 
 def conformed(verdict: str) -> dict[str, Any]:

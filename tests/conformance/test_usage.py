@@ -35,7 +35,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("line", "code", "said"), MISTAKES, ids=[line for line, _, _ in MISTAKES])
 def test_a_mistake_is_told_in_one_line(line: str, code: int, said: str, tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "entrycache_conformance", *line.split()]
+    argv = [sys.executable, "-m", "entrycache_cli", *line.split()]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
@@ -46,14 +46,14 @@ def test_a_mistake_is_told_in_one_line(line: str, code: int, said: str, tmp_path
 
 def test_an_empty_folder_is_nothing_checked(tmp_path: Path) -> None:
     (tmp_path / "trace").mkdir()
-    argv = [sys.executable, "-m", "entrycache_conformance", "audit", "trace", "--engine", "local", "--json"]
+    argv = [sys.executable, "-m", "entrycache_cli", "audit", "trace", "--engine", "local", "--json"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 2
     assert set(json.loads(done.stdout)["rules"].values()) == {"nothing-checked"}
 
 
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: Path) -> None:
-    from entrycache_conformance.museum.catalogue import CASES
+    from entrycache_faults.catalogue import CASES
 
     case = str(CASES / "evict-one-too-many.json")
     for subject, code, source in (
@@ -62,7 +62,7 @@ def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: 
         ("fast", 0, "its own rows"),
     ):
         out = tmp_path / subject
-        argv = [sys.executable, "-m", "entrycache_conformance", "trace", "record", subject, "--case", case]
+        argv = [sys.executable, "-m", "entrycache_cli", "trace", "record", subject, "--case", case]
         done = subprocess.run([*argv, "--out", str(out)], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == code, done.stderr
         assert source in json.loads((out / "_entrycache.json").read_text())["source"]
@@ -71,7 +71,7 @@ def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: 
 def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
     program = (
         "from entrycache_reference.pulsar_pip430 import passes; passes.halts = lambda kind, bound, entry: False; "
-        "from entrycache_conformance.cli import main; main(['conform', 'reference', '--level', 'queue'])"
+        "from entrycache_cli.main import main; main(['conform', 'reference', '--level', 'queue'])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 70, done.stderr

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from entrycache_conformance.subjects.fast import BrokerCache, open_fast
+from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_fast
 from entrycache_fast import Row
 from entrycache_reference.pulsar_pip430 import initial, ops, step
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, RequeueBudget, Variants

@@ -9,11 +9,11 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from entrycache_conformance.kafka_streams.aim import Aim
-from entrycache_conformance.kafka_streams.themes import TRAITS, Theme
-from entrycache_conformance.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
-from entrycache_conformance.subjects.streams_fast import ThreadCache, open_streams
-from entrycache_fast.streams import Row
+from entrycache_conformance.systems.kafka_streams.arguments import Aim
+from entrycache_conformance.systems.kafka_streams.fast import ThreadCache, open_streams
+from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
+from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
+from entrycache_fast.kafka import Row
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 LIMITS = (0, 50, 100, 150, 20_000_000)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.bench import released
-from entrycache_conformance.bench.cursor_mix import MIXES, make_mix
-from entrycache_conformance.bench.cursors import (
+from entrycache_bench import released
+from entrycache_bench.cursor_mix import MIXES, make_mix
+from entrycache_bench.cursors import (
     JUDGED_SIZES,
     MOVE_RANK,
     PATTERNS,
@@ -19,9 +19,9 @@ from entrycache_conformance.bench.cursors import (
     judged,
     linear_cursors,
 )
-from entrycache_conformance.bench.linear import LinearCursors
-from entrycache_conformance.bench.released import with_released
-from entrycache_reference.errors import BrokenSubject, MissingPrerequisite, UsageError
+from entrycache_bench.linear import LinearCursors
+from entrycache_bench.released import with_released
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 
 @pytest.mark.parametrize("spread", [3, 8, 50])

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_conformance.bench.cursors import MOVE_RANK, MOVES, CursorCost
-from entrycache_conformance.bench.measurement import Measurement
-from entrycache_conformance.bench.page import page
-from entrycache_conformance.bench.result import Result, read_result
-from entrycache_conformance.cli import main
+from entrycache_bench.cursors import MOVE_RANK, MOVES, CursorCost
+from entrycache_bench.measurement import Measurement
+from entrycache_bench.page import page
+from entrycache_bench.result import Result, read_result
+from entrycache_cli.main import main
 
 DOCS = Path(__file__).parents[2] / "docs"
 

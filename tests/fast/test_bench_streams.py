@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.bench.measurement import Measurement
-from entrycache_conformance.bench.page import page
-from entrycache_conformance.bench.result import Result, Streams, read_result
-from entrycache_conformance.bench.streams import JVM, make_mix, play_fast, play_mapping, released, streams_at
-from entrycache_reference.errors import BrokenSubject, MissingPrerequisite, UsageError
+from entrycache_bench.kafka import JVM, make_mix, play_fast, play_mapping, released, streams_at
+from entrycache_bench.measurement import Measurement
+from entrycache_bench.page import page
+from entrycache_bench.result import Result, Streams, read_result
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 MIX = make_mix(5_000, 100)
 

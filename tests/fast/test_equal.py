@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from side_by_side import assert_equal, make_run
 
-from entrycache_fast import Row, order, removal, store
+from entrycache_fast import Row
+from entrycache_fast.pulsar import order, removal, store
 from entrycache_reference.pulsar_pip430 import Row as ReferenceRow
 
 

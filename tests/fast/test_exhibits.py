@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.case import Case, outcome_to_json
-from entrycache_conformance.museum.catalogue import catalogue
-from entrycache_conformance.museum.exhibits import EXHIBITS, passes
-from entrycache_conformance.subjects.fast import BrokerCache, open_fast
+from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_fast
+from entrycache_faults.catalogue import catalogue
+from entrycache_faults.fast import EXHIBITS, passes
+from entrycache_protocol.case import Case, outcome_to_json
 from entrycache_reference.pulsar_pip430 import initial, step
 
 CATALOGUE = {name: case for name, case in catalogue().items() if case.system.name == "pulsar-pip430"}

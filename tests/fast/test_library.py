@@ -11,7 +11,7 @@ import pytest
 
 import entrycache_fast
 from entrycache_fast import BrokerCache, CacheView, Position, Removed, Row, SlotView, Usage
-from entrycache_fast.store import SLACK
+from entrycache_fast.pulsar.store import SLACK
 
 
 class Clock:

@@ -7,8 +7,8 @@ from bisect import bisect_right, insort
 
 import pytest
 
-from entrycache_fast import order
-from entrycache_fast.order import Order
+from entrycache_fast.pulsar import order
+from entrycache_fast.pulsar.order import Order
 
 
 @pytest.mark.parametrize("block", [2, 3, 8, 512])

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from entrycache_conformance.subjects.fast import open_fast
+from entrycache_conformance.systems.pulsar_pip430.fast import open_fast
 from entrycache_fast import BrokerCache, Counters, Position, Removed, Served, Stored
-from entrycache_fast.store import Entry
+from entrycache_fast.pulsar.store import Entry
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.vocabulary import CacheName, HoldName

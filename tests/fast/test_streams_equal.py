@@ -7,9 +7,9 @@ import random
 import pytest
 from streams_side_by_side import assert_equal, runs
 
-from entrycache_conformance.kafka_streams.themes import Theme
-from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
-from entrycache_fast.streams import Row
+from entrycache_conformance.systems.kafka_streams.themes import Theme
+from entrycache_fast.kafka import Row
+from entrycache_faults.fast.streams import STREAM_EXHIBITS
 from entrycache_reference.kafka_streams import Row as ReferenceRow
 
 

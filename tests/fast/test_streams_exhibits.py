@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.case import Case, outcome_to_json
-from entrycache_conformance.museum.catalogue import catalogue
-from entrycache_conformance.museum.exhibits.planted import Planted
-from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
-from entrycache_conformance.subjects.streams_fast import open_streams
+from entrycache_conformance.systems.kafka_streams.fast import open_streams
+from entrycache_faults.catalogue import catalogue
+from entrycache_faults.fast.planted import Planted
+from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_protocol.case import Case, outcome_to_json
 
 CATALOGUE = {name: case for name, case in catalogue().items() if case.system.name == "kafka-streams"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_fast import streams
-from entrycache_fast.streams import (
+from entrycache_fast import kafka as streams
+from entrycache_fast.kafka import (
     CachingStore,
     Context,
     DirtyKeyError,

@@ -15,20 +15,20 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from entrycache_conformance.case import Case, outcome_to_json, read_case
-from entrycache_conformance.conform import Options, conform
-from entrycache_conformance.museum.catalogue import catalogue
-from entrycache_conformance.museum.exhibits.cursors import CURSORS
-from entrycache_conformance.museum.exhibits.entries import ENTRIES
-from entrycache_conformance.museum.exhibits.manager import MANAGER
-from entrycache_conformance.museum.exhibits.passes import PASSES
-from entrycache_conformance.museum.exhibits.readers import READERS
-from entrycache_conformance.museum.exhibits.reads import READS
-from entrycache_conformance.museum.exhibits.streams import CACHES
-from entrycache_conformance.museum.exhibits.streams_stores import STORES
+from entrycache_cli.report.terminal import arguments, compact
 from entrycache_conformance.profiles import PROFILES
-from entrycache_conformance.report.terminal import arguments, compact
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_faults.catalogue import catalogue
+from entrycache_faults.fast.cursors import CURSORS
+from entrycache_faults.fast.entries import ENTRIES
+from entrycache_faults.fast.manager import MANAGER
+from entrycache_faults.fast.passes import PASSES
+from entrycache_faults.fast.readers import READERS
+from entrycache_faults.fast.reads import READS
+from entrycache_faults.fast.streams import CACHES
+from entrycache_faults.fast.streams_stores import STORES
+from entrycache_protocol.case import Case, outcome_to_json, read_case
 from entrycache_reference.pulsar_pip430.ops import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2]

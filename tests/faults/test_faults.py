@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.museum.catalogue import catalogue
+from entrycache_faults.catalogue import catalogue
 
 sys.path.insert(0, str(Path(__file__).parent))
 import campaign
@@ -95,11 +95,11 @@ def test_the_page_lists_what_a_run_finds(
 def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     name: str, jars: dict[str, tuple[campaign.Caught, Path]], tmp_path: Path
 ) -> None:
-    from entrycache_conformance.report.java_test import CLASS_NAME
+    from entrycache_cli.report.java_test import CLASS_NAME
     from entrycache_conformance.subjects.jvm import java_test_classpath
 
     found, jar = jars[name]
-    replay = [sys.executable, "-m", "entrycache_conformance", "replay", str(found.file), "--as", "java"]
+    replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
     family, version = ("pulsar", "4.2.4") if name in campaign.PULSAR_JARS else ("kafka-streams", "4.3.1")

@@ -11,7 +11,7 @@ from entrycache_conformance.campaign.containers import Crowd, compiled, played
 from entrycache_conformance.campaign.lane import alike, open_lane
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 EXHIBIT = "count-stops-at-zero"
 """A planted fault of the fast cache."""

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from entrycache_conformance.case import outcome_to_json, read_case
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.jvm import FAMILIES, JavaTestClasspath, java_test_classpath
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.case import outcome_to_json, read_case
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import Subject
 
 FINDINGS: Final = Path(__file__).parents[2] / "docs" / "findings"
 FAILED: Final = 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from heap_held import BEGIN, END, PAGE, RELEASES, SHAPES, Shape, compiled, measured
 
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 FEW_RECORD_BYTES = SHAPES[0]
 MANY_RECORD_BYTES = SHAPES[1]

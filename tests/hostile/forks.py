@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from entrycache_conformance import cli
+from entrycache_cli import main as cli
 
 
 def begin(job: dict[str, Any]) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from entrycache_conformance.subjects.child import Child
-from entrycache_reference.errors import BrokenSubject, MissingPrerequisite
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 
 HERE = Path(__file__).parent
 JOBS = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.subjects.jvm import pulsar_command
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_conformance.report.java_test import CLASS_NAME, java_test
+from entrycache_cli.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.subjects.jvm import JavaTestClasspath
 
 PACKAGE: Final = "org.apache.bookkeeper.mledger.impl.cache"

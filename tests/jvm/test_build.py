@@ -12,7 +12,7 @@ from jvm_driver import VERSION, run_request, talk
 
 from entrycache_conformance.subjects import java
 from entrycache_conformance.subjects.jvm import clock_sites, pinned_jar, pulsar_command, pulsar_versions
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
 @pytest.mark.parametrize("version", pulsar_versions())
@@ -217,7 +217,7 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(
 
 def test_a_report_says_what_stands_in(released: list[str], tmp_path: Path) -> None:
     _jar("5.0.1")
-    argv = [sys.executable, "-m", "entrycache_conformance", "conform", "pulsar:5.0.1", "--level", "range"]
+    argv = [sys.executable, "-m", "entrycache_cli", "conform", "pulsar:5.0.1", "--level", "range"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     (source,) = (line for line in done.stdout.splitlines() if line.startswith("source: "))

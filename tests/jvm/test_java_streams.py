@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 import pytest
 from test_kafka_driver import CASES
 
-from entrycache_conformance.case import outcome_to_json, read_case, to_json
+from entrycache_cli.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.judge import Coverage, trajectory
-from entrycache_conformance.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.subjects.jvm import java_test_classpath
 from entrycache_conformance.subjects.jvm_build import versions
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.case import outcome_to_json, read_case, to_json
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import ops
 
 PACKAGE: Final = "org.apache.kafka.streams.state.internals"

@@ -9,9 +9,9 @@ import pytest
 from java_file import compiled, run
 from jvm_driver import VERSION
 
-from entrycache_conformance.report.java_test import java_test
+from entrycache_cli.report.java_test import java_test
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 
 TIMED: dict[str, Any] = {
     "system": "pulsar-pip430",

@@ -15,7 +15,7 @@ from jvm_driver import VERSION
 from steps import DONE, Case, ask, cursor
 
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 STALE_RANK: Final[Case] = (
     {},

@@ -11,7 +11,7 @@ from jvm_driver import Step, talk
 
 from entrycache_conformance.subjects.jvm import released_command
 from entrycache_conformance.subjects.jvm_build import versions
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 NODE: Final = 47
 """Bytes of a key and a value of one byte each, with an empty topic and no headers."""

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 import tomlkit
 
-from entrycache_conformance.conform import Options
 from entrycache_conformance.known.check import PROBLEMS, Checked, State, check
 from entrycache_conformance.known.entry import read_known, write_known
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.known.running import running
-from entrycache_conformance.museum.exhibits import EXHIBITS
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.subjects import fast
+from entrycache_conformance.run import Options
 from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_reference.errors import UsageError
+from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_faults.fast import EXHIBITS
+from entrycache_protocol.errors import UsageError
 
 FAULT = "expire-at-the-cutoff"
 CASE = {
@@ -246,7 +246,7 @@ def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, said: str) -> 
 
 
 def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "entrycache_conformance", "conform", *argv]
+    line = [sys.executable, "-m", "entrycache_cli", "conform", *argv]
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 

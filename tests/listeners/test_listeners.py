@@ -7,7 +7,7 @@ import re
 import pytest
 from listener_table import NOT_ON_THE_PAGE, PAGE, RELEASES, Cells, cells, shown, table
 
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 
 @pytest.fixture(scope="module", params=RELEASES)

@@ -30,7 +30,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_an_outside_cache_passes(tool: str, arguments: list[str], commands: dict[str, str]) -> None:
     if tool not in commands:
         pytest.skip(f"{tool} is missing")
-    argv = [sys.executable, "-m", "entrycache_conformance", *arguments, "--command", commands[tool], "--json"]
+    argv = [sys.executable, "-m", "entrycache_cli", *arguments, "--command", commands[tool], "--json"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     assert json.loads(done.stdout)["verdict"] == "conforms"

@@ -34,7 +34,7 @@ SLIPS = {
 
 
 def run(source: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
-    argv = [sys.executable, "-m", "entrycache_conformance", *arguments, "--command", f"node {source}", "--json"]
+    argv = [sys.executable, "-m", "entrycache_cli", *arguments, "--command", f"node {source}", "--json"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=source.parent)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool")
 
-from entrycache_conformance.proofs.contracts import decide, evidence, inputs
-from entrycache_conformance.proofs.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
+from entrycache_evidence.contracts import decide, evidence, inputs
+from entrycache_evidence.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
 
 DECIDE = CI[0]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.museum.mutants import MUTANTS
-from entrycache_conformance.museum.mutants.streams import STREAMS
-from entrycache_conformance.proofs import Evidence, Proof, compare, evidence, prove, write_evidence
-from entrycache_conformance.proofs.explore import child
-from entrycache_conformance.proofs.explore import evidence as explorer
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_evidence import Evidence, Proof, compare, evidence, prove, write_evidence
+from entrycache_evidence.explore import child
+from entrycache_evidence.explore import evidence as explorer
+from entrycache_faults.mutants import MUTANTS
+from entrycache_faults.mutants.streams import STREAMS
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
 
 

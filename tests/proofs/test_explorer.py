@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from entrycache_conformance.case import dumps, from_json
-from entrycache_conformance.museum.mutants import applied
-from entrycache_conformance.proofs.explore import later_worlds, worlds
-from entrycache_conformance.proofs.explore.bounded import Bounded
-from entrycache_conformance.proofs.explore.evidence import MUTANT_OF, exhaust, refute
-from entrycache_conformance.proofs.explore.search import breaks, explore
-from entrycache_conformance.proofs.explore.world import Canon, Events, World
+from entrycache_evidence.explore import later_worlds, worlds
+from entrycache_evidence.explore.bounded import Bounded
+from entrycache_evidence.explore.evidence import MUTANT_OF, exhaust, refute
+from entrycache_evidence.explore.search import breaks, explore
+from entrycache_evidence.explore.world import Canon, Events, World
+from entrycache_faults.mutants import applied
+from entrycache_protocol.case import dumps, from_json
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
 from entrycache_reference.rules import Rule

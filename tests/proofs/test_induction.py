@@ -8,19 +8,12 @@ import pytest
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
-from entrycache_conformance.museum.mutants import applied  # noqa: E402
-from entrycache_conformance.proofs.induction import sums, table  # noqa: E402
-from entrycache_conformance.proofs.induction.evidence import LEMMAS, induct  # noqa: E402
-from entrycache_conformance.proofs.induction.lemma import (  # noqa: E402
-    Fault,
-    Lemma,
-    Obligation,
-    problems,
-    refuted,
-    unsatisfiable,
-)
-from entrycache_conformance.proofs.induction.symbolic import Term, merged, paths  # noqa: E402
-from entrycache_conformance.proofs.induction.take import Take  # noqa: E402
+from entrycache_evidence.induction import sums, table  # noqa: E402
+from entrycache_evidence.induction.evidence import LEMMAS, induct  # noqa: E402
+from entrycache_evidence.induction.lemma import Fault, Lemma, Obligation, problems, refuted, unsatisfiable  # noqa: E402
+from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
+from entrycache_evidence.induction.take import Take  # noqa: E402
+from entrycache_faults.mutants import applied  # noqa: E402
 from entrycache_reference.kafka_streams import running, spaces, writes  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.case import dumps, from_json
-from entrycache_conformance.museum.mutants import applied
-from entrycache_conformance.proofs.explore import cache_worlds, released_worlds, store_worlds, stream_worlds
-from entrycache_conformance.proofs.explore import evidence as explorer
-from entrycache_conformance.proofs.explore.evidence import MUTANT_OF, exhaust, refute
-from entrycache_conformance.proofs.explore.search import after, breaks, explore
-from entrycache_conformance.proofs.explore.streams import Relative, Streams
-from entrycache_conformance.system import SYSTEMS
+from entrycache_evidence.explore import cache_worlds, released_worlds, store_worlds
+from entrycache_evidence.explore import evidence as explorer
+from entrycache_evidence.explore import kafka_worlds as stream_worlds
+from entrycache_evidence.explore.evidence import MUTANT_OF, exhaust, refute
+from entrycache_evidence.explore.kafka import Relative, Streams
+from entrycache_evidence.explore.search import after, breaks, explore
+from entrycache_faults.mutants import applied
+from entrycache_protocol.case import dumps, from_json
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import initial, ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken, check
 from entrycache_reference.kafka_streams.outcomes import Unanswered

@@ -2,10 +2,10 @@
 
 import pytest
 
-from entrycache_conformance.museum.mutants import MUTANTS, Mutant, applied, flips
-from entrycache_conformance.rulebook import agreement, corpus, registry
-from entrycache_conformance.rulebook.scenario import A, at, play
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_evidence.rulebook import agreement, corpus, registry
+from entrycache_evidence.rulebook.scenario import A, at, play
+from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.pulsar_pip430 import passes, read
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule

@@ -7,11 +7,11 @@ from threading import Thread
 
 import pytest
 
-from entrycache_conformance.case import outcome_to_json
-from entrycache_conformance.history import History
-from entrycache_conformance.kafka_streams.histories import at_rest
 from entrycache_conformance.subjects import threads as player
-from entrycache_conformance.system import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.histories import at_rest
+from entrycache_protocol.case import outcome_to_json
+from entrycache_protocol.history import History
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, threads
 from entrycache_reference.kafka_streams.ops import Flush, Get, Listen, Put
 from entrycache_reference.kafka_streams.threads import shared

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_conformance.rulebook.scenario import REFUSED, A, B, C, D, at, play
+from entrycache_evidence.rulebook.scenario import REFUSED, A, B, C, D, at, play
 from entrycache_reference.pulsar_pip430.ops import (
     Advance,
     CursorAdd,
@@ -14,14 +14,7 @@ from entrycache_reference.pulsar_pip430.ops import (
     ShouldCache,
     Slowest,
 )
-from entrycache_reference.pulsar_pip430.outcomes import (
-    CursorRemoved,
-    Done,
-    Members,
-    Ranked,
-    SlowestAt,
-    Wanted,
-)
+from entrycache_reference.pulsar_pip430.outcomes import CursorRemoved, Done, Members, Ranked, SlowestAt, Wanted
 from entrycache_reference.vocabulary import CursorName, Position
 
 BOTH = pytest.mark.parametrize("active", [True, False])

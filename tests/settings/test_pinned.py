@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.conform import Options, conform
+from entrycache_cli.settings import table
+from entrycache_cli.settings.effective import read_effective
+from entrycache_cli.settings.era import Era
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.settings import table
-from entrycache_conformance.settings.effective import read_effective
-from entrycache_conformance.settings.era import Era
-from entrycache_conformance.subjects import fast
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.narrowed import pinned
-from entrycache_conformance.subjects.subject import Answer
-from entrycache_reference.errors import UsageError
+from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.subject import Answer
 
 WORDS = f"{table.TTL}=7\n{table.MAX_REQUEUES}=1\n{table.CACHE_SIZE}=64\n"
 
@@ -76,7 +76,7 @@ def test_a_subject_that_has_other_settings_is_not_asked(tmp_path: Path, offer: d
 
 
 def command(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "entrycache_conformance", "conform", *argv]
+    line = [sys.executable, "-m", "entrycache_cli", "conform", *argv]
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 

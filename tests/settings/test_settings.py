@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.settings import table
-from entrycache_conformance.settings.effective import Effective, read_effective
-from entrycache_conformance.settings.era import Era
-from entrycache_conformance.settings.fate import Acts
-from entrycache_conformance.settings.page import page
-from entrycache_reference.errors import UsageError
+from entrycache_cli.settings import table
+from entrycache_cli.settings.effective import Effective, read_effective
+from entrycache_cli.settings.era import Era
+from entrycache_cli.settings.fate import Acts
+from entrycache_cli.settings.page import page
+from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430.config import Config
 
 A_BROKERS = """\
@@ -165,7 +165,7 @@ def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str) -> None:
 
 
 def run(*argv: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "entrycache_conformance", "settings", *argv]
+    command = [sys.executable, "-m", "entrycache_cli", "settings", *argv]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.cli import main
-from entrycache_conformance.settings import table
-from entrycache_reference.errors import UsageError
-from entrycache_spark.agreement import hold_to
-from entrycache_spark.files import list_parts, read_broker
-from entrycache_spark.generate import generate
+from entrycache_cli.main import main
+from entrycache_cli.settings import table
+from entrycache_protocol.errors import UsageError
+from entrycache_simulate.agreement import hold_to
+from entrycache_trace.files import list_parts, read_broker
+from entrycache_trace.generate import generate
 
 CONF = f"{table.CACHE_SIZE}=64\n{table.TTL}=20\n{table.MAX_REQUEUES}=1\n"
 
@@ -55,7 +55,7 @@ def test_generate_and_audit(
 
 
 def test_without_options_the_commands_are_as_before(tmp_path: Path) -> None:
-    line = [sys.executable, "-m", "entrycache_conformance", "trace", "generate", "tail-fanout", "--events", "500"]
+    line = [sys.executable, "-m", "entrycache_cli", "trace", "generate", "tail-fanout", "--events", "500"]
     done = subprocess.run([*line, "--out", "t"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     generate("tail-fanout", 500, 0, tmp_path / "same")

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from entrycache_fast import Row
-from entrycache_reference.errors import UsageError
-from entrycache_spark.simulate.receive import BROKER, SIZES, STORAGE, Predictor, ReceiveBuffers
-from entrycache_spark.simulate.retained import FRAME_BYTES, Connection, Retained, cumulated_capacity
+from entrycache_protocol.errors import UsageError
+from entrycache_simulate.receive import BROKER, SIZES, STORAGE, Predictor, ReceiveBuffers
+from entrycache_simulate.retained import FRAME_BYTES, Connection, Retained, cumulated_capacity
 
 
 def test_predictor_grows_four_sizes_when_a_read_fills_its_buffer() -> None:

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from entrycache_conformance.cli import main
+from entrycache_cli.main import main
 from entrycache_fast import BrokerCache, Row
-from entrycache_reference.errors import UsageError
-from entrycache_spark.files import Metadata, iterate_rows, list_parts, write_rows
-from entrycache_spark.generate import generate
-from entrycache_spark.simulate.configs import whole_config
-from entrycache_spark.simulate.curve import curve_of, kinds_of
-from entrycache_spark.simulate.run import simulate
+from entrycache_protocol.errors import UsageError
+from entrycache_simulate.configs import whole_config
+from entrycache_simulate.curve import curve_of, kinds_of
+from entrycache_simulate.run import simulate
+from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
+from entrycache_trace.generate import generate
 
 from .workload import Recorded, anything, plain
 
@@ -209,7 +209,7 @@ def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path
 
 
 def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "entrycache_conformance", "trace", "simulate", *argv]
+    line = [sys.executable, "-m", "entrycache_cli", "trace", "simulate", *argv]
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from entrycache_fast import BrokerCache, Row
-from entrycache_spark.files import Metadata
-from entrycache_spark.recorder import TraceWriter
+from entrycache_trace.files import Metadata
+from entrycache_trace.recorder import TraceWriter
 
 CACHES = ("a", "b")
 

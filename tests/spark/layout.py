@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_spark.files import list_parts
+from entrycache_trace.files import list_parts
 
 
 def split(trace: Path, folder: Path, files: int, seed: int) -> Path:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from entrycache_spark.files import Metadata, iterate_rows, list_parts, write_rows
-from entrycache_spark.generate import generate
+from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
+from entrycache_trace.generate import generate
 
 SHOWN = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")
 

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_spark.schema import COLUMNS
+from entrycache_trace.schema import COLUMNS
 
 Row = dict[str, Any]
 Place = tuple[str, int, int]

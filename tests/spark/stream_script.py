@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from entrycache_spark.schema import COLUMNS
-from entrycache_spark.streams_recorder import key_hash
+from entrycache_trace.kafka_recorder import key_hash
+from entrycache_trace.schema import COLUMNS
 
 Row = dict[str, Any]
 

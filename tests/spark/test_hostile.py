@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from entrycache_reference.errors import UsageError
-from entrycache_spark import cli
+from entrycache_cli.commands import audit as cli
+from entrycache_protocol.errors import UsageError
 from entrycache_spark.audit import audit
-from entrycache_spark.convert import convert
-from entrycache_spark.files import iterate_rows, list_parts
-from entrycache_spark.generate import generate
-from entrycache_spark.inspect import as_json, summarize
 from entrycache_spark.verdict import Verdict
+from entrycache_trace.convert import convert
+from entrycache_trace.files import iterate_rows, list_parts
+from entrycache_trace.generate import generate
+from entrycache_trace.inspect import as_json, summarize
 
 ENGINES = ["local", "replay"]
 

@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner
 from layout import split
 
-from entrycache_conformance.cli import main
-from entrycache_reference.errors import MissingPrerequisite
-from entrycache_spark import cli
+from entrycache_cli.commands import audit as cli
+from entrycache_cli.main import main
+from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.files import list_parts, read_metadata
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate
+from entrycache_trace.files import list_parts, read_metadata
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from layout import split
 
 from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.files import list_parts, read_metadata
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
 from entrycache_spark.verdict import AuditResult, Verdict, Violation
+from entrycache_trace.files import list_parts, read_metadata
 
 TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "32"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))

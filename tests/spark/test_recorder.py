@@ -7,8 +7,8 @@ from pathlib import Path
 
 from entrycache_fast import BrokerCache, Row
 from entrycache_spark.audit import audit
-from entrycache_spark.files import Metadata, iterate_rows, list_parts
-from entrycache_spark.recorder import TraceWriter
+from entrycache_trace.files import Metadata, iterate_rows, list_parts
+from entrycache_trace.recorder import TraceWriter
 
 Call = tuple[object, ...]
 

@@ -15,11 +15,11 @@ from test_random import by_broker, differences
 
 from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.files import list_parts, read_metadata
 from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.schema import STREAM_COLUMNS, STREAMS
 from entrycache_spark.tiers import evaluate as evaluate_sql
 from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_trace.files import list_parts, read_metadata
+from entrycache_trace.schema import STREAM_COLUMNS, STREAMS
 
 TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "24"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))

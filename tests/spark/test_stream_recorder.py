@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.case import read_case
-from entrycache_conformance.record import record
+from entrycache_cli.record import record
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_fast.streams import Row, ThreadCache
-from entrycache_reference.errors import UsageError
+from entrycache_fast.kafka import Row, ThreadCache
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import UsageError
 from entrycache_spark.audit import audit
-from entrycache_spark.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
-from entrycache_spark.generate import generate
-from entrycache_spark.schema import STREAMS
-from entrycache_spark.streams_recorder import StreamRecorder, key_hash
+from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
+from entrycache_trace.generate import generate
+from entrycache_trace.kafka_recorder import StreamRecorder, key_hash
+from entrycache_trace.schema import STREAMS
 
 CASE = {
     "system": "kafka-streams",

@@ -11,11 +11,11 @@ from stream_outside import evicted_last, stripped
 from stream_script import StreamScript
 from stream_twins import ORDER_FREE, STORIES
 
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 from entrycache_spark.audit import audit
 from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.schema import STREAMS
 from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_trace.schema import STREAMS
 
 Found = set[tuple[str, str, int]]
 

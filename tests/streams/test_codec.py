@@ -9,15 +9,15 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator
 
-from entrycache_conformance.case import Case, dumps, from_json, outcome_to_json, to_json
-from entrycache_conformance.codec import Malformed
-from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.generator import make_case
+from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.kafka_streams.themes import Theme
-from entrycache_conformance.schema import case_schema
-from entrycache_conformance.system import SYSTEMS
-from entrycache_reference.errors import UsageError
+from entrycache_conformance.systems.kafka_streams.themes import Theme
+from entrycache_protocol.case import Case, dumps, from_json, outcome_to_json, to_json
+from entrycache_protocol.codec import Malformed
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.schema import case_schema
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import ops
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.cli import main
+from entrycache_cli.main import main
 
 CASE = Path(__file__).parent / "cases" / "undeliverable-eviction.json"
 

@@ -10,19 +10,19 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.case import outcome_to_json, read_case
-from entrycache_conformance.cli import main
+from entrycache_cli.main import main
 from entrycache_conformance.concurrent.run import SpoiltUnseen, conform_concurrent, see_what_is_spoilt
 from entrycache_conformance.concurrent.search import Tally, judge, search
-from entrycache_conformance.history import History, dumps, from_json, read_file
-from entrycache_conformance.museum.wrong_threads import THREAD_FAULTS
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
-from entrycache_conformance.subjects.subject import Event, Happened, Played
-from entrycache_conformance.subjects.wire import read_answer
-from entrycache_conformance.system import SYSTEMS
-from entrycache_reference.errors import BrokenSubject, UsageError
+from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_protocol.case import outcome_to_json, read_case
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.history import History, dumps, from_json, read_file
+from entrycache_protocol.subject import Event, Happened, Played
+from entrycache_protocol.system import SYSTEMS
+from entrycache_protocol.wire import read_answer
 from entrycache_reference.kafka_streams import Config, ops, threads
 from entrycache_reference.kafka_streams.threads.order import TooMany, one_order
 from entrycache_reference.kafka_streams.threads.record import facts_of

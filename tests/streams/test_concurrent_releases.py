@@ -11,11 +11,11 @@ import pytest
 
 from entrycache_conformance.concurrent.replay import replay_history
 from entrycache_conformance.concurrent.run import conform_concurrent
-from entrycache_conformance.history import History, read_file
 from entrycache_conformance.subjects.narrowed import unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.history import History, read_file
+from entrycache_protocol.subject import Subject
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
 RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.conform import Options, conform
-from entrycache_conformance.museum.mutants.mutant import Mutant, applied
-from entrycache_conformance.museum.mutants.streams import STREAMS
 from entrycache_conformance.profiles import Profile
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.system import SYSTEMS
+from entrycache_faults.mutants.mutant import Mutant, applied
+from entrycache_faults.mutants.streams import STREAMS
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.rules import Rule
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.case import Case, from_json
-from entrycache_conformance.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Subject
+from entrycache_conformance.systems.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
+from entrycache_protocol.case import Case, from_json
+from entrycache_protocol.subject import Subject
 from entrycache_reference.rules import Rule
 
 LISTEN = {"op": "listen", "ns": "a", "on_flush": [{"op": "all", "ns": "a"}, {"op": "metrics"}]}

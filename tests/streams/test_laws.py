@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.kafka_streams.weights import UNDER_THREADS
-from entrycache_conformance.museum.mutants.mutant import applied
-from entrycache_conformance.museum.mutants.streams import STREAMS
-from entrycache_conformance.rulebook.corpus import Run, first_break, stream_runs
+from entrycache_conformance.systems.kafka_streams.weights import UNDER_THREADS
+from entrycache_evidence.rulebook.corpus import Run, first_break, stream_runs
+from entrycache_faults.mutants.mutant import applied
+from entrycache_faults.mutants.streams import STREAMS
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.rules import Rule
 

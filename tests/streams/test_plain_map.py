@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_conformance.case import variants_to_json
-from entrycache_conformance.museum.mutants.mutant import applied
-from entrycache_conformance.museum.mutants.streams import STREAMS
-from entrycache_conformance.system import SYSTEMS
+from entrycache_faults.mutants.mutant import applied
+from entrycache_faults.mutants.streams import STREAMS
+from entrycache_protocol.case import variants_to_json
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import DeleteRead, Delivery, FlushedTombstone
 from entrycache_reference.kafka_streams.laws.stores import agrees

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.campaign import promises
-from entrycache_conformance.case import from_json
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.case import from_json
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 VERSION = "4.3.1"
 WORLDS, LONGEST = 250, 40

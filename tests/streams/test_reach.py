@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.generator import Made, make_case
+from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.rulebook.streams import RELEASED
-from entrycache_conformance.system import SYSTEMS
+from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.outcomes import Failed, Outcome
 

@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.case import read_case
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import Subject
 
 CASES: Final = sorted((Path(__file__).parent / "cases").glob("*.json"))
 RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")

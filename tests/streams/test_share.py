@@ -9,13 +9,13 @@ from typing import Any, Final
 import pytest
 from click.testing import CliRunner
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.cli import main
-from entrycache_conformance.settings.streams import Entry, client_of, share_bytes
+from entrycache_cli.main import main
+from entrycache_cli.settings.kafka import Entry, client_of, share_bytes
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Played
-from entrycache_conformance.system import SYSTEMS
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import Played
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 TOTALS: Final = (0, 1, 7, 100, 10_485_760, 2**53 - 1)

@@ -9,13 +9,13 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.case import read_case
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.replay import replay
-from entrycache_conformance.rulebook.streams import RELEASED
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import Subject
 
 CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
 STEPS_MAX: Final = 8

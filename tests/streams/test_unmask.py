@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.conform import Options, conform
-from entrycache_conformance.declaration import Declaration, Limits
 from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.declaration import Declaration, Limits
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
 
 VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)

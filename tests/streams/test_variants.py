@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.conform import Options, conform
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.kafka_streams.fit import unfit
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.rulebook.streams import RELEASED
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.system import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.fit import unfit
+from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_protocol.case import Case
+from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.config import FailedFlush, FlushedTombstone, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed, Unanswered, Used

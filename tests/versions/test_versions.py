@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.cli import main
-from entrycache_conformance.commands.versions import ask
+from entrycache_cli.commands.versions import ask
+from entrycache_cli.main import main
+from entrycache_cli.versions.page import page, spans
+from entrycache_cli.versions.records import Judged, read_record, read_records
+from entrycache_cli.versions.releases import ABSENT, Absent, Pinned, pinned
+from entrycache_cli.versions.table import rules_of_findings, versions_of
 from entrycache_conformance.subjects.jvm import pulsar_versions
-from entrycache_conformance.versions.page import page, spans
-from entrycache_conformance.versions.records import Judged, read_record, read_records
-from entrycache_conformance.versions.releases import ABSENT, Absent, Pinned, pinned
-from entrycache_conformance.versions.table import rules_of_findings, versions_of
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 
 LOCK = Pinned("managed-ledger-4.2.4.jar", "aa" * 32, "cc" * 32, 20)
@@ -209,7 +209,7 @@ def test_resolve_tells_a_release_that_is_listed_wrongly(capsys: pytest.CaptureFi
 
 
 def test_resolve_needs_maven(tmp_path: Path) -> None:
-    line = [sys.executable, "-m", "entrycache_conformance", "versions", "--resolve"]
+    line = [sys.executable, "-m", "entrycache_cli", "versions", "--resolve"]
     environment = {**os.environ, "PATH": str(tmp_path)}
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 4

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from entrycache_cli.report.terminal import arguments, compact
 from entrycache_conformance.campaign.difference import shortened
 from entrycache_conformance.campaign.make import make_run
-from entrycache_conformance.case import Case, outcome_to_json
-from entrycache_conformance.declaration import Declaration, Limits
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
-from entrycache_conformance.report.terminal import arguments, compact
-from entrycache_conformance.subjects.subject import Played, Subject
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.case import Case, outcome_to_json
+from entrycache_protocol.declaration import Declaration, Limits
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.subject import Played, Subject
 
 THEMES: Final = {
     "pulsar-pip430": ("small-keys", "default", "fills-and-holds", "cursors-many"),

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.case import Case, outcome_to_json, write_case
 from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.subjects.subject import Subject
+from entrycache_protocol.case import Case, outcome_to_json, write_case
+from entrycache_protocol.subject import Subject
 
 TRIES = 2_000
 """How often a case is played while it is shortened."""

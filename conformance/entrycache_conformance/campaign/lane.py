@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import entrycache_fast
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration, Limits, read_declaration
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, jar_under_test, released_command
 from entrycache_conformance.subjects.resolve import in_process
-from entrycache_conformance.subjects.subject import Played
-from entrycache_conformance.subjects.wire import START, parse_line, shortened
-from entrycache_reference.errors import BrokenSubject, UsageError
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration, Limits, read_declaration
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.subject import Played
+from entrycache_protocol.wire import START, parse_line, shortened
 
 STOP_SECONDS: Final = 5
 SILENT_SECONDS: Final = 120

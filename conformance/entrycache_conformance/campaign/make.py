@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from entrycache_conformance.campaign.lane import Run
-from entrycache_conformance.case import Case, outcome_to_json
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.judge import Coverage, checked_step
-from entrycache_conformance.subjects.wire import run_line
+from entrycache_protocol.case import Case, outcome_to_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.wire import run_line
 
 REMEMBERED: Final = 200_000
 """So many outcomes are kept with their JSON; most outcomes are small and come again."""

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.subjects.java import find_java
 from entrycache_conformance.subjects.jvm import jar_under_test
 from entrycache_conformance.subjects.jvm_build import Release, driver, versions
-from entrycache_reference.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 FAMILY: Final = "kafka-streams"
 PROGRAM: Final = Path(__file__).with_name("streams")

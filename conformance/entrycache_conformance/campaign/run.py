@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.campaign.difference import Kept, keep
 from entrycache_conformance.campaign.lane import Lane, Run, common
 from entrycache_conformance.campaign.make import make_run
-from entrycache_conformance.case import variants_to_json
-from entrycache_conformance.declaration import Limits
 from entrycache_conformance.judge import Coverage
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.case import variants_to_json
+from entrycache_protocol.declaration import Limits
+from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 
 AHEAD: Final = 6

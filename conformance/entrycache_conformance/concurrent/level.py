@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.case import outcome_to_json
-from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.draw import Draw
-from entrycache_conformance.history import History
-from entrycache_conformance.kafka_streams.histories import Kind, is_sound, make_history
-from entrycache_conformance.subjects.subject import Failed, Happened, Trouble
+from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
+from entrycache_protocol.case import outcome_to_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.draw import Draw
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Failed, Happened, Trouble
 from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams import threads
 from entrycache_reference.rules import Rule

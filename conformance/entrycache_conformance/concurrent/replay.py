@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import is_proved, offers
 from entrycache_conformance.concurrent.search import SILENT_TRIES, Found, Tally, judge
-from entrycache_conformance.history import History
 from entrycache_conformance.replay import fit
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Subject
 
 TRIES: Final = 1_000
 """How often a history is played at most; the first failure ends it."""

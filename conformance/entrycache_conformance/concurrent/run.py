@@ -9,12 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.case import outcome_to_json
 from entrycache_conformance.concurrent.level import LEVEL, PROMISES, is_proved, offers, unasked
 from entrycache_conformance.concurrent.search import Found, Tally, search
-from entrycache_conformance.history import History, write_history
 from entrycache_conformance.judge import OurError
-from entrycache_conformance.subjects.subject import Happened, Subject
+from entrycache_protocol.case import outcome_to_json
+from entrycache_protocol.history import History, write_history
+from entrycache_protocol.subject import Happened, Subject
 from entrycache_reference.rules import Rule
 
 HISTORIES_MAX: Final = 6_000

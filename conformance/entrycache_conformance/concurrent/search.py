@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.case import outcome_to_json
 from entrycache_conformance.concurrent.level import PROMISES, is_proved, rule_of
-from entrycache_conformance.history import History
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
-from entrycache_conformance.subjects.subject import Failed, Happened, HistoryAnswer, Skipped, Subject
+from entrycache_protocol.case import outcome_to_json
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Failed, Happened, HistoryAnswer, Skipped, Subject
 from entrycache_reference.kafka_streams.threads import Break
 from entrycache_reference.rules import Rule
 

@@ -7,16 +7,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.declaration import Limits
+from entrycache_cli.report.terminal import compact, expected_json, got_json
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.known.entry import Entry
 from entrycache_conformance.known.running import Running, is_about, is_about_another
 from entrycache_conformance.replay import fit
-from entrycache_conformance.report.terminal import compact, expected_json, got_json
 from entrycache_conformance.subjects.narrowed import Narrowed
-from entrycache_conformance.subjects.subject import Skipped, Subject
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.declaration import Limits
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.subject import Skipped, Subject
 from entrycache_reference.rules import Rule
 
 

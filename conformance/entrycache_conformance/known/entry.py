@@ -11,8 +11,8 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT
 
-from entrycache_conformance.case import Case, from_json, read_case
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.case import Case, from_json, read_case
+from entrycache_protocol.errors import UsageError
 
 TEXTS: Final = ("rule", "system", "subject", "reason", "issue")
 KEYS: Final = ("rule", "system", "subject", "versions", "case", "expected", "got", "reason", "issue")
@@ -45,7 +45,7 @@ class Entry:
         return f"entry {self.number} ({self.rule}, {self.subject})"
 
     def read_case(self, folder: Path) -> Case:
-        """The case that fails; see `entrycache_conformance.case.read_case` for its errors."""
+        """The case that fails; see `entrycache_protocol.case.read_case` for its errors."""
         if not self.case.lstrip().startswith("{"):
             return read_case(folder / self.case)
         try:

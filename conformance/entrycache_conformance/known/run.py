@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.case import Case, to_json
+from entrycache_cli.report.terminal import expected_json, got_json
 from entrycache_conformance.concurrent.level import LEVEL
-from entrycache_conformance.conform import Notify, Options, Report, conform
 from entrycache_conformance.known.check import PROBLEMS, Checked, State, check, same_answer
 from entrycache_conformance.known.entry import Entry, write_known
 from entrycache_conformance.known.running import Running, running
-from entrycache_conformance.machine import Failure
-from entrycache_conformance.report.terminal import expected_json, got_json
+from entrycache_conformance.run import Notify, Options, Report, conform
+from entrycache_conformance.search import Failure
 from entrycache_conformance.subjects.narrowed import without
-from entrycache_conformance.subjects.subject import Subject
+from entrycache_protocol.case import Case, to_json
+from entrycache_protocol.subject import Subject
 from entrycache_reference.rules import Rule
 
 Found = tuple[Failure, tuple[Rule, ...], Path]

@@ -7,11 +7,11 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from entrycache_conformance.known.entry import Entry
-from entrycache_conformance.museum.exhibits import EXHIBITS
-from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
 from entrycache_conformance.subjects.jvm import pulsar_versions
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_conformance.system import SYSTEMS
+from entrycache_faults.fast import EXHIBITS
+from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_protocol.subject import Subject
+from entrycache_protocol.system import SYSTEMS
 
 OWN: Final = ("reference", "fast", *EXHIBITS, *STREAM_EXHIBITS)
 """Our own subjects; their version is that of this package."""

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_conformance.declaration import Declaration
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import open_reference, reference
+from entrycache_protocol.declaration import Declaration
 
 LIES_FROM: Final = 3
 """Which call of the operation is the first that is answered wrongly."""

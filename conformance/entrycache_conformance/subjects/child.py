@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, Final, TypeVar
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration, read_declaration
-from entrycache_conformance.history import History
-from entrycache_conformance.subjects.subject import Answer, Failed, HistoryAnswer, Trouble
-from entrycache_conformance.subjects.wire import START, cut, parse_line, printable, read_answer, run_line, shortened
-from entrycache_reference.errors import BrokenSubject, MissingPrerequisite, UsageError
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration, read_declaration
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
+from entrycache_protocol.wire import START, cut, parse_line, printable, read_answer, run_line, shortened
 
 LINE_MAX_BYTES: Final = 64 * 1024 * 1024
 """The longest line of an answer."""

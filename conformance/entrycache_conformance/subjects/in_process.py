@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration, read_declaration
-from entrycache_conformance.history import History
 from entrycache_conformance.subjects import threads
-from entrycache_conformance.subjects.subject import Answer, Failed, Happened, HistoryAnswer, Played, Skipped, Trouble
-from entrycache_reference.errors import EntrycacheError
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration, read_declaration
+from entrycache_protocol.errors import EntrycacheError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Answer, Failed, Happened, HistoryAnswer, Played, Skipped, Trouble
 
 Open = Callable[[Any], Callable[[Any], Any]]
 """From a configuration to an instance: a function from an operation to its outcome."""

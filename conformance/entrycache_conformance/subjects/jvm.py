@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.subjects.java import find_java
 from entrycache_conformance.subjects.jvm_build import Driver, Release, driver, versions
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.errors import UsageError
 
 JAVA_OLDEST: Final = {Release("pulsar", "5.0.1"): 21}
 """The Java that a release's classes are compiled for, where it is not 17."""

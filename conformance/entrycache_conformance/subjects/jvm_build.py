@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.subjects.java import find_java
-from entrycache_reference.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite
 
 JDK_OLDEST: Final = 17
 """The drivers are compiled for it."""

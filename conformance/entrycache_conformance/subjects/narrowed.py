@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_conformance.case import Case
-from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.history import History
-from entrycache_conformance.subjects.subject import Answer, HistoryAnswer, Subject
-from entrycache_reference.errors import UsageError
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Answer, HistoryAnswer, Subject
 
 
 class Narrowed:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from entrycache_conformance.subjects.in_process import InProcess, Open
-from entrycache_conformance.system import SYSTEMS, System
+from entrycache_protocol.system import SYSTEMS, System
 from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams.threads import shared
 

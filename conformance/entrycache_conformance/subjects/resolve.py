@@ -6,18 +6,20 @@ import shlex
 import sys
 from typing import NamedTuple
 
-from entrycache_conformance.museum.exhibits import EXHIBITS
-from entrycache_conformance.museum.exhibits.planted import Planted
-from entrycache_conformance.museum.exhibits.streams import STREAM_EXHIBITS
-from entrycache_conformance.museum.wrong_threads import THREAD_FAULTS
-from entrycache_conformance.subjects import fast, reference, streams_fast
+from entrycache_conformance.subjects import reference
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, released_command
-from entrycache_conformance.subjects.subject import Subject
-from entrycache_conformance.system import system_named
+from entrycache_conformance.systems.kafka_streams import fast as streams_fast
+from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_faults.fast import EXHIBITS
+from entrycache_faults.fast.planted import Planted
+from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.subject import Subject
+from entrycache_protocol.system import system_named
 from entrycache_reference import kafka_streams
-from entrycache_reference.errors import UsageError
 
 
 class Choice(NamedTuple):
@@ -78,7 +80,7 @@ def resolve(choice: Choice) -> Subject:
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")
     if name in EXHIBITS or name in STREAM_EXHIBITS or name in THREAD_FAULTS:
-        argv = [sys.executable, "-m", "entrycache_conformance", "serve", name]
+        argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name)
     subject = in_process(name, choice.system)
     if subject is None:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from entrycache_conformance.history import History
-from entrycache_conformance.subjects.subject import Event
-from entrycache_reference.errors import EntrycacheError
+from entrycache_protocol.errors import EntrycacheError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Event
 
 SWITCH_SECONDS: Final = 1e-6
 """How soon the interpreter gives the next thread its turn while a history is played."""

@@ -8,13 +8,13 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from entrycache_conformance.case import Case, outcome_to_json, to_json
-from entrycache_conformance.declaration import Declaration
-from entrycache_conformance.history import History
-from entrycache_conformance.history import to_json as history_to_json
-from entrycache_conformance.schema import case_schema, history_schema
-from entrycache_conformance.subjects.subject import Answer, Happened, HistoryAnswer, Played, Subject
-from entrycache_reference.errors import BrokenSubject
+from entrycache_protocol.case import Case, outcome_to_json, to_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.history import History
+from entrycache_protocol.history import to_json as history_to_json
+from entrycache_protocol.schema import case_schema, history_schema
+from entrycache_protocol.subject import Answer, Happened, HistoryAnswer, Played, Subject
 
 
 class Validated:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.deliver import Perform, Receive
 from entrycache_reference.kafka_streams.ops import All, Get, Metrics, Range, ReverseAll, ReverseRange, Usage
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Got,
-    Listed,
-    NamespaceCounters,
-    ThreadCounters,
-    Used,
-)
+from entrycache_reference.kafka_streams.outcomes import Answer, Got, Listed, NamespaceCounters, ThreadCounters, Used
 from entrycache_reference.kafka_streams.running import limited_bytes
 from entrycache_reference.kafka_streams.size import in_order
 from entrycache_reference.kafka_streams.state import State, space_of, total_bytes

@@ -20,26 +20,10 @@ from entrycache_reference.kafka_streams.ops import (
     StorePut,
     StoreRange,
 )
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Context,
-    Done,
-    Forward,
-    Listed,
-    Shared,
-    Value,
-)
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listed, Shared, Value
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
 from entrycache_reference.kafka_streams.spaces import flush
-from entrycache_reference.kafka_streams.state import (
-    Change,
-    Listener,
-    Node,
-    State,
-    Store,
-    space_of,
-    with_space,
-)
+from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
 from entrycache_reference.kafka_streams.writes import answered, looked, put_node
 from entrycache_reference.rules import Rule, rule
 

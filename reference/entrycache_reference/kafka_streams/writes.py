@@ -5,15 +5,7 @@ from __future__ import annotations
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest
 from entrycache_reference.kafka_streams.ops import Delete, Put, PutAll, PutIfAbsent, Write
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Context,
-    Deleted,
-    Done,
-    ErrorKind,
-    Failed,
-    Offered,
-)
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Deleted, Done, ErrorKind, Failed, Offered
 from entrycache_reference.kafka_streams.running import booked, held, holds_entries, limited_bytes
 from entrycache_reference.kafka_streams.size import size_bytes
 from entrycache_reference.kafka_streams.space import looked_up, removed, written

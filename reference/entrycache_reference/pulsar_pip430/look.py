@@ -5,15 +5,7 @@ from __future__ import annotations
 from entrycache_reference.pulsar_pip430.change import cache_of
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import Advance, Observe, Usage
-from entrycache_reference.pulsar_pip430.outcomes import (
-    CacheView,
-    Done,
-    ErrorKind,
-    Observed,
-    Refused,
-    SlotView,
-    Used,
-)
+from entrycache_reference.pulsar_pip430.outcomes import CacheView, Done, ErrorKind, Observed, Refused, SlotView, Used
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT

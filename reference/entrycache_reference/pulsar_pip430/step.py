@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import (
-    count,
-    cursors,
-    look,
-    manage,
-    ops,
-    passes,
-    read,
-    reads,
-    remove,
-    trigger,
-)
+from entrycache_reference.pulsar_pip430 import count, cursors, look, manage, ops, passes, read, reads, remove, trigger
 from entrycache_reference.pulsar_pip430.change import EMPTY, cache_of
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.events import open_row

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from entrycache_reference.errors import MissingPrerequisite, UsageError
-from entrycache_spark.files import Part
-from entrycache_spark.schema import AUDIT_COLUMNS, ROW_SCHEMA
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_trace.files import Part
+from entrycache_trace.schema import AUDIT_COLUMNS, ROW_SCHEMA
 
 try:
     import duckdb

@@ -9,8 +9,8 @@ from typing import Any
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.state import initial
-from entrycache_spark.files import Metadata
 from entrycache_spark.settings import readable
+from entrycache_trace.files import Metadata
 
 Row = dict[str, Any]
 

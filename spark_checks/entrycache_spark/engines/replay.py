@@ -28,9 +28,9 @@ from entrycache_spark.engines.removal_queue import RemovalQueue
 from entrycache_spark.engines.spoken import DEQUEUES, count
 from entrycache_spark.engines.tallies import Tallies
 from entrycache_spark.engines.thresholds import Thresholds
-from entrycache_spark.files import Metadata, Part, read_broker
-from entrycache_spark.schema import AUDIT_COLUMNS
 from entrycache_spark.verdict import RuleFinding, Violation
+from entrycache_trace.files import Metadata, Part, read_broker
+from entrycache_trace.schema import AUDIT_COLUMNS
 
 Row = dict[str, Any]
 Report = Callable[..., None]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from entrycache_reference.errors import MissingPrerequisite, UsageError
-from entrycache_spark.files import Part
-from entrycache_spark.schema import AUDIT_COLUMNS, ROW_SCHEMA
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_trace.files import Part
+from entrycache_trace.schema import AUDIT_COLUMNS, ROW_SCHEMA
 
 try:
     from pyspark.errors import PySparkException

@@ -6,24 +6,8 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, content, limited_bytes, node_at, space
-from entrycache_reference.kafka_streams.ops import (
-    All,
-    Get,
-    Metrics,
-    Range,
-    ReverseAll,
-    ReverseRange,
-    Share,
-    Usage,
-)
-from entrycache_reference.kafka_streams.outcomes import (
-    Got,
-    Listed,
-    NamespaceCounters,
-    Shared,
-    ThreadCounters,
-    Used,
-)
+from entrycache_reference.kafka_streams.ops import All, Get, Metrics, Range, ReverseAll, ReverseRange, Share, Usage
+from entrycache_reference.kafka_streams.outcomes import Got, Listed, NamespaceCounters, Shared, ThreadCounters, Used
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT

@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, FlushedTombstone, Total
-from entrycache_reference.kafka_streams.laws.law import (
-    Law,
-    bytes_in,
-    cleans,
-    failed,
-    loses,
-    space,
-    undisturbed,
-    whole,
-)
+from entrycache_reference.kafka_streams.laws.law import Law, bytes_in, cleans, failed, loses, space, undisturbed, whole
 from entrycache_reference.kafka_streams.ops import Close, Evict, Flush, Listen
 from entrycache_reference.kafka_streams.outcomes import ErrorKind, Failed
 from entrycache_reference.kafka_streams.state import State, Step

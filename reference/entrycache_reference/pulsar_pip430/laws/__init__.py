@@ -10,9 +10,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws import (
-    config as settings,
-)
+from entrycache_reference.pulsar_pip430.laws import config as settings
 from entrycache_reference.pulsar_pip430.laws import (
     count,
     cursor,

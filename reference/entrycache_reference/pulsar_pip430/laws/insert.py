@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, DuplicateCount, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import (
-    Law,
-    cached,
-    entries_of,
-    nothing_touched,
-    others_kept,
-)
+from entrycache_reference.pulsar_pip430.laws.law import Law, cached, entries_of, nothing_touched, others_kept
 from entrycache_reference.pulsar_pip430.laws.state import refuses, to_refuse
 from entrycache_reference.pulsar_pip430.ops import Insert
 from entrycache_reference.pulsar_pip430.outcomes import Inserted

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws.law import (
-    Law,
-    always,
-    cached,
-    entries_of,
-    nothing_touched,
-    others_kept,
-)
+from entrycache_reference.pulsar_pip430.laws.law import Law, always, cached, entries_of, nothing_touched, others_kept
 from entrycache_reference.pulsar_pip430.ops import Exists, Get, GetRange
 from entrycache_reference.pulsar_pip430.outcomes import Existing, Hit, Hits
 from entrycache_reference.pulsar_pip430.state import State, Step

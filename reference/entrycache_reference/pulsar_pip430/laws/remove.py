@@ -5,22 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws.law import (
-    Law,
-    always,
-    cached,
-    entries_of,
-    nothing_touched,
-    others_kept,
-)
+from entrycache_reference.pulsar_pip430.laws.law import Law, always, cached, entries_of, nothing_touched, others_kept
 from entrycache_reference.pulsar_pip430.laws.walk import left
-from entrycache_reference.pulsar_pip430.ops import (
-    Clear,
-    InvalidateBefore,
-    InvalidateLedger,
-    RemoveCache,
-    RemoveRange,
-)
+from entrycache_reference.pulsar_pip430.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange
 from entrycache_reference.pulsar_pip430.outcomes import Done, Removed
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule

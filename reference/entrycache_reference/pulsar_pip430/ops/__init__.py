@@ -22,13 +22,7 @@ from entrycache_reference.pulsar_pip430.ops.manager import (
     RemoveCache,
     RunScheduled,
 )
-from entrycache_reference.pulsar_pip430.ops.queue import (
-    Advance,
-    Evict,
-    ExpectRead,
-    Expire,
-    MarkRead,
-)
+from entrycache_reference.pulsar_pip430.ops.queue import Advance, Evict, ExpectRead, Expire, MarkRead
 from entrycache_reference.pulsar_pip430.ops.range import (
     Clear,
     Exists,
@@ -39,11 +33,7 @@ from entrycache_reference.pulsar_pip430.ops.range import (
     RemoveRange,
     Usage,
 )
-from entrycache_reference.pulsar_pip430.ops.reads import (
-    Read,
-    ReadOne,
-    Release,
-)
+from entrycache_reference.pulsar_pip430.ops.reads import Read, ReadOne, Release
 
 Op = (
     Insert

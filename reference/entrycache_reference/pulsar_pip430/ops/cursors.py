@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from entrycache_reference.vocabulary import (
-    BoundPosition,
-    CacheName,
-    CursorName,
-)
+from entrycache_reference.vocabulary import BoundPosition, CacheName, CursorName
 
 
 @dataclass(frozen=True, slots=True)

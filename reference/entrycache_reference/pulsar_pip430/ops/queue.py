@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from entrycache_reference.vocabulary import (
-    ABSENT,
-    Absent,
-    Bytes,
-    CacheName,
-    EntryPosition,
-    Nanos,
-)
+from entrycache_reference.vocabulary import ABSENT, Absent, Bytes, CacheName, EntryPosition, Nanos
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from entrycache_reference.vocabulary import (
-    ABSENT,
-    Absent,
-    BoundPosition,
-    Bytes,
-    CacheName,
-    EntryPosition,
-    Reads,
-    Token,
-)
+from entrycache_reference.vocabulary import ABSENT, Absent, BoundPosition, Bytes, CacheName, EntryPosition, Reads, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from entrycache_reference.vocabulary import (
-    ABSENT,
-    Absent,
-    CacheName,
-    EntryPosition,
-    HoldName,
-    Reads,
-)
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, EntryPosition, HoldName, Reads
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,70 @@
+"""What a released container of active cursors costs, in its own JVM, with the same moves."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from entrycache_bench.cursor_mix import make_mix
+from entrycache_bench.cursors import MOVE_RANK, MOVE_SLOWEST, MOVES, RANK, CursorCost
+from entrycache_protocol.errors import BrokenSubject
+
+SOURCE: Final = Path(__file__).with_name("CursorCosts.java")
+TURNS: Final = 20_000
+STEPS: Final = 20_000_000
+"""With many cursors the container plays as many turns as it takes to look at about so many of them."""
+
+QUIETLY: Final = ("-proc:none", "-nowarn", "-XDignore.symbol.file")
+NAMES: Final = {MOVE_RANK: "rank-move", MOVES: "moves", MOVE_SLOWEST: "move-slowest", RANK: "rank"}
+
+
+def with_released(costs: Sequence[CursorCost], version: str, rounds: int) -> list[CursorCost]:
+    """The same costs, with those of the container of Pulsar `version` beside them.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: Java or the jars are not there.
+        BrokenSubject: the container fails.
+    """
+    from entrycache_conformance.subjects.jvm import java_test_classpath  # noqa: PLC0415
+
+    java = java_test_classpath(version)
+    with tempfile.TemporaryDirectory(prefix="entrycache-") as folder:
+        argv = [
+            java.javac,
+            "-proc:none",
+            "-nowarn",
+            "-XDignore.symbol.file",
+            "-cp",
+            java.classpath,
+            "-d",
+            folder,
+            str(SOURCE),
+        ]
+        compiled = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if compiled.returncode:
+            raise BrokenSubject(f"{SOURCE.name} does not compile against Pulsar {version}: {_last(compiled.stderr)}")
+        argv = [java.java, "-XX:+UseSerialGC", "-cp", f"{folder}:{java.classpath}", "CursorCosts"]
+        questions = "".join(_question(item, rounds) for item in costs)
+        done = subprocess.run(argv, input=questions, capture_output=True, text=True, check=False)
+    answers = [line for line in done.stdout.splitlines() if line.isdigit()]
+    if done.returncode or len(answers) != len(costs):
+        raise BrokenSubject(f"the cursors of Pulsar {version} could not be measured: {_last(done.stderr)}")
+    return [item._replace(released_nanos=float(nanos)) for item, nanos in zip(costs, answers, strict=True)]
+
+
+def _question(item: CursorCost, rounds: int) -> str:
+    """Three lines: pattern and rounds, where the cursors stand, and their moves."""
+    turns = min(TURNS, max(500, STEPS // item.cursors))
+    mix = make_mix(item.mix, item.cursors, turns)
+    moves = " ".join(f"{cursor}:{entry}" for cursor, entry in mix.moves)
+    return f"{NAMES[item.pattern]} {rounds}\n{' '.join(map(str, mix.start))}\n{moves}\n"
+
+
+def _last(text: str) -> str:
+    """The last line of what a program said."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing"

@@ -1,0 +1,127 @@
+"""One run of `entrycache bench` as a JSON object, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from entrycache_bench.cursors import CursorCost, cursor_costs, judged
+from entrycache_bench.kafka import streams
+from entrycache_bench.measure import measure
+from entrycache_bench.measurement import Measurement
+from entrycache_bench.released import with_released
+from entrycache_bench.suite import suite
+from entrycache_protocol.errors import UsageError
+
+CURSOR_ROUNDS_MAX = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Streams:
+    """What was measured of `kafka-streams`, in rounds of its own; `released`: the version that stands beside ours."""
+
+    rounds: int
+    operations: int
+    measurements: list[Measurement]
+    released: str | None = None
+    load: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured, and where."""
+
+    rounds: int
+    operations: int
+    python: str
+    processors: int
+    measurements: list[Measurement]
+    cursors: list[CursorCost]
+    released: str | None = None
+    """The version of Pulsar whose container stands beside ours."""
+    load: float | None = None
+    """How many programs wanted a processor when it began, where the system tells."""
+    streams: Streams | None = None
+    """The part of `kafka-streams`, where it was asked for."""
+
+    @property
+    def missed(self) -> list[Measurement]:
+        """The measurements that miss their target."""
+        return [item for item in self.measurements if item.missed]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        measurements = [{**dataclasses.asdict(item), "missed": item.missed} for item in self.measurements]
+        return {
+            "schema": 1,
+            "verdict": "violates" if self.missed else "conforms",
+            "rounds": self.rounds,
+            "operations": self.operations,
+            "python": self.python,
+            "processors": self.processors,
+            "measurements": measurements,
+            "cursors": [item._asdict() for item in self.cursors],
+            "released": self.released,
+            "load": self.load,
+            "streams": None if self.streams is None else dataclasses.asdict(self.streams),
+        }
+
+
+def run(rounds: int, operations: int, released: str | None = None) -> Result:
+    """Measure everything; the container of Pulsar `released` too.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: cachetools, or what that version needs, is not there.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    found = [*measure(rounds, operations), *suite(rounds)]
+    costs = cursor_costs(min(rounds, CURSOR_ROUNDS_MAX))
+    if released is not None:
+        costs = with_released(costs, released, rounds)
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs, released, load)
+
+
+def with_streams(result: Result, rounds: int, operations: int, released: str) -> Result:
+    """The result with a part of `kafka-streams` that is measured now.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: cachetools, or what that version needs, is not there.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    found = Streams(rounds, operations, streams(rounds, operations, released), released, load)
+    return dataclasses.replace(result, streams=found)
+
+
+def read_result(path: Path) -> Result:
+    """The result that `--json` has printed into a file.
+
+    Raises:
+        UsageError: there is no such file, or it holds something else.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{path} is not JSON; expected what entrycache bench --json prints") from None
+    try:
+        measurements = [
+            Measurement(**{key: part for key, part in item.items() if key != "missed"})
+            for item in value["measurements"]
+        ]
+        cursors = [CursorCost(**item) for item in value["cursors"]]
+        numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
+        released, load, part = value.get("released"), value.get("load"), value.get("streams")
+        streamed = None
+        if part is not None:
+            streamed = Streams(**{**part, "measurements": [Measurement(**item) for item in part["measurements"]]})
+    except (KeyError, TypeError, AttributeError):
+        raise UsageError(f"{path} is no result of entrycache bench --json of this version") from None
+    return Result(*numbers, measurements, cursors, released, load, streamed)

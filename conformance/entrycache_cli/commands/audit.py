@@ -1,0 +1,143 @@
+"""The commands `trace` and `audit`; the main command line adds them with `add_command`."""
+
+# ruff: noqa: PLC0415 -- a command imports what it runs; pyarrow, DuckDB and Spark are extras
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+DEFAULT_OUT = Path("entrycache-audit")
+
+
+@contextmanager
+def _spinner(first: str) -> Iterator[Callable[[str], None]]:
+    """A line on stderr that says what is going on and for how long."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(first, total=None)
+        yield lambda text: progress.update(task, description=text)
+
+
+@click.group()
+def trace() -> None:
+    """Make, convert and look at recorded traces."""
+
+
+@trace.command("generate")
+@click.argument("preset")
+@click.option("--events", type=click.IntRange(min=1), required=True, help="At least so many events.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
+@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a line.")
+def generate_command(
+    preset: str,
+    events: int,
+    seed: int,
+    brokers: int,
+    out: Path,
+    as_json_: bool,
+    settings: Mapping[str, Any] | None = None,
+) -> None:
+    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
+    from entrycache_trace.generate import generate
+
+    with _spinner(f"generating {events} events") as say:
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            say(f"generated {done} of {events} events")
+
+        total = generate(preset, events, seed, out, brokers, count, settings)
+    if as_json_:
+        click.echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
+    else:
+        click.echo(f"{total} events of {brokers} broker(s) in {out}")
+
+
+@trace.command("convert")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path))
+def convert_command(source: Path, target: Path) -> None:
+    """Write a folder of Parquet as JSON Lines, or JSON Lines as a folder of Parquet."""
+    from entrycache_trace.convert import convert
+
+    with _spinner(f"converting {source}"):
+        total = convert(source, target)
+    click.echo(f"{total} events in {target}")
+
+
+@trace.command("inspect")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of tables.")
+def inspect_command(directory: Path, as_json_: bool) -> None:
+    """Show brokers, events by kind, gaps and metadata of a trace."""
+    from entrycache_trace.inspect import as_json, show, summarize
+
+    summary = summarize(directory)
+    if as_json_:
+        click.echo(json.dumps(as_json(summary)))
+    else:
+        show(summary, Console())
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--engine", type=click.Choice(["spark", "local", "replay"]), default="spark", show_default=True)
+@click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+@click.option("--rules", multiple=True, help="Rule ids, separated by commas; default: all.")
+@click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True)
+@click.option(
+    "--live-slots", type=click.IntRange(min=1), default=1_000, show_default=True, help="Replay gives up above."
+)
+@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
+@click.pass_context
+def audit(
+    context: click.Context,
+    directory: Path,
+    engine: str,
+    master: str,
+    rules: tuple[str, ...],
+    out: Path,
+    live_slots: int,
+    as_json_: bool,
+) -> None:
+    """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input."""
+    from entrycache_spark.audit import VIOLATIONS_NAME
+    from entrycache_spark.audit import audit as run_audit
+
+    ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
+    with _spinner("reading the trace") as say:
+        result = run_audit(directory, engine, master, ids, out, max_live_slots=live_slots, progress=say)
+    if as_json_:
+        verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}
+        answer = {"schema": 1, "rules": verdicts, "violations": len(result.violations)}
+        click.echo(json.dumps({**answer, "differences": list(result.differences)}))
+    else:
+        table = Table("rule", "verdict", "violations")
+        for rule, verdict in result.rules.items():
+            count = sum(violation.rule == rule for violation in result.violations)
+            table.add_row(rule, verdict.value, str(count) if count else "")
+        console = Console()
+        console.print(table)
+        for violation in result.violations[:10]:
+            place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
+            console.print(f"{place}: expected {violation.expected}; observed {violation.observed}", markup=False)
+        for note in result.notes[:5]:
+            console.print(f"not decided: {note}", markup=False)
+        for difference in result.differences[:5]:
+            console.print(f"differs from the rows before it: {difference}", markup=False)
+        console.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}", markup=False)
+    context.exit(result.exit_code)

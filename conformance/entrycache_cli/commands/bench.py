@@ -1,0 +1,79 @@
+"""`entrycache bench`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.report.terminal import console
+
+
+@click.command("bench")
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
+@click.option(
+    "--operations", type=click.IntRange(min=1_000), default=1_000_000, show_default=True, help="Operations of a round."
+)
+@click.option("--released", metavar="VERSION", help="The cursors of that Pulsar beside ours, in its own JVM.")
+@click.option(
+    "--streams",
+    metavar="VERSION",
+    help="The fast cache of kafka-streams too, beside the ThreadCache of that version in its own JVM.",
+)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Measure nothing but --streams; take the rest from what --json has printed into FILE.",
+)
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a page in Markdown, with its picture beside it.",
+)
+@json_option
+@ends_with_code
+def command(
+    rounds: int,
+    operations: int,
+    released: str | None,
+    streams: str | None,
+    source: Path | None,
+    page: Path | None,
+    as_json: bool,
+) -> int:
+    """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
+
+    Exit 1 where a ratio misses its target; 4 where cachetools, for a page matplotlib, or for a released cache
+    its jars are missing.
+    """
+    from entrycache_bench import result as results  # noqa: PLC0415 - slow to import
+    from entrycache_bench.page import page as page_of  # noqa: PLC0415
+    from entrycache_bench.picture import draw, require_matplotlib  # noqa: PLC0415
+
+    if page is not None:
+        require_matplotlib()
+    result = results.run(rounds, operations, released) if source is None else results.read_result(source)
+    if streams is not None:
+        result = results.with_streams(result, rounds, operations, streams)
+    if page is not None:
+        picture = page.with_suffix(".svg")
+        page.write_text(page_of(result, picture.name), encoding="utf-8")
+        draw(result, picture)
+    if as_json:
+        click.echo(json.dumps(result.to_json()))
+    else:
+        table = Table(title=f"median of {result.rounds} interleaved rounds", title_justify="left")
+        for column in ("what", "value", "target", "note"):
+            table.add_column(column, overflow="fold")
+        for item in (*result.measurements, *(() if result.streams is None else result.streams.measurements)):
+            style = "red" if item.missed else ""
+            table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
+        console().print(table)
+    return 1 if result.missed else 0

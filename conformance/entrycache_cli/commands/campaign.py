@@ -1,0 +1,134 @@
+"""`entrycache campaign`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.report.terminal import console
+from entrycache_conformance.campaign.containers import containers
+from entrycache_conformance.campaign.lane import Lane, open_lane
+from entrycache_conformance.campaign.promises import promises, to_keep
+from entrycache_conformance.campaign.run import Plan, run_campaign
+from entrycache_protocol.system import SYSTEMS
+
+CONTAINERS: Final = "containers"
+"""The theme that a program in the JVM plays on the containers of cursors alone."""
+
+PROMISES: Final = "promises"
+"""The theme that a program in the JVM plays on the caches of Kafka Streams, each step held to what is promised."""
+
+THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.themes))
+
+TOLD_EVERY: Final = 1_000_000
+"""Judged steps between two lines of progress on stderr."""
+
+
+@click.command("campaign")
+@click.argument("subjects", nargs=-1, required=True)
+@click.option(
+    "--theme",
+    type=click.Choice([*THEMES, CONTAINERS, PROMISES]),
+    default="default",
+    show_default=True,
+    help="What the cases dwell on.",
+)
+@click.option("--system", type=click.Choice(list(SYSTEMS)), help="For fast: which system it is to play.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides every case.")
+@click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="Steps of each case.")
+@click.option("--cases", type=click.IntRange(1), help="How many cases.")
+@click.option(
+    "--cpu-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Instead: as many cases as this process makes and judges in so many seconds.",
+)
+@click.option("--differences", type=click.IntRange(1), default=5, show_default=True, help="End after so many.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the record there, as JSON.")
+@click.option(
+    "--failures",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".entrycache/campaign"),
+    show_default=True,
+    help="Where the cases of differences are written.",
+)
+@json_option
+@ends_with_code
+def command(
+    subjects: tuple[str, ...],
+    theme: str,
+    system: str | None,
+    seed: int,
+    steps: int,
+    cases: int | None,
+    cpu_seconds: float | None,
+    differences: int,
+    out: Path | None,
+    failures: Path,
+    as_json: bool,
+) -> int:
+    """Play seeded cases of a theme on all SUBJECTS beside the reference, in bulk.
+
+    The subjects must follow the same variants. Exit 0: no difference; 1: some, each shortened and written as a case.
+    """
+    if cases is None and cpu_seconds is None:
+        cases = 100
+    if theme in {CONTAINERS, PROMISES}:
+        record = (containers if theme == CONTAINERS else promises)(subjects, seed, cases or 100)
+        _write(record if theme == CONTAINERS else to_keep(record), out)
+        _told(record, as_json)
+        return 1 if record["differences"] else 0
+    plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
+    lanes: list[Lane] = []
+    try:
+        wanted = system or _system(subjects)
+        lanes += [open_lane(name, wanted) for name in subjects]
+        campaign = run_campaign(lanes, plan, _Progress())
+    finally:
+        for lane in lanes:
+            lane.close()
+    _write(campaign.json, out)
+    _told(campaign.json, as_json)
+    return 1 if campaign.kept else 0
+
+
+def _system(subjects: tuple[str, ...]) -> str:
+    """The system of the released jars among the subjects, else the first one."""
+    return "kafka-streams" if any(name.startswith("kafka-streams:") for name in subjects) else next(iter(SYSTEMS))
+
+
+def _write(record: dict[str, Any], out: Path | None) -> None:
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _told(record: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(record, indent=1))
+        return
+    names = ", ".join(subject["name"] for subject in record["subjects"])
+    console().print(
+        f"{names}: theme {record['theme']}, seed {record['seed']}, {record['cases']} cases, "
+        f"{record['judged_steps']} judged steps, {record['cpu_seconds']} CPU seconds, "
+        f"{len(record['differences'])} differences",
+        highlight=False,
+    )
+    for found in record["differences"]:
+        console().print(f"  {found}", highlight=False, markup=False)
+
+
+class _Progress:
+    """A line on stderr now and then."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def __call__(self, cases: int, steps: int) -> None:
+        if steps - self._told >= TOLD_EVERY:
+            self._told = steps
+            print(f"entrycache: {cases} cases, {steps} judged steps", file=sys.stderr, flush=True)

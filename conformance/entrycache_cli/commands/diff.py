@@ -1,0 +1,56 @@
+"""`entrycache diff`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_conformance.campaign.behaviour import behaviours, to_markdown
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_protocol.case import to_json
+
+
+@click.command("diff")
+@click.argument("before")
+@click.argument("after")
+@click.option("--seed", type=int, default=1, show_default=True, help="Decides every case.")
+@click.option("--cases", type=click.IntRange(1), default=200, show_default=True, help="How many cases are made.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there, as Markdown.")
+@json_option
+@ends_with_code
+def command(before: str, after: str, seed: int, cases: int, out: Path | None, as_json: bool) -> int:
+    """What the subject AFTER answers otherwise than the subject BEFORE: rule, shortest sequence, both outcomes.
+
+    Exit 0: they answered alike; 1: they did not.
+    """
+    one = resolve(Choice(before))
+    try:
+        other = resolve(Choice(after))
+        try:
+            found = behaviours(one, other, seed, cases, _notify)
+        finally:
+            other.close()
+    finally:
+        one.close()
+    text = to_markdown((before, after), found, f"entrycache diff {before} {after} --seed {seed} --cases {cases}")
+    if out is not None:
+        out.write_text(text, encoding="utf-8")
+    if as_json:
+        parts = [
+            {"label": each.label, "rules": each.rules, "case": to_json(each.case), "met": each.met}
+            | {"before": each.before, "after": each.after}
+            for each in found
+        ]
+        click.echo(json.dumps({"schema": 1, "before": before, "after": after, "differences": parts}, indent=1))
+    elif out is None:
+        click.echo(text)
+    return 1 if found else 0
+
+
+def _notify(cases: int, found: int) -> None:
+    if cases % 50 == 0:
+        print(f"entrycache: {cases} cases, {found} differences of behaviour", file=sys.stderr, flush=True)

@@ -1,0 +1,35 @@
+"""`entrycache museum`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.report.terminal import console
+from entrycache_faults.catalogue import catalogue
+
+
+@click.command("museum")
+@json_option
+@ends_with_code
+def command(as_json: bool) -> int:
+    """List the exhibits: planted faults of the fast cache, each with its rule and a case that shows it."""
+    shown = catalogue()
+    if as_json:
+        found = {
+            name: {"rules": list(case.rules), "note": case.note, "steps": len(case.steps)}
+            for name, case in shown.items()
+        }
+        click.echo(json.dumps({"schema": 1, "exhibits": found}))
+        return 0
+    table = Table(title="exhibits: entrycache conform NAME", title_justify="left")
+    for column in ("name", "rule", "what is wrong", "steps"):
+        table.add_column(column, overflow="fold")
+    for name, case in shown.items():
+        table.add_row(Text(name), Text(", ".join(case.rules)), Text(case.note), str(len(case.steps)))
+    console().print(table)
+    return 0

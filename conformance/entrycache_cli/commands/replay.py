@@ -1,0 +1,141 @@
+"""`entrycache replay`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from entrycache_cli.commands.options import (
+    choice_of,
+    ends_with_code,
+    file_argument,
+    json_option,
+    say_nothing_checked,
+    subject_options,
+)
+from entrycache_cli.report.java_test import java_test
+from entrycache_cli.report.pytest_test import pytest_test
+from entrycache_cli.report.terminal import compact, console, expected_json, failure_table, got_json
+from entrycache_conformance.concurrent.replay import history_to_json, replay_history
+from entrycache_conformance.concurrent.run import said
+from entrycache_conformance.concurrent.table import history_table
+from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.replay import Replayed, replay
+from entrycache_conformance.subjects.resolve import resolve
+from entrycache_evidence.rulebook.registry import linked_rules
+from entrycache_protocol.case import outcome_to_json, read_case, to_json
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.history import History, read_file
+from entrycache_protocol.subject import Subject
+
+
+@click.command("replay")
+@file_argument
+@click.argument("subject", required=False)
+@subject_options
+@click.option(
+    "--as",
+    "as_test",
+    type=click.Choice(["java", "pytest", "rust", "go"]),
+    help="Print a test that stands alone instead of replaying.",
+)
+@json_option
+@ends_with_code
+def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
+    """Play the case in FILE on SUBJECT (default: fast) once more.
+
+    Exit 1 while it fails; prints the rule, what was expected, what was answered, and both states.
+    """
+    if as_test is not None:
+        click.echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
+        return 0
+    choice = choice_of(subject, kwargs)
+    case = read_file(file)
+    found = resolve(choice._replace(system=choice.system or case.system.name))
+    if isinstance(case, History):
+        return _replay_history(file, case, found, as_json)
+    try:
+        replayed = replay(file, found)
+    finally:
+        found.close()
+    if as_json:
+        click.echo(json.dumps(_to_json(file, found.name, replayed)))
+    else:
+        _show(file, found.name, replayed)
+    if replayed.skipped is not None:
+        say_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
+        return 2
+    return 1 if replayed.failure is not None else 0
+
+
+def _replay_history(file: Path, history: History, subject: Subject, as_json: bool) -> int:
+    """Play a history again and again, and show what it breaks."""
+    try:
+        replayed = replay_history(history, subject)
+    finally:
+        subject.close()
+    if as_json:
+        click.echo(json.dumps(history_to_json(file, subject.name, replayed)))
+    elif replayed.found is None:
+        console().print(f"{file}: {subject.name} keeps every promise in {replayed.tries} tries", markup=False)
+    else:
+        out = console()
+        out.print(history_table(replayed.found))
+        for rule in replayed.found.rules:
+            out.print(f"{rule.value}: {linked_rules(rule.value)[0]['text']}", markup=False, soft_wrap=True)
+        out.print(said(replayed.found), markup=False, soft_wrap=True)
+    if replayed.unjudged:
+        say_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
+        return 2
+    return 1 if replayed.found is not None else 0
+
+
+def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
+    """A test of one file that needs none of our code.
+
+    Raises:
+        UsageError: the case cannot be read, or tests in that language are not written yet.
+    """
+    case = read_case(file)
+    outcomes = [outcome_to_json(done.outcome) for done in trajectory(case, Coverage())]
+    value = {**to_json(case), "outcomes": outcomes}
+    if language == "java":
+        return java_test(value)
+    if language == "pytest":
+        return pytest_test(value, subject_command)
+    raise UsageError(f"tests in {language} are not written yet; expected java or pytest")
+
+
+def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
+    verdict = "violates" if replayed.failure else "conforms"
+    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": verdict}
+    if replayed.skipped is not None:
+        shown["verdict"] = "nothing-checked"
+    if replayed.failure is not None:
+        difference = replayed.failure.difference
+        shown["rules"] = [rule.value for rule in replayed.rules]
+        shown["step"] = difference.at
+        shown["expected"] = expected_json(difference)
+        shown["got"] = got_json(difference)
+    shown["stale_outcomes"] = replayed.stale
+    return shown
+
+
+def _show(file: Path, name: str, replayed: Replayed) -> None:
+    out = console()
+    if replayed.skipped is not None:
+        out.print(f"{name} skipped the case: {replayed.skipped.reason}", markup=False)
+    elif replayed.failure is None:
+        out.print(f"{file}: {name} and the reference agree on all {len(replayed.case.steps)} steps", markup=False)
+    else:
+        difference = replayed.failure.difference
+        out.print(failure_table(replayed.failure, replayed.rules))
+        for rule in replayed.rules:
+            out.print(f"{rule.value}: {linked_rules(rule.value)[0]['text']}", markup=False, soft_wrap=True)
+        out.print(f"expected: {compact(expected_json(difference))}", markup=False, soft_wrap=True)
+        out.print(f"got:      {compact(got_json(difference))}", markup=False, soft_wrap=True)
+    if replayed.stale:
+        out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}", markup=False)

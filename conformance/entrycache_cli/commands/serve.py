@@ -1,0 +1,37 @@
+"""`entrycache serve`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from entrycache_cli.commands.options import ends_with_code
+from entrycache_conformance.subjects.jvm import is_released, released_command
+from entrycache_conformance.subjects.resolve import NAMES, in_process
+from entrycache_conformance.subjects.serve import serve
+from entrycache_protocol.errors import UsageError
+
+
+@click.command("serve")
+@click.argument("subject")
+@click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies.")
+@click.option("--system", metavar="S", help="The system, where SUBJECT is there for several (default: pulsar-pip430).")
+@click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
+@ends_with_code
+def command(subject: str, classpath: str | None, system: str | None, calls: bool) -> int:
+    """Speak the protocol for SUBJECT on stdin and stdout."""
+    if is_released(subject):
+        argv = released_command(subject, classpath)
+        sys.stdout.flush()
+        os.execv(argv[0], [*argv, *(["--calls"] if calls else [])])
+    if calls or classpath is not None:
+        raise UsageError(f"--calls and --classpath go with a released jar such as pulsar:4.2.4, not with {subject!r}")
+    found = in_process(subject, system)
+    if found is None:
+        raise UsageError(f"unknown subject {subject!r}; expected {NAMES}")
+    offered = found.declaration.system.name
+    if system not in {None, offered}:
+        raise UsageError(f"{subject} does not offer {system!r}; it offers: {offered}")
+    return serve(found)

@@ -1,0 +1,63 @@
+"""`entrycache smoke`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
+from entrycache_cli.report.terminal import arguments, compact, console
+from entrycache_conformance.smoke import Look, smoke
+from entrycache_conformance.subjects.resolve import resolve
+from entrycache_protocol.case import outcome_to_json
+
+
+@click.command("smoke")
+@click.argument("subject", required=False)
+@subject_options
+@json_option
+@ends_with_code
+def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
+    """Play one hand-made case an operation on SUBJECT: the first thing to run while writing an adapter.
+
+    Exit 0: all that is offered passed; 1: something failed; 2: nothing could be played.
+    """
+    found = resolve(choice_of(subject, kwargs))
+    try:
+        looks = smoke(found)
+    finally:
+        found.close()
+    verdicts = {look.verdict for look in looks}
+    verdict = "violates" if "failed" in verdicts else "conforms" if "passed" in verdicts else "nothing-checked"
+    if as_json:
+        ops = {look.op: {"verdict": look.verdict, "rules": list(look.rules)} for look in looks}
+        click.echo(json.dumps({"schema": 1, "subject": found.name, "verdict": verdict, "ops": ops}))
+    else:
+        _show(found.name, looks)
+    if verdict == "nothing-checked":
+        say_nothing_checked([f"{look.op}: {look.verdict}" for look in looks])
+    return {"violates": 1, "conforms": 0, "nothing-checked": 2}[verdict]
+
+
+def _show(name: str, looks: list[Look]) -> None:
+    table = Table(title=Text(f"{name}: one case an operation"), title_justify="left")
+    for column in ("op", "verdict", "what"):
+        table.add_column(column, overflow="fold")
+    for look in looks:
+        table.add_row(look.op, Text(look.verdict, style="red" if look.verdict == "failed" else ""), Text(_what(look)))
+    console().print(table)
+
+
+def _what(look: Look) -> str:
+    if look.difference is None or look.case is None:
+        return ""
+    difference = look.difference
+    got = difference.failed.message if difference.failed else compact(outcome_to_json(difference.got))
+    op = look.case.steps[difference.at]
+    expected = compact(outcome_to_json(difference.expected))
+    rules = ", ".join(look.rules)
+    return f"step {difference.at}, {type(op).name} {arguments(op)}: expected {expected}, got {got} ({rules})"

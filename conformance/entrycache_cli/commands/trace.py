@@ -1,0 +1,114 @@
+"""`entrycache trace ...` and `entrycache audit`: the commands of the audit package, and `trace record`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from entrycache_cli.commands import simulate
+from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
+from entrycache_cli.commands.settings import broker_conf_options, effective_of
+from entrycache_cli.report.terminal import console, failure_table
+from entrycache_cli.settings.effective import Effective
+from entrycache_conformance.subjects.resolve import resolve
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+
+NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
+"""What the extra `trace` brings."""
+
+
+def commands() -> list[click.Command]:
+    """The group `trace` and the command `audit`, or stand-ins that say what they need."""
+    absent = next((name for name in NEEDED if find_spec(name) is None), None)
+    if absent is not None:
+        return [_missing("trace", absent), _missing("audit", absent)]
+    from entrycache_cli.commands import audit as cli  # noqa: PLC0415
+
+    cli.trace.add_command(record_command)
+    cli.trace.add_command(simulate.command)
+    _with_settings(cli.trace.commands["generate"], _generate)
+    _with_settings(cli.audit, _audit)
+    return [cli.trace, cli.audit]
+
+
+def _with_settings(command: click.Command, use: Callable[[Effective, dict[str, Any]], None]) -> None:
+    """Give a command of the audit package --broker-conf; `use` says what it changes in the command's arguments."""
+    run = command.callback
+    assert run is not None
+
+    def callback(**kwargs: Any) -> Any:
+        effective = effective_of(kwargs)
+        if effective is not None:
+            use(effective, kwargs)
+        return run(**kwargs)
+
+    command.callback = callback
+    command.params += click.command()(broker_conf_options(lambda: None)).params
+
+
+def _generate(effective: Effective, kwargs: dict[str, Any]) -> None:
+    """A trace recorded with a broker's settings."""
+    system = effective.era.release.system
+    if system != "pulsar-pip430":
+        raise UsageError(f"era {effective.era.value} is system {system}; traces are generated of pulsar-pip430")
+    kwargs["settings"] = effective.config
+
+
+def _audit(effective: Effective, kwargs: dict[str, Any]) -> None:
+    """A trace that must have been recorded with a broker's settings."""
+    from entrycache_simulate.agreement import hold_to  # noqa: PLC0415
+
+    era = effective.era
+    hold_to(kwargs["directory"], effective.config, era.release.system, f"{effective.path} in era {era.value}")
+
+
+def _missing(name: str, module: str) -> click.Command:
+    """A command that says which extra it needs."""
+
+    @click.command(name, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+    @ends_with_code
+    def command() -> int:
+        raise MissingPrerequisite(f"{name} needs the Python package {module}: pip install 'entrycache[trace]'")
+
+    return command
+
+
+@click.command("record")
+@click.argument("subject", required=False)
+@subject_options
+@click.option("--case", "case_file", required=True, type=click.Path(path_type=Path), help="The case to play.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
+@json_option
+@ends_with_code
+def record_command(subject: str | None, case_file: Path, out: Path, as_json: bool, **kwargs: Any) -> int:
+    """Play a case on SUBJECT (default: fast) and write what happened as a trace.
+
+    Our fast cache writes its own rows. Beside any other subject the rows are the reference's, every outcome is
+    compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
+    """
+    from entrycache_cli.record import record  # noqa: PLC0415
+
+    case = read_case(case_file)
+    choice = choice_of(subject, kwargs)
+    found = resolve(choice._replace(system=choice.system or case.system.name))
+    try:
+        recording = record(found, case, out)
+    finally:
+        found.close()
+    if as_json:
+        shown = {"schema": 1, "out": str(out), "events": recording.events, "own_rows": recording.own_rows}
+        shown["rules"] = list(recording.rules)
+        shown["verdict"] = "violates" if recording.failure else "conforms"
+        click.echo(json.dumps(shown))
+    else:
+        if recording.failure is not None:
+            console().print(failure_table(recording.failure, ()))
+        whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
+        click.echo(f"{recording.events} events of {found.name} in {out}: {whose}")
+    return 1 if recording.failure is not None else 0

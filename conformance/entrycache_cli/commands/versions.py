@@ -1,0 +1,89 @@
+"""`entrycache versions`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.report.terminal import console
+from entrycache_cli.versions.page import page, spans, to_json
+from entrycache_cli.versions.records import read_records
+from entrycache_cli.versions.releases import ABSENT, Absent, ask_maven, pinned
+from entrycache_cli.versions.table import Versions, rules_of_findings, versions_of
+from entrycache_protocol.errors import UsageError
+
+CHECKED_ONE_IN = 50
+"""In a campaign the laws are looked at in one case of so many."""
+
+
+@click.command("versions")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs/campaigns"),
+    show_default=True,
+    help="Records of campaigns and of conform --json.",
+)
+@click.option(
+    "--findings",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs/findings"),
+    show_default=True,
+    help="The findings, a folder each.",
+)
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there.")
+@click.option("--resolve", is_flag=True, help="Ask Maven whether the releases that are not run can be had today.")
+@json_option
+@ends_with_code
+def command(results: Path, findings: Path, write: Path | None, resolve: bool, as_json: bool) -> int:
+    """Show which rules were held to which subject in which version, and what came out.
+
+    Exit 1: a record is of another jar than the pinned one, or a release of the list resolves otherwise than it says.
+    """
+    if resolve:
+        return ask(ABSENT, ask_maven)
+    table = versions_of(read_records(results), rules_of_findings(findings), pinned)
+    if write is not None:
+        try:
+            write.write_text(page(table, CHECKED_ONE_IN), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {write}: {error.strerror}") from None
+    if as_json:
+        click.echo(json.dumps(to_json(table)))
+    else:
+        console().print(_shown(table))
+    for line in table.stale:
+        click.echo(f"entrycache: {line}", err=True)
+    return 1 if table.stale else 0
+
+
+def _shown(table: Versions) -> Table:
+    made = Table(title="Versions", title_justify="left")
+    for name in ("subject", "artifact", "seeds", "cases", "judged steps", "rules met", "result"):
+        made.add_column(name, overflow="fold")
+    for version in table.versions:
+        met = str(sum(count > 0 for count in version.fired.values()))
+        counts = (str(version.examples), str(version.steps), met)
+        cells = (version.subject, version.artifact, spans(version.seeds), *counts, version.verdict)
+        made.add_row(*map(Text, cells))
+    for absent in table.absent:
+        made.add_row(*map(Text, (absent.subject, absent.coordinates, "", "", "", "", absent.reason)))
+    return made
+
+
+def ask(releases: Sequence[Absent], resolves: Callable[[Absent], bool]) -> int:
+    """Tell of each release whether it resolves; 1 if the list says otherwise of one."""
+    wrong = 0
+    for release in releases:
+        found = resolves(release)
+        click.echo(f"{release.coordinates}: {'resolves' if found else 'does not resolve'}")
+        if found is not release.resolves:
+            wrong += 1
+            click.echo(f"entrycache: {release.coordinates} is listed otherwise; correct the list", err=True)
+    return 1 if wrong else 0

@@ -1,0 +1,144 @@
+"""`make conform`: every part of the suite once, through its own commands, ending in one table.
+
+Each part runs as a person would type it, with --json; the results are one stream, which `entrycache report`
+prints. What a missing tool keeps from running is a line of the table too.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from entrycache_cli.report.results import summary
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.subjects.reference import reference
+from entrycache_protocol.case import write_case
+
+STREAMS = "kafka-streams"
+SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
+STREAM_SUBJECTS = ("reference", "fast", "kafka-streams:4.3.1")
+MORE_SUBJECTS = ("pulsar:5.0.0-M1", "pulsar:5.0.1")
+MORE_STREAM_SUBJECTS = ("kafka-streams:3.9.2", "kafka-streams:4.0.0")
+"""Subjects of a strict run besides."""
+
+ENGINES = ("spark", "local", "replay")
+TRACED_STEPS = 2_000
+TRACED_SEED = 1
+STREAM_EVENTS = 5_000
+NOT_SHOWN = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
+"""What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
+
+NOT_SHOWN_OF_STREAMS = frozenset("K-CLOSE-1 K-CLOSE-2 K-RESIZE-2".split())
+"""What the short generated trace does not come to."""
+
+
+def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
+    """One command of `entrycache`: its exit code, its JSON object, the last line of its stderr."""
+    argv = [sys.executable, "-m", "entrycache_cli", *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    try:
+        value = json.loads(done.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        value = None
+    errors = [line for line in done.stderr.splitlines() if line.strip()]
+    return done.returncode, value, errors[-1] if errors else ""
+
+
+class Tour:
+    """The results so far; `worst` is the highest exit code that is no missing prerequisite."""
+
+    def __init__(self) -> None:
+        self.results: list[dict[str, Any]] = []
+        self.missing = 0
+        self.worst = 0
+        self._console = Console(stderr=True, highlight=False)
+
+    def part(self, what: str, *arguments: str, **marks: str) -> bool:
+        """Run one part; whether it gave a result. `marks` are written into the result."""
+        with self._console.status(what):
+            code, value, error = run(*arguments, "--json")
+        if code == 4:
+            self.missing += 1
+            self.results.append(
+                {"schema": 1, "skipped": [{"what": what, "reason": error.removeprefix("entrycache: ")}]}
+            )
+            return False
+        self.worst = max(self.worst, code)
+        if value is None:
+            self.worst = max(self.worst, 1)
+            reason = error.removeprefix("entrycache: ") or f"no result, exit code {code}"
+            self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
+            return False
+        if "levels" in value or "evidence" in value or "violations" in value:
+            self.results.append({**value, **marks})
+        # One trace cannot show every rule: it has one configuration.
+        if "violations" in value and not all_shown(value["rules"]):
+            self.worst = max(self.worst, 1)
+        return True
+
+
+def all_shown(verdicts: dict[str, str]) -> bool:
+    """Whether the audit decided every rule that the traced case can show, and each of them conforms."""
+    return all(
+        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN | NOT_SHOWN_OF_STREAMS)
+        for rule, verdict in verdicts.items()
+    )
+
+
+def traced_case(folder: Path) -> Path:
+    """A long case of the generator, for the trace."""
+    source = random.Random(TRACED_SEED)
+    subject = reference()
+    menu = subject.declaration.system.menu(subject.declaration.system.ops_up_to("cursors"))
+    made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
+    return write_case(made.case, folder, "traced")
+
+
+@click.command()
+@click.option("--profile", default="dev", show_default=True, help="The profile of the conformance runs.")
+@click.option("--strict", is_flag=True, help="A missing tool is a failure (in CI).")
+def main(profile: str, strict: bool) -> None:
+    """Run every part once and print one table."""
+    tour = Tour()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for subject in SUBJECTS + (MORE_SUBJECTS if strict else ()):
+            tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
+        for subject in STREAM_SUBJECTS + (MORE_STREAM_SUBJECTS if strict else ()):
+            what = f"conform {subject} ({STREAMS})"
+            tour.part(what, "conform", subject, "--system", STREAMS, "--profile", profile)
+        trace = folder / "trace"
+        case = traced_case(folder)
+        if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):
+            for engine in ENGINES:
+                out = folder / engine
+                tour.part(f"audit, {engine}", "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
+        streams = folder / "streams"
+        preset = ("windowed-aggregation", "--events", str(STREAM_EVENTS), "--seed", str(TRACED_SEED))
+        if tour.part("trace generate windowed-aggregation", "trace", "generate", *preset, "--out", str(streams)):
+            for engine in ENGINES if strict else ENGINES[1:]:
+                out = folder / f"streams-{engine}"
+                what = f"audit of {STREAMS}, {engine}"
+                tour.part(what, "audit", str(streams), "--engine", engine, "--out", str(out), engine=engine)
+        tour.part("prove", "prove")
+    click.echo(summary(tour.results), nl=False)
+    click.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
+    click.echo(f"skipped for want of a tool: {tour.missing}")
+    if tour.worst:
+        click.echo("something was violated or not checked: see the table")
+    elif tour.missing and strict:
+        click.echo("a tool is missing, and this run was asked to be strict")
+    sys.exit(1 if tour.worst or (strict and tour.missing) else 0)
+
+
+if __name__ == "__main__":
+    main()

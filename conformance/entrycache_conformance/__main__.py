@@ -1,6 +1,0 @@
-"""`python -m entrycache_conformance` is the command `entrycache`."""
-
-from entrycache_conformance.cli import main
-
-if __name__ == "__main__":
-    main()

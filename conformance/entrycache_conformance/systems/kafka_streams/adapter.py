@@ -1,0 +1,206 @@
+"""Operations in, outcomes out, and no cache logic: the fast cache of `kafka-streams` behind the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from entrycache_fast.kafka import CachingStore, Context, DirtyKeyError, Handed, NoListenerError, ThreadCache, Write
+from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Failed, Forward, Outcome
+from entrycache_reference.vocabulary import ABSENT
+
+DONE: Final = outcomes.Done()
+
+
+class ListenerFailedError(Exception):
+    """What a listener throws that was told to."""
+
+
+ERRORS: Final[dict[type[Exception], Failed]] = {
+    DirtyKeyError: Failed(ErrorKind.ILLEGAL_STATE),
+    NoListenerError: Failed(ErrorKind.ILLEGAL_ARGUMENT),
+    ListenerFailedError: Failed(ErrorKind.LISTENER_FAILED),
+}
+"""The answer that each error of the cache is."""
+
+
+def raw(text: str) -> bytes:
+    """A text as the cache takes it."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def raw_or_none(text: str | None) -> bytes | None:
+    """A text as the cache takes it; a null stays one."""
+    return None if text is None else raw(text)
+
+
+def shown(content: bytes) -> str:
+    """What the cache gives as a text."""
+    return content.decode("utf-8", "surrogatepass")
+
+
+def shown_or_none(content: bytes | None) -> str | None:
+    """What the cache gives as a text; None stays."""
+    return None if content is None else shown(content)
+
+
+def listed(found: Sequence[tuple[bytes, bytes | None]]) -> Answer:
+    """Keys with their values as an answer."""
+    return outcomes.Listed(tuple((shown(key), shown_or_none(value)) for key, value in found))
+
+
+def write_of(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
+    """What is written, as the cache takes it."""
+    parts = (write.timestamp, write.offset, write.partition)
+    context = Context(*(None if part is ABSENT else part for part in parts))
+    headers = [(name, raw(content)) for name, content in write.headers]
+    return Write(raw(write.key), raw_or_none(write.value), write.dirty, write.topic, headers, context)
+
+
+class Adapter:
+    """One function an operation; `called` counts the calls of the step under way."""
+
+    def __init__(self, cache: ThreadCache, store_type: type[CachingStore], reentry_budget: int) -> None:
+        self.cache = cache
+        self.store_type = store_type
+        self.reentry_budget = reentry_budget
+        self.stores: dict[str, CachingStore] = {}
+        self.downstream: dict[tuple[str, bytes], Sequence[ops.Op]] = {}
+        self.called = 0
+        self.calls: list[Call] = []
+        self.forwards: list[Forward] = []
+        self.commands = self._commands()
+        self.questions = self._questions()
+
+    def step(self, op: ops.Op) -> Outcome:
+        """The outcome of one operation, with the calls that were made during it."""
+        answer = self.perform(op)
+        calls, forwards = tuple(self.calls), tuple(self.forwards)
+        self.called, self.calls, self.forwards = 0, [], []
+        return Outcome(answer, calls, forwards)
+
+    def perform(self, op: ops.Op) -> Answer:
+        """One operation, in a step of its own or inside a call."""
+        try:
+            question = self.questions.get(type(op))
+            if question is not None:
+                return question(op)
+            self.commands[type(op)](op)
+        except (DirtyKeyError, NoListenerError, ListenerFailedError) as error:
+            return ERRORS[type(error)]
+        return DONE
+
+    def performed(self, steps: Sequence[ops.Op]) -> tuple[Answer, ...]:
+        """The steps of one call, if the budget of the step under way allows."""
+        self.called += 1
+        return () if self.called > self.reentry_budget else tuple([self.perform(op) for op in steps])
+
+    def listen(self, op: ops.Listen) -> None:
+        """Every `listen` makes a listener of its own."""
+        steps = () if op.on_flush is ABSENT else op.on_flush
+        fails = 0 if op.fails is ABSENT else op.fails
+
+        def listener(handed: list[Handed]) -> None:
+            nonlocal fails
+            at = len(self.calls)
+            entries = [
+                outcomes.Handed(shown(key), shown_or_none(entry.value), outcomes.Context(*entry.context))
+                for key, entry in handed
+            ]
+            self.calls.append(Call(op.ns, tuple(entries)))
+            if fails:
+                fails -= 1
+                self.called += 1
+                raise ListenerFailedError
+            self.calls[at] = replace(self.calls[at], inner=self.performed(steps))
+
+        self.cache.listen(op.ns, listener)
+
+    def store(self, name: str) -> CachingStore:
+        """The store of that name, made by its first use."""
+        if name not in self.stores:
+
+            def forward(key: bytes, value: bytes | None) -> None:
+                at = len(self.forwards)
+                self.forwards.append(Forward(name, shown(key), shown_or_none(value)))
+                inner = self.performed(self.downstream.get((name, key), ()))
+                self.forwards[at] = replace(self.forwards[at], inner=inner)
+
+            self.stores[name] = self.store_type(self.cache, name, {}, forward)
+        return self.stores[name]
+
+    def _commands(self) -> dict[type[Any], Callable[[Any], None]]:
+        """The operations that have nothing to tell."""
+        cache = self.cache
+        return {
+            ops.Put: lambda op: cache.put(op.ns, *write_of(op)),
+            ops.PutAll: lambda op: cache.put_all(op.ns, map(write_of, op.entries)),
+            ops.Listen: self.listen,
+            ops.Flush: lambda op: cache.flush(op.ns),
+            ops.Evict: lambda op: cache.evict(op.ns),
+            ops.Clear: lambda op: cache.clear(op.ns),
+            ops.Close: lambda op: cache.close(op.ns),
+            ops.Resize: lambda op: cache.resize(op.max_size_bytes),
+            ops.StorePut: lambda op: self.store(op.store).put(raw(op.key), raw_or_none(op.value)),
+            ops.StoreFlush: lambda op: self.store(op.store).flush(),
+            ops.OnForward: self.on_forward,
+        }
+
+    def _questions(self) -> dict[type[Any], Callable[[Any], Answer]]:
+        """The operations that answer."""
+        cache = self.cache
+        return {
+            ops.PutIfAbsent: self.put_if_absent,
+            ops.Get: self.get,
+            ops.Delete: self.delete,
+            ops.Range: lambda op: listed(
+                cache.range(op.ns, raw_or_none(op.from_), raw_or_none(op.to), op.to_inclusive)
+            ),
+            ops.ReverseRange: lambda op: listed(cache.reverse_range(op.ns, raw_or_none(op.from_), raw_or_none(op.to))),
+            ops.All: lambda op: listed(cache.range(op.ns)),
+            ops.ReverseAll: lambda op: listed(cache.reverse_range(op.ns)),
+            ops.Usage: self.usage,
+            ops.Metrics: self.metrics,
+            ops.StoreGet: lambda op: outcomes.Value(shown_or_none(self.store(op.store).get(raw(op.key)))),
+            ops.StoreDelete: lambda op: outcomes.Value(shown_or_none(self.store(op.store).delete(raw(op.key)))),
+            ops.StoreRange: lambda op: listed(self.store(op.store).range(raw_or_none(op.from_), raw_or_none(op.to))),
+            ops.StoreAll: lambda op: listed(self.store(op.store).range()),
+            ops.StoreInner: lambda op: listed(sorted(self.store(op.store).below.items())),
+            ops.Share: lambda op: outcomes.Shared(cache.share(op.total_bytes, op.threads, op.global_thread)),
+        }
+
+    def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
+        """What was there."""
+        found = self.cache.put_if_absent(op.ns, *write_of(op))
+        return outcomes.Offered(found is not None, None if found is None else shown_or_none(found.value))
+
+    def get(self, op: ops.Get) -> Answer:
+        """A tombstone is a hit."""
+        found = self.cache.get(op.ns, raw_or_none(op.key))
+        return outcomes.Got(found is not None, None if found is None else shown_or_none(found.value))
+
+    def delete(self, op: ops.Delete) -> Answer:
+        """What was there."""
+        found = self.cache.delete(op.ns, raw(op.key))
+        return outcomes.Deleted(found is not None, None if found is None else shown_or_none(found.value))
+
+    def usage(self, op: ops.Usage) -> Answer:
+        """One namespace, summed up, or all, where the running total is told too."""
+        if op.ns is ABSENT:
+            used = self.cache.usage()
+            return outcomes.Used(used.entries, used.size_bytes, self.cache.size_bytes)
+        return outcomes.Used(*self.cache.usage(op.ns))
+
+    def metrics(self, op: ops.Metrics) -> Answer:
+        """The counters of the thread, or of one namespace."""
+        if op.ns is ABSENT:
+            return outcomes.ThreadCounters(*self.cache.thread_counters())
+        found = self.cache.counters(op.ns)
+        return outcomes.NamespaceCounters(*found[:4], tuple(map(shown, found.dirty)), tuple(map(shown, found.recent)))
+
+    def on_forward(self, op: ops.OnForward) -> None:
+        """What is done downstream for a key from now on."""
+        self.store(op.store)
+        self.downstream[op.store, raw(op.key)] = op.steps

@@ -1,0 +1,166 @@
+"""Arguments for the next operation: small key spaces make writes meet, limits are taken from the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from entrycache_conformance.systems.kafka_streams.themes import Traits
+from entrycache_protocol.draw import Draw, choose
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.state import State, total_bytes
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
+
+NAMESPACES: Final = ("a", "b", "c")
+STORES: Final = ("s", "t")
+TOPICS: Final = ("", "t", "𝄞", "topic")
+HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
+NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
+INNER_STEPS: Final = 3
+NO_LIMIT: Final = 10_485_760
+
+
+class Aim:
+    """What the arguments of one case are made with."""
+
+    def __init__(self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int) -> None:
+        self.draw = draw
+        self.traits = traits
+        self.menu = menu
+        self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
+        self.namespaces = NAMESPACES[:namespaces]
+        self.stores = STORES[:stores]
+
+    def ns(self, name: str) -> str:
+        """A namespace; one time in some it is a store's, where that takes nothing from the store."""
+        names = self.namespaces
+        if self.stores and name in {"flush", "evict", "usage", "metrics"}:
+            names = (*names, *self.stores)
+        return str(choose(self.draw, names))
+
+    def store(self) -> str:
+        """A store."""
+        return str(choose(self.draw, self.stores))
+
+    def key(self) -> str:
+        """A key."""
+        return str(choose(self.draw, self.traits.keys))
+
+    def value(self) -> str | None:
+        """A value; None: a tombstone."""
+        value: str | None = choose(self.draw, self.traits.values)
+        return value
+
+    def dirty(self) -> bool:
+        """Two writes in three are dirty."""
+        return self.draw(0, 2) != 0
+
+    def write(self) -> dict[str, Any]:
+        """What a write carries besides its key; mostly nothing but its value."""
+        given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
+        if self.draw(0, 5) == 5:
+            given["topic"] = choose(self.draw, TOPICS)
+            given["headers"] = choose(self.draw, HEADERS)
+            for name in ("timestamp", "offset", "partition"):
+                given[name] = choose(self.draw, NUMBERS)
+        return given
+
+    def bound(self) -> str | None:
+        """A bound of a range: a key, or none."""
+        at = self.draw(0, len(self.traits.keys))
+        return None if at == len(self.traits.keys) else self.traits.keys[at]
+
+    def limit(self, state: State) -> int:
+        """A limit at the present total, next to it, or of the menu; one that shrinks only where one namespace is."""
+        if len(self.namespaces) + len(self.stores) > 1:
+            return max(NO_LIMIT, state.max_size_bytes)
+        total = total_bytes(state)
+        near = (total, total - 1, total + 1, total // 2)
+        return max(0, int(choose(self.draw, near + self.traits.max_sizes)))
+
+    def steps(self, state: State, depth: int) -> tuple[Any, ...]:
+        """What is done inside a call."""
+        if depth >= self.traits.depth:
+            return ()
+        names = tuple(name for name in self.within if depth + 1 < self.traits.depth or name not in HOLDING)
+        count = self.draw(0, INNER_STEPS) if names else 0
+        return tuple(self.op(choose(self.draw, names), state, depth + 1) for _ in range(count))
+
+    def op(self, name: str, state: State, depth: int = 0) -> Any:
+        """An operation of that name."""
+        return MAKERS[name](self, state, depth)
+
+
+def _put_all(aim: Aim, state: State, depth: int) -> Any:
+    entries = tuple(ops.Write(aim.key(), **aim.write()) for _ in range(aim.draw(0, 3)))
+    return ops.PutAll(aim.ns("put_all"), entries)
+
+
+def _listen(aim: Aim, state: State, depth: int) -> Any:
+    fails: int | Absent = choose(aim.draw, aim.traits.fails)
+    ns = aim.ns("listen")
+    steps = aim.steps(state, depth)
+    if "put" in aim.menu and aim.draw(0, 2) == 2:
+        steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
+    if aim.traits.asks_again and {"put", "flush"} <= set(aim.menu):
+        other = str(choose(aim.draw, aim.namespaces))
+        steps = (*steps, *(ops.Put(other, aim.key(), value="1", dirty=True), ops.Flush(other)) * 2)
+    return ops.Listen(ns, steps, fails)
+
+
+def _on_forward(aim: Aim, state: State, depth: int) -> Any:
+    store, key = aim.store(), aim.key()
+    steps = aim.steps(state, depth)
+    if {"store_put", "store_flush"} <= set(aim.menu) and aim.draw(0, 3) == 3:
+        steps = (*steps, ops.StorePut(store, aim.key(), aim.value()), ops.StoreFlush(store))
+    return ops.OnForward(store, key, steps)
+
+
+def _usage(aim: Aim, state: State, depth: int) -> Any:
+    return ops.Usage() if aim.draw(0, 1) == 0 else ops.Usage(aim.ns("usage"))
+
+
+def _metrics(aim: Aim, state: State, depth: int) -> Any:
+    return ops.Metrics(aim.ns("metrics")) if aim.draw(0, 2) else ops.Metrics()
+
+
+def _get(aim: Aim, state: State, depth: int) -> Any:
+    return ops.Get(aim.ns("get"), None if aim.draw(0, 15) == 15 else aim.key())
+
+
+def _share(aim: Aim, state: State, depth: int) -> Any:
+    total = choose(aim.draw, (10_485_760, 0, 1, 7, 100, INTEGER_MAX))
+    return ops.Share(total, aim.draw(0, 5), aim.draw(0, 1) == 1)
+
+
+HOLDING: Final = frozenset({"listen", "on_forward"})
+
+MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
+    "put": lambda aim, state, depth: ops.Put(aim.ns("put"), aim.key(), **aim.write()),
+    "put_all": _put_all,
+    "put_if_absent": lambda aim, state, depth: ops.PutIfAbsent(aim.ns("put_if_absent"), aim.key(), **aim.write()),
+    "get": _get,
+    "delete": lambda aim, state, depth: ops.Delete(aim.ns("delete"), aim.key()),
+    "range": lambda aim, state, depth: ops.Range(aim.ns("range"), aim.bound(), aim.bound(), aim.draw(0, 2) != 2),
+    "reverse_range": lambda aim, state, depth: ops.ReverseRange(aim.ns("range"), aim.bound(), aim.bound()),
+    "all": lambda aim, state, depth: ops.All(aim.ns("all")),
+    "reverse_all": lambda aim, state, depth: ops.ReverseAll(aim.ns("all")),
+    "listen": _listen,
+    "flush": lambda aim, state, depth: ops.Flush(aim.ns("flush")),
+    "evict": lambda aim, state, depth: ops.Evict(aim.ns("evict")),
+    "clear": lambda aim, state, depth: ops.Clear(aim.ns("clear")),
+    "close": lambda aim, state, depth: ops.Close(aim.ns("close")),
+    "resize": lambda aim, state, depth: ops.Resize(aim.limit(state)),
+    "usage": _usage,
+    "metrics": _metrics,
+    "store_put": lambda aim, state, depth: ops.StorePut(aim.store(), aim.key(), aim.value()),
+    "store_get": lambda aim, state, depth: ops.StoreGet(aim.store(), aim.key()),
+    "store_delete": lambda aim, state, depth: ops.StoreDelete(aim.store(), aim.key()),
+    "store_range": lambda aim, state, depth: ops.StoreRange(aim.store(), aim.bound(), aim.bound()),
+    "store_all": lambda aim, state, depth: ops.StoreAll(aim.store()),
+    "store_flush": lambda aim, state, depth: ops.StoreFlush(aim.store()),
+    "store_inner": lambda aim, state, depth: ops.StoreInner(aim.store()),
+    "on_forward": _on_forward,
+    "share": _share,
+}
+"""The maker of each operation."""

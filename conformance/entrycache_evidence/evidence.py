@@ -1,0 +1,97 @@
+"""What was obtained for a rule, how good it is, and how it compares with what was obtained before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_evidence.rulebook.registry import checkout
+from entrycache_reference.rules import Rule
+
+GRADES: Final = ("confirmed", "exhausted", "proved")
+"""From the weakest to the strongest; a part of the command obtains each."""
+
+PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair"}
+"""Which part of the command obtains a grade."""
+
+
+class Evidence(NamedTuple):
+    """One thing that was shown about a rule, within which bounds, and a planted error that the same check refutes."""
+
+    rule: Rule
+    grade: str
+    bounds: str
+    refuted_mutant: str
+
+
+class Proof(NamedTuple):
+    """All that one run obtained; `failures` are lines for a person, `skipped` pairs of a part and a reason."""
+
+    evidence: list[Evidence]
+    failures: list[str]
+    skipped: list[tuple[str, str]]
+
+
+def evidence_file() -> Path | None:
+    """The committed evidence, in a source checkout."""
+    root = checkout()
+    return None if root is None else root / "docs" / "evidence.json"
+
+
+def compare(proof: Proof) -> list[str]:
+    """The failures, and a line for each rule for which less was obtained than is committed.
+
+    What a skipped part obtained is not missed. Without a committed file there is nothing to compare with.
+    """
+    path = evidence_file()
+    if path is None or not path.is_file():
+        return list(proof.failures)
+    committed = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    absent = {part for part, _ in proof.skipped}
+    before = _strongest([(item["rule"], item["grade"]) for item in committed if PARTS[item["grade"]] not in absent])
+    now = _strongest([(item.rule.value, item.grade) for item in proof.evidence])
+    weaker = [
+        f"{rule}: {now.get(rule, 'nothing')} now, {grade} in {path.name}"
+        for rule, grade in sorted(before.items())
+        if rule not in now or GRADES.index(now[rule]) < GRADES.index(grade)
+    ]
+    return [*proof.failures, *weaker]
+
+
+def _strongest(found: list[tuple[str, str]]) -> dict[str, str]:
+    best: dict[str, str] = {}
+    for rule, grade in found:
+        if rule not in best or GRADES.index(grade) > GRADES.index(best[rule]):
+            best[rule] = grade
+    return best
+
+
+def dumps(proof: Proof) -> str:
+    """The text of the evidence file: a line of evidence a line, in the order of the rules, the strongest first."""
+    order = list(Rule)
+    ranked = sorted(proof.evidence, key=lambda item: (order.index(item.rule), -GRADES.index(item.grade)))
+    lines = [
+        json.dumps(
+            {
+                "rule": item.rule.value,
+                "grade": item.grade,
+                "bounds": item.bounds,
+                "refuted_mutant": item.refuted_mutant,
+            }
+        )
+        for item in ranked
+    ]
+    return '{\n "schema": 1,\n "evidence": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+
+
+def write_evidence(proof: Proof) -> None:
+    """Write docs/evidence.json of this checkout.
+
+    Raises:
+        FileNotFoundError: this is not a source checkout.
+    """
+    path = evidence_file()
+    if path is None:
+        raise FileNotFoundError("docs/evidence.json is written in a source checkout only")
+    path.write_text(dumps(proof), encoding="utf-8")

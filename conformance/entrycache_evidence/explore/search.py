@@ -1,0 +1,145 @@
+"""Breadth-first exhaustion, and the shortest sequence that breaks a law."""
+
+from __future__ import annotations
+
+import gc
+from array import array
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from entrycache_evidence.explore.bounded import Bounded, EveryEvent, WholeState
+from entrycache_evidence.explore.kafka import Relative, Streams
+from entrycache_evidence.explore.world import Canon, Events, World
+from entrycache_protocol.case import Case
+from entrycache_protocol.system import SYSTEMS, System
+from entrycache_reference import kafka_streams, pulsar_pip430
+from entrycache_reference.rules import Rule
+
+AnyWorld = World | Bounded | Streams
+
+Progress = Callable[[int, int], None]
+"""Told the number of states and of transitions, now and then."""
+
+
+class Counterexample(NamedTuple):
+    """A shortest sequence whose last step breaks laws."""
+
+    rules: tuple[Rule, ...]
+    case: Case
+
+
+class Exploration(NamedTuple):
+    """What an exploration saw: all of a world (`closed`), all up to `depth` steps, or a counterexample."""
+
+    states: int
+    transitions: int
+    depth: int
+    closed: bool
+    fired: dict[Rule, int]
+    counterexample: Counterexample | None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """States hold no cycles; looking for some would take a quarter of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+class Parts(NamedTuple):
+    """What a kind of world is explored with: its system, what may happen in a state, when two states are the same."""
+
+    system: System
+    events: Callable[[Any], Iterable[Any]]
+    canon: Canon | WholeState | Relative
+    start: tuple[Any, ...] = ()
+
+
+def parts_of(world: AnyWorld) -> Parts:
+    """What this world is explored with."""
+    if isinstance(world, Streams):
+        return Parts(SYSTEMS[kafka_streams.NAME], lambda _: world.events, Relative(world), world.start)
+    pulsar = SYSTEMS[pulsar_pip430.NAME]
+    if isinstance(world, World):
+        return Parts(pulsar, Events(world).of, Canon(world))
+    return Parts(pulsar, EveryEvent(world).of, WholeState(world))
+
+
+def explore(world: AnyWorld, progress: Progress | None = None, only: Rule | None = None) -> Exploration:
+    """Run every event of the world in every state, and every law after it.
+
+    The first step that breaks a law ends the exploration; with `only`, the first that breaks the law of that rule
+    (other laws may break on the way; their steps are not followed).
+    """
+    with _no_collection():
+        return _explored(world, progress, only)
+
+
+def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None) -> Exploration:
+    config = world.config
+    system, events_of, canon, start = parts_of(world)
+    step, check = system.step, system.check
+    follows, key_of, settled = canon.follows, canon.key, canon.settled
+    first: Any = settled(after(system, config, start))
+    seen: set[Hashable] = {key_of(first)}
+    fired: dict[Rule, int] = Counter()
+    parents, via = array("L", [0]), array("H", [0])
+    made: dict[Any, int] = {}
+    frontier, number, transitions, depth = [first], 0, 0, 0
+    while frontier and depth != world.depth:
+        depth += 1
+        following: list[Any] = []
+        for state in frontier:
+            for event in events_of(state):
+                done = step(state, event, config)
+                transitions += 1
+                wrong = check(config, state, event, done, fired)
+                if wrong:
+                    if only is None or only in wrong:
+                        path = [*start, *_path(number, parents, via, list(made)), event]
+                        case = Case(system, config, tuple(path))
+                        return Exploration(len(seen), transitions, depth, False, fired, Counterexample(wrong, case))
+                    continue
+                if done.state is state or not follows(done):
+                    continue
+                key = key_of(done.state)
+                if key not in seen:
+                    seen.add(key)
+                    following.append(settled(done.state))
+                    parents.append(number)
+                    via.append(made.setdefault(event, len(made)))
+            number += 1
+            if progress is not None and not number & 1023:
+                progress(len(seen), transitions)
+        frontier = following
+    return Exploration(len(seen), transitions, depth, not frontier, fired, None)
+
+
+def _path(number: int, parents: array[int], via: array[int], made: list[Any]) -> list[Any]:
+    path: list[Any] = []
+    while number:
+        path.append(made[via[number]])
+        number = parents[number]
+    return path[::-1]
+
+
+def after(system: System, config: Any, steps: Iterable[Any]) -> Any:
+    """The state that these steps lead to from the empty one."""
+    state = system.initial(config)
+    for event in steps:
+        state = system.step(state, event, config).state
+    return state
+
+
+def breaks(case: Case) -> tuple[Rule, ...]:
+    """The rules that the last step of a case breaks, run from the empty state."""
+    system, config, last = case.system, case.config, case.steps[-1]
+    state = after(system, config, case.steps[:-1])
+    return system.broken(config, state, last, system.step(state, last, config))

@@ -1,0 +1,28 @@
+"""The evidence of z3: every lemma, with its fault refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from entrycache_evidence.evidence import Evidence
+from entrycache_evidence.induction import overflow, queue, sums, table
+from entrycache_evidence.induction.lemma import Lemma, problems
+from entrycache_reference.pulsar_pip430.decision import DECISION
+
+LEMMAS: Final = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS, *overflow.LEMMAS)
+"""All of them, those of `pulsar-pip430` first."""
+
+
+def induct(lemmas: Sequence[Lemma] = LEMMAS) -> tuple[list[Evidence], list[str]]:
+    """Prove the lemmas; the evidence for each that was proved, and what failed."""
+    evidence: list[Evidence] = []
+    failures: list[str] = []
+    for lemma in lemmas:
+        found = problems(lemma)
+        failures += found
+        if not found:
+            count = len(lemma.obligations(DECISION))
+            unit = "obligation" if count == 1 else "obligations"
+            evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
+    return evidence, failures

@@ -1,0 +1,67 @@
+"""A lemma about takes or about the queue, and how z3 checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+import z3
+
+from entrycache_evidence.induction.take import Table
+from entrycache_reference.pulsar_pip430.decision import DECISION
+from entrycache_reference.rules import Rule
+
+
+class Obligation(NamedTuple):
+    """Whenever `given` is true, `goal` has to be; `given` must be satisfiable, or nothing is said."""
+
+    name: str
+    given: Any
+    goal: Any
+
+
+class Fault(NamedTuple):
+    """A planted error: a changed table, or an error of the reference's functions that is applied meanwhile."""
+
+    note: str
+    table: Table
+    applied: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+class Lemma(NamedTuple):
+    """The obligations of a rule as they follow from a table and the functions of this moment: base and steps."""
+
+    rule: Rule
+    claim: str
+    obligations: Callable[[Table], list[Obligation]]
+    fault: Fault
+
+
+def unsatisfiable(term: Any) -> bool | None:
+    """Whether z3 refutes the term; None: it does not know."""
+    solver = z3.Solver()
+    solver.set("timeout", 10_000)
+    solver.add(term)
+    answer = solver.check()
+    return None if answer == z3.unknown else bool(answer == z3.unsat)
+
+
+def problems(lemma: Lemma) -> list[str]:
+    """What keeps the lemma from being proved: an obligation that fails or is void, a fault that is not refuted."""
+    found = []
+    for name, given, goal in lemma.obligations(DECISION):
+        if unsatisfiable(given) is not False:
+            found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
+        if unsatisfiable(z3.And(given, z3.Not(goal))) is not True:
+            found.append(f"{lemma.rule.value}: {name}: not proved")
+    if not refuted(lemma):
+        found.append(f"{lemma.rule.value}: the planted error is not refuted: {lemma.fault.note}")
+    return found
+
+
+def refuted(lemma: Lemma) -> bool:
+    """Whether z3 finds a counterexample to some obligation once the planted error is there."""
+    with lemma.fault.applied():
+        obligations = lemma.obligations(lemma.fault.table)
+    return any(unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in obligations)

@@ -1,0 +1,135 @@
+"""Whether text, code, tests, mutants and the generated page agree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
+from entrycache_evidence.rulebook.page import render_rules_md
+from entrycache_evidence.rulebook.registry import checkout, links, texts
+from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
+from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.mutants.threads import THREADS
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_reference.rules import Rule
+
+EXCEPTION: Final = re.compile(
+    r"^\| (?P<rule>[RK]-[A-Z]+-\d+) \| (?P<others>[RK]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
+)
+EXCEPTIONS_MAX: Final = 10
+
+
+class Problem(NamedTuple):
+    """Something that does not agree, and the rule or file that it is about."""
+
+    rule: str
+    what: str
+
+
+def check_rules() -> list[Problem]:
+    """Everything that does not agree.
+
+    Raises:
+        MissingPrerequisite: this is not a source checkout.
+    """
+    root = checkout()
+    if root is None:
+        raise MissingPrerequisite("rules --check needs a source checkout: the package holds no tests")
+    runs = corpus(root / "tests" / "rules")
+    return [*_links(), *_page(root), *_fires(runs), *_mutants(runs, _exceptions(root)), *_flips(runs)]
+
+
+def _links() -> list[Problem]:
+    problems = []
+    known = {rule.value for rule in Rule}
+    book = links()
+    for text in texts():
+        if text.id not in known:
+            problems.append(Problem(text.id, "the enum Rule does not have it"))
+        if text.level == "MUST":
+            found = book[text.id]
+            wanted = [
+                ("function", found.functions),
+                ("law or test", found.laws + found.tests),
+                ("mutant", found.mutants),
+            ]
+            problems += [Problem(text.id, f"has no {what}") for what, names in wanted if not names]
+    problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
+    twice = [rule for rule, times in Counter(text.id for text in texts()).items() if times > 1]
+    return problems + [Problem(rule, "has two headings in `spec`") for rule in twice]
+
+
+def _page(root: Path) -> list[Problem]:
+    page = root / "docs" / "rules.md"
+    if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
+        return []
+    page.write_text(render_rules_md(), encoding="utf-8")
+    return [Problem("docs/rules.md", "was not current; it has been written anew")]
+
+
+def _fires(runs: Corpus) -> list[Problem]:
+    fired: dict[Rule, int] = {}
+    problems = [
+        Problem(rule.value, f"the reference breaks its law in {run.events}")
+        for run in runs.runs
+        for rule in first_break(run, fired)
+    ]
+    musts = {text.id for text in texts() if text.level == "MUST"}
+    return problems + [
+        Problem(rule.value, "never fires in a run")
+        for rule in Rule
+        if rule.value in musts and not fired.get(rule) and rule.value not in runs.tests
+    ]
+
+
+def _exceptions(root: Path) -> dict[str, set[str]]:
+    listed = EXCEPTION.findall((root / "spec" / "coverage.md").read_text(encoding="utf-8"))
+    return {rule: {other.strip() for other in others.split(",")} for rule, others, _ in listed}
+
+
+def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
+    problems = []
+    if len(exceptions) > EXCEPTIONS_MAX:
+        problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
+    for mutant in (*MUTANTS, *STREAMS, *THREADS):
+        own = mutant.rule.value
+        breaks = _breaks(mutant, runs)
+        also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
+        by_law = any(own in rules for rules in breaks)
+        if not by_law and not _fails_a_test(mutant, runs):
+            problems.append(Problem(own, f"neither its law nor a test of it sees its mutant: {mutant.note}"))
+        problems += [Problem(own, f"the law of {other} sees its mutant too: {mutant.note}") for other in sorted(also)]
+    return problems
+
+
+def _flips(runs: Corpus) -> list[Problem]:
+    return [
+        Problem(mutant.rule.value, f"no law sees the table with {mutant.note}")
+        for mutant in flips()
+        if not _breaks(mutant, runs, stop=True)
+    ]
+
+
+def _breaks(mutant: Mutant, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
+    found: set[tuple[str, ...]] = set()
+    with applied(mutant):
+        for run in runs.runs:
+            broken = first_break(run, {}) if run.model.owns(mutant.rule) else ()
+            if broken:
+                found.add(tuple(rule.value for rule in broken))
+                if stop:
+                    break
+    return found
+
+
+def _fails_a_test(mutant: Mutant, runs: Corpus) -> bool:
+    with applied(mutant):
+        for call in runs.tests.get(mutant.rule.value, []):
+            try:
+                call()
+            except Exception:
+                return True
+    return False

@@ -1,0 +1,157 @@
+"""The rules' texts, and everything that names one of them by its id."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import entrycache_conformance
+import entrycache_reference
+from entrycache_faults.catalogue import CASES
+from entrycache_faults.mutants import MUTANTS
+from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.mutants.threads import THREADS
+from entrycache_protocol.errors import UsageError
+from entrycache_reference.kafka_streams.laws import LAWS as STREAM_LAWS
+from entrycache_reference.kafka_streams.threads import LAWS as THREAD_LAWS
+from entrycache_reference.pulsar_pip430.laws import LAWS
+
+PACKAGE: Final = Path(entrycache_conformance.__file__).parent
+HEADING: Final = re.compile(
+    r"^## (?P<id>[RK]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
+    r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
+    re.MULTILINE,
+)
+SYSTEM_FOLDERS: Final = ("pulsar-pip430", "kafka-streams")
+"""Where in `spec` the rules of each system stand."""
+
+MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
+TEST: Final = re.compile(r"^def (test_\w+)", re.MULTILINE)
+ID: Final = re.compile(r"[RK]-[A-Z]+-\d+")
+
+
+class Text(NamedTuple):
+    """A rule as `spec` words it."""
+
+    id: str
+    family: str
+    level: str
+    text: str
+    intent: str
+    source: str
+
+
+class Links(NamedTuple):
+    """What names one rule."""
+
+    functions: list[str]
+    laws: list[str]
+    tests: list[str]
+    faults: list[str]
+    mutants: list[str]
+    evidence: list[str]
+    trace_checks: list[str]
+
+
+def checkout() -> Path | None:
+    """The source checkout that this package runs from, if it runs from one."""
+    root = PACKAGE.parent.parent
+    return root if (root / "spec" / "README.md").is_file() and (root / "tests").is_dir() else None
+
+
+def spec_folder() -> Path:
+    """The folder of the rules' texts: in a checkout, else the copy in the package.
+
+    Raises:
+        UsageError: neither is there.
+    """
+    root = checkout()
+    folder = PACKAGE / "spec" if root is None else root / "spec"
+    if not folder.is_dir():
+        raise UsageError("the texts of the rules are not there: no folder `spec` in a checkout or in the package")
+    return folder
+
+
+def texts() -> list[Text]:
+    """The rules in the order of the files and of their headings, those of `pulsar-pip430` first."""
+    found = []
+    for folder in SYSTEM_FOLDERS:
+        for path in sorted((spec_folder() / folder).glob("*.md")):
+            family = str(Path(folder) / path.stem)
+            for match in HEADING.finditer(path.read_text(encoding="utf-8")):
+                found.append(Text(family=family, **match.groupdict()))
+    return found
+
+
+def links() -> dict[str, Links]:
+    """Everything that names a rule, by rule. What only a checkout holds is empty elsewhere."""
+    found = {text.id: Links([], [], [], [], [], [], []) for text in texts()}
+
+    def link(rule: str, kind: str, what: str) -> None:
+        if rule not in found:
+            raise UsageError(f"{what} names {rule}, which no file of `spec` has")
+        getattr(found[rule], kind).append(what)
+
+    for rule, name in functions():
+        link(rule, "functions", name)
+    for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS, THREAD_LAWS) for law in laws):
+        link(broken.value, "laws", holds.__name__)
+    for mutant in (*MUTANTS, *STREAMS, *THREADS):
+        link(mutant.rule.value, "mutants", mutant.note)
+    for path in sorted(CASES.glob("*.json")):
+        for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
+            link(rule, "faults", path.stem)
+    root = checkout()
+    if root is not None:
+        for rule, name in marked_tests(root):
+            link(rule, "tests", name)
+        for path in sorted((root / "spark_checks/entrycache_spark/rules").glob("[rk]_*.sql")):
+            link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
+        committed = root / "docs/evidence.json"
+        if committed.is_file():
+            for item in json.loads(committed.read_text(encoding="utf-8"))["evidence"]:
+                link(item["rule"], "evidence", item["grade"])
+    return found
+
+
+def functions() -> list[tuple[str, str]]:
+    """The rule and the name of each function of the reference that carries it out."""
+    found = []
+    prefix = entrycache_reference.__name__ + "."
+    for module in pkgutil.walk_packages(entrycache_reference.__path__, prefix):
+        for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+            if value.__module__ == module.name:
+                short = module.name.rsplit(".", 1)[-1]
+                found += [(rule.value, f"{short}.{name}") for rule in value.__dict__.get("rules", ())]
+    return found
+
+
+def marked_tests(root: Path) -> list[tuple[str, str]]:
+    """The rule and the name of each test that is marked with one."""
+    found = []
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        for block in path.read_text(encoding="utf-8").split("\n\n"):
+            name = TEST.search(block)
+            for marked in MARK.findall(block) if name else []:
+                found += [(rule, name[1]) for rule in ID.findall(marked) if name]
+    return found
+
+
+def linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]]]:
+    """Each rule, or one of them, with its text and its links.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    book = links()
+    shown: list[dict[str, str | list[str]]] = [
+        {**text._asdict(), **book[text.id]._asdict()} for text in texts() if rule in {None, text.id}
+    ]
+    if not shown:
+        raise UsageError(f"there is no rule {rule!r}; `entrycache rules` lists them all")
+    return shown

@@ -1,0 +1,76 @@
+"""All parts of the formal evidence in one run."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console
+
+from entrycache_evidence.evidence import Evidence, Proof
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+
+REASON: Final = "needs the Python package {}: pip install 'entrycache[prove]'"
+PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
+"""The parts of this command that need a package, and its name."""
+
+Result = tuple[list[Evidence], list[str]]
+Told = Callable[[str], Callable[[int, int], None] | None]
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """On a terminal, one line on stderr that says what is going on."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with Console(stderr=True).status("proofs") as status:
+
+        def told(what: str) -> Callable[[int, int], None]:
+            status.update(what)
+            return lambda states, steps: status.update(f"{what}: {states} states, {steps} transitions")
+
+        yield told
+
+
+def prove(profile: str) -> Proof:
+    """Prove, exhaust and confirm what the profile, `ci` or `nightly`, asks for.
+
+    Raises:
+        MissingPrerequisite: neither of the packages is there.
+        UsageError: no such profile.
+    """
+    if profile not in {"ci", "nightly"}:
+        raise UsageError(f"no profile {profile!r}; expected ci or nightly")
+    missing = [part for part in PACKAGES if importlib.util.find_spec(part) is None]
+    if len(missing) == len(PACKAGES):
+        raise MissingPrerequisite(REASON.format("z3-solver"))
+    skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
+    worlds = importlib.import_module("entrycache_evidence.explore.worlds")
+    explorer = importlib.import_module("entrycache_evidence.explore.evidence")
+    child = importlib.import_module("entrycache_evidence.explore.child")
+    with _progress() as told, child.beside(profile) as streams, ThreadPoolExecutor(1) as beside:
+        confirmed = None
+        if "crosshair" not in missing:
+            # CrossHair runs in processes of its own, beside the rest. Planted errors are applied in this thread only.
+            contracts = importlib.import_module("entrycache_evidence.contracts.evidence")
+            told("contracts")
+            planned = contracts.plan(contracts.CI if profile == "ci" else contracts.NIGHTLY)
+            confirmed = beside.submit(contracts.confirm, planned)
+        results: list[Result] = []
+        if "z3" not in missing:
+            told("z3")
+            results.append(importlib.import_module("entrycache_evidence.induction.evidence").induct())
+        results.append(explorer.exhaust(worlds.CI if profile == "ci" else worlds.NIGHTLY, told))
+        if confirmed is not None:
+            told("CrossHair")
+            results.append(confirmed.result())
+        told("kafka-streams")
+        results.append(streams())
+    evidence = [item for found, _ in results for item in found]
+    return Proof(evidence, [line for _, failures in results for line in failures], skipped)

@@ -1,0 +1,45 @@
+"""entrycache_fast.kafka: a quick record cache for stream processors in plain Python.
+
+Writes to keys of many namespaces are gathered under one limit of bytes; dirty ones are handed to the listener
+of their namespace when it is flushed, or when the eldest has to leave.
+
+    >>> from entrycache_fast.kafka import CachingStore, ThreadCache
+    >>> cache = ThreadCache(max_size_bytes=1_000)
+    >>> below = {}
+    >>> store = CachingStore(cache, "counts", below, forward=lambda key, value: print(key, value))
+    >>> store.put(b"apples", b"1")
+    >>> store.put(b"apples", b"2")
+    >>> store.get(b"apples"), below
+    (b'2', {})
+    >>> store.flush()
+    b'apples' b'2'
+    >>> below
+    {b'apples': b'2'}
+"""
+
+from __future__ import annotations
+
+from entrycache_fast.kafka.cache import ThreadCache, Write, share_bytes
+from entrycache_fast.kafka.entry import Context, Entry, Handed, Header, Listener
+from entrycache_fast.kafka.row import Row
+from entrycache_fast.kafka.state import DirtyKeyError, NamespaceCounters, NoListenerError, ThreadCounters, Usage
+from entrycache_fast.kafka.store import CachingStore, Forward
+
+__all__ = [
+    "CachingStore",
+    "Context",
+    "DirtyKeyError",
+    "Entry",
+    "Forward",
+    "Handed",
+    "Header",
+    "Listener",
+    "NamespaceCounters",
+    "NoListenerError",
+    "Row",
+    "ThreadCache",
+    "ThreadCounters",
+    "Usage",
+    "Write",
+    "share_bytes",
+]

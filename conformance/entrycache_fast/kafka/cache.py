@@ -1,0 +1,232 @@
+"""The record cache of one stream thread: many namespaces under one limit of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from entrycache_fast.kafka.deliver import Delivery
+from entrycache_fast.kafka.entry import NO_CONTEXT, PLAIN_BYTES, Context, Entry, Header, extra_bytes
+from entrycache_fast.kafka.namespace import Namespace
+from entrycache_fast.kafka.state import DirtyKeyError
+
+Found = tuple[bytes, bytes | None]
+"""A key and its value; None: a tombstone."""
+
+
+class Write(NamedTuple):
+    """One entry of a `put_all`; see `ThreadCache.put`."""
+
+    key: bytes
+    value: bytes | None
+    dirty: bool = False
+    topic: str = ""
+    headers: Sequence[Header] = ()
+    context: Context = NO_CONTEXT
+
+
+def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
+    """The bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
+    return total_bytes // (threads + global_thread) if threads else total_bytes
+
+
+class ThreadCache(Delivery):
+    """A cache of keys and values in bytes, for one thread; a listener may call it again.
+
+    It differs from the released Kafka Streams where those lose something: an eviction or a flush that cannot be
+    delivered leaves everything as it was, and the total is exact at every moment.
+    """
+
+    share = staticmethod(share_bytes)
+
+    def put(
+        self,
+        ns: str,
+        key: bytes,
+        value: bytes | None,
+        dirty: bool = False,
+        topic: str = "",
+        headers: Sequence[Header] = (),
+        context: Context = NO_CONTEXT,
+    ) -> None:
+        """Write one entry; value None: a tombstone. The namespace pays for the overflow.
+
+        Raises:
+            DirtyKeyError: a clean write over a dirty entry; only `puts` has counted.
+            NoListenerError: a dirty entry is to be evicted, and there is no listener; the write stays.
+        """
+        self.puts += 1
+        space = self._spaces.get(ns)
+        if space is None:
+            space = self._open(ns)
+        entry = Entry()
+        entry.value = value
+        entry.dirty = dirty
+        entry.context = context
+        size = len(key) + PLAIN_BYTES
+        if value is not None:
+            size += len(value)
+        if topic or headers:
+            size += extra_bytes(topic, headers)
+        entry.size_bytes = size
+        self._write(ns, space, key, entry)
+        if self.size_bytes > self.max_size_bytes:
+            self._relieve(ns)
+
+    def _write(self, ns: str, space: Namespace, key: bytes, entry: Entry) -> None:
+        """The entry into its namespace and into the total."""
+        nodes = space.nodes
+        old = nodes.get(key)
+        if old is not None:
+            if old.dirty and not entry.dirty:
+                raise DirtyKeyError(f"a clean write over the dirty key {key!r} of namespace {ns!r}")
+            space.overwrites += 1
+            self.size_bytes += entry.size_bytes - old.size_bytes
+            nodes[key] = entry
+            nodes.move_to_end(key)
+        else:
+            self.size_bytes += entry.size_bytes
+            nodes[key] = entry
+            if space.order is not None:
+                space.order.add(key)
+        if entry.dirty:
+            space.dirty.pop(key, None)
+            space.dirty[key] = entry
+        if self._on_row is not None:
+            self._tell("PUT", ns, key, entry)
+
+    def put_all(self, ns: str, writes: Iterable[Write]) -> None:
+        """Write entries one by one; the first error ends it, and what was written before stays."""
+        for write in writes:
+            self.put(ns, *write)
+
+    def put_if_absent(
+        self,
+        ns: str,
+        key: bytes,
+        value: bytes | None,
+        dirty: bool = False,
+        topic: str = "",
+        headers: Sequence[Header] = (),
+        context: Context = NO_CONTEXT,
+    ) -> Entry | None:
+        """Write one entry unless the key is there, and give what was. The lookup counts; overflow is paid either way.
+
+        Raises:
+            NoListenerError: as by `put`; then `puts` has not counted.
+        """
+        space = self._open(ns)
+        found = self._look(ns, space, key)
+        if found is None:
+            entry = Entry()
+            entry.value = value
+            entry.dirty = dirty
+            entry.context = context
+            entry.size_bytes = PLAIN_BYTES + len(key) + len(value or b"") + extra_bytes(topic, headers)
+            self._write(ns, space, key, entry)
+        self._relieve(ns)
+        if found is None:
+            self.puts += 1
+        return found
+
+    def get(self, ns: str, key: bytes | None) -> Entry | None:
+        """The entry of one key, which becomes the most recent; None: a miss."""
+        self.gets += 1
+        space = self._spaces.get(ns)
+        if space is None or key is None:
+            return None
+        found = space.nodes.get(key)
+        if found is None:
+            space.misses += 1
+        else:
+            space.hits += 1
+            space.nodes.move_to_end(key)
+        if self._on_row is not None:
+            self._tell("MISS" if found is None else "HIT", ns, key, found, "GET")
+        return found
+
+    def _look(self, ns: str, space: Namespace, key: bytes) -> Entry | None:
+        """One lookup, which the namespace counts."""
+        found = space.nodes.get(key)
+        if found is None:
+            space.misses += 1
+            self._tell("MISS", ns, key, None, "GET")
+            return None
+        space.hits += 1
+        space.nodes.move_to_end(key)
+        self._tell("HIT", ns, key, found, "GET")
+        return found
+
+    def delete(self, ns: str, key: bytes) -> Entry | None:
+        """Remove one key, and give what it was; nobody is told, nothing is counted."""
+        space = self._spaces.get(ns)
+        if space is None or key not in space.nodes:
+            return None
+        entry = space.nodes[key]
+        self._take(space, key)
+        self._tell("DELETE", ns, key, entry, "CALL")
+        return entry
+
+    def range(
+        self, ns: str, first: bytes | None = None, last: bytes | None = None, last_inclusive: bool = True
+    ) -> list[Found]:
+        """The keys between two bounds with their values, ascending; each is looked up. None: no bound."""
+        return self._listed(ns, self._between(ns, first, last, last_inclusive))
+
+    def reverse_range(self, ns: str, first: bytes | None = None, last: bytes | None = None) -> list[Found]:
+        """The same keys descending, both bounds included."""
+        return self._listed(ns, self._between(ns, first, last, True)[::-1])
+
+    def _between(self, ns: str, first: bytes | None, last: bytes | None, last_inclusive: bool) -> list[bytes]:
+        space = self._spaces.get(ns)
+        return [] if space is None else space.between(first, last, last_inclusive)
+
+    def _listed(self, ns: str, keys: Iterable[bytes]) -> list[Found]:
+        """These keys, looked up in turn."""
+        space = self._spaces.get(ns)
+        if space is None:
+            return []
+        return [(key, entry.value) for key in keys if (entry := self._look(ns, space, key)) is not None]
+
+    def clear(self, ns: str) -> None:
+        """Drop the entries of a namespace without a call; listener and counters stay."""
+        space = self._spaces.get(ns)
+        if space is not None:
+            self._drop_all(ns, space, "CLEAR")
+
+    def close(self, ns: str) -> None:
+        """Drop a namespace with its entries, its listener and its counters, without a call."""
+        space = self._spaces.pop(ns, None)
+        if space is not None:
+            self._drop_all(ns, space, "CLOSE")
+            self._note("CACHE_CLOSE", ns)
+
+    def _drop_all(self, ns: str, space: Namespace, cause: str) -> None:
+        size_bytes = space.size_bytes
+        dropped = space.drop_all()
+        self.size_bytes -= size_bytes
+        if self._on_row is not None:
+            for key, entry in dropped:
+                self._tell("REMOVE", ns, key, entry, cause)
+
+    def resize(self, max_size_bytes: int) -> None:
+        """Set the limit; a smaller one evicts one eldest of each namespace in turn, by name, and counts each turn.
+
+        Raises:
+            ValueError: the limit is negative.
+            NoListenerError: as by `put`; the new limit holds.
+        """
+        if max_size_bytes < 0:
+            raise ValueError(f"max_size_bytes is {max_size_bytes}, expected 0 or more")
+        shrinks = max_size_bytes < self.max_size_bytes
+        self.max_size_bytes = max_size_bytes
+        self._note("CONFIG", value=f'{{"max_size_bytes": {max_size_bytes}}}')
+        while shrinks and self.size_bytes > self.max_size_bytes and any(map(_holds_entries, self._spaces.values())):
+            for ns in sorted(self._spaces):
+                if self.size_bytes > self.max_size_bytes:
+                    self.evict(ns)
+                    self.evicts += 1
+
+
+def _holds_entries(space: Namespace) -> bool:
+    return bool(space.nodes)

@@ -1,0 +1,1 @@
+"""The cache of a broker: entries of many managed ledgers under one limit."""

@@ -1,0 +1,143 @@
+"""What a `BrokerCache` holds, and the parts that all its calls share."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Literal
+
+from entrycache_fast.pulsar import row as rows
+from entrycache_fast.pulsar.row import Row
+from entrycache_fast.pulsar.settings import check_choice, check_numbers, check_watermark
+from entrycache_fast.pulsar.store import Entry, RangeCache
+from entrycache_fast.pulsar.views import Stored
+
+TRIGGER: Final = 0.98
+"""The share of the limit above which a size pass is due."""
+
+NANOS_A_MILLI: Final = 1_000_000
+
+Storage = Callable[[str, int, int], Stored]
+"""Reads one entry from where all of them are kept: cache, ledger, entry."""
+
+
+class CacheState:
+    """The settings, the caches by name, the removal queue, what reads hold, and counters."""
+
+    def __init__(
+        self,
+        *,
+        max_size_bytes: int = 134_217_728,
+        ttl_nanos: int = 1_000_000_000,
+        max_requeues: int = 5,
+        extend_recently_accessed: bool = True,
+        watermark: float = 0.9,
+        eviction: Literal["inline", "manual"] = "inline",
+        evict_by_expected_reads: bool = True,
+        evict_by_mark_deleted: bool = False,
+        grace_millis: int | None = None,
+        storage_entry_size: int = 100,
+        storage: Storage | None = None,
+        clock: Callable[[], int] = time.monotonic_ns,
+        on_row: Callable[[Row], None] | None = None,
+        requeue_budget: Literal["shared", "split"] = "shared",
+    ) -> None:
+        """Make an empty cache.
+
+        `max_size_bytes` 0 disables caching, for ever. `ttl_nanos` is the age at which a time pass takes an
+        entry, `watermark` the share of the limit down to which a size pass frees. An entry that expects
+        reads is put back `max_requeues` times at most; with `requeue_budget` "split" those times do not
+        count which were owed to an access. `eviction` says when the size pass runs that an insert makes
+        due: within the insert, or when `run_scheduled` is called.
+
+        `storage` is what `read` and `read_one` ask for what is not cached, by cache, ledger and entry; it
+        must not call the cache. Without it every entry is there, has `storage_entry_size` bytes and the
+        value None. With `evict_by_expected_reads` False there are no ranks of cursors and no grace period;
+        `grace_millis` None is twice the time to live. Nothing here depends on `evict_by_mark_deleted`: it
+        is told to whoever reads the rows.
+        """
+        check_numbers(
+            max_size_bytes=max_size_bytes,
+            ttl_nanos=ttl_nanos,
+            max_requeues=max_requeues,
+            grace_millis=grace_millis,
+            storage_entry_size=storage_entry_size,
+        )
+        check_watermark(watermark)
+        check_choice("eviction", eviction, "inline", "manual")
+        check_choice("requeue_budget", requeue_budget, "shared", "split")
+        self.max_size_bytes = max_size_bytes
+        self.ttl_nanos = ttl_nanos
+        self.max_requeues = max_requeues
+        self.extend_recently_accessed = extend_recently_accessed
+        self.watermark = watermark
+        self.eviction = eviction
+        self.evict_by_expected_reads = evict_by_expected_reads
+        self.evict_by_mark_deleted = evict_by_mark_deleted
+        self.grace_millis = 2 * ttl_nanos // NANOS_A_MILLI if grace_millis is None else grace_millis
+        self.storage_entry_size = storage_entry_size
+        self.trigger_bytes = 0
+        """The bytes above which a size pass is due; the owner reads it, `configure` changes it."""
+        self.target_bytes = 0
+        """The bytes down to which that pass frees."""
+        self.size_bytes = 0
+        """Bytes of all entries; the owner reads it, only the cache writes it."""
+        self.tombstones = 0
+        """Dead slots that no pass has reached yet."""
+        self._access_uses_budget = requeue_budget == "shared"
+        self._clock = clock
+        self._on_row = on_row
+        self._storage = storage or self._stored
+        self._caches: dict[str, RangeCache] = {}
+        self._removed_caches: dict[str, RangeCache] = {}
+        self._queue: deque[Entry] = deque()
+        self._dead_objects = 0
+        self._scheduled = False
+        self._holds: dict[str, list[tuple[Entry | None, object]]] = {}
+        self._counts = Counts()
+        self._insert_cause = "ADD"
+        self._set_thresholds()
+
+    def _set_thresholds(self) -> None:
+        """Compute trigger and target from the settings in force."""
+        self.trigger_bytes = int(self.max_size_bytes * TRIGGER)
+        self.target_bytes = int(self.max_size_bytes * self.watermark)
+
+    def _stored(self, cache: str, ledger: int, entry: int) -> Stored:
+        """What storage gives where nobody has said."""
+        return Stored(self.storage_entry_size, None)
+
+    def _open(self, cache: str) -> RangeCache:
+        """The cache of that name; it exists from now on."""
+        found = self._caches.get(cache)
+        if found is None:
+            now_nanos = self._clock()
+            found = self._removed_caches.pop(cache, None) or RangeCache(cache, now_nanos)
+            self._caches[cache] = found
+            if self._on_row is not None:
+                self._on_row(rows.cache_row("CACHE_OPEN", now_nanos, self.size_bytes, cache))
+        return found
+
+    def _find(self, cache: str, ledger: int, entry: int) -> Entry | None:
+        """The entry at a position, if it is cached."""
+        home = self._open(cache).ledgers.get(ledger)
+        return None if home is None else home.get(entry)
+
+    def _live(self) -> int:
+        """The number of entries."""
+        return len(self._queue) - self._dead_objects
+
+
+class Counts:
+    """What has happened since the start; entries that were inserted are those that left and those there."""
+
+    __slots__ = ("evicted_entries", "eviction_cycles", "hit_bytes", "hit_entries", "miss_bytes", "miss_entries")
+
+    def __init__(self) -> None:
+        self.evicted_entries = 0
+        self.eviction_cycles = 0
+        self.hit_entries = 0
+        self.hit_bytes = 0
+        self.miss_entries = 0
+        self.miss_bytes = 0

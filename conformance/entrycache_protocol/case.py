@@ -1,0 +1,216 @@
+"""The case: one JSON object that is a run, a replay file, a vector, an exhibit's proof and a known failure."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from entrycache_protocol.codec import Malformed, decode_object, decode_op, encode, encode_op, fields_of
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.system import SYSTEMS, System, system_named
+
+KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run: a system, its configuration (variants included) and steps.
+
+    `outcomes` are the reference's, `got` what a subject answered, both as JSON values, empty where
+    the case carries none.
+    """
+
+    system: System
+    config: Any
+    steps: tuple[Any, ...]
+    outcomes: tuple[Any, ...] = ()
+    got: tuple[Any, ...] = ()
+    rules: tuple[str, ...] = ()
+    note: str = ""
+
+
+def config_to_json(config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
+    """The effective configuration; with `keys` only those, without variants in any case."""
+    value: dict[str, Any] = encode(config)
+    value.pop("variants")
+    for system in SYSTEMS.values():
+        if type(config) is system.config:
+            value |= system.computed(config)
+    return {name: part for name, part in value.items() if keys is None or name in keys}
+
+
+def outcome_to_json(outcome: Any) -> dict[str, Any]:
+    """The JSON object of an outcome; an optional part, such as the payload of a hit, only where there is one.
+
+    Where a system compares outcomes in JSON, that of a subject is such an object already.
+    """
+    if type(outcome) in SHOWN:
+        return SHOWN[type(outcome)](outcome)
+    value: dict[str, Any] = encode(outcome)
+    for name in optional(type(outcome)):
+        if value[name] is None:
+            del value[name]
+    return value
+
+
+SHOWN: Final[dict[type[Any], Callable[[Any], dict[str, Any]]]] = {
+    kind: shown for system in SYSTEMS.values() for kind, shown in system.shown.items()
+}
+"""How the outcomes of some types are written."""
+
+_OPTIONAL: dict[type[Any], tuple[str, ...]] = {}
+
+
+def optional(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of an outcome that are left out where they are None: those with that default."""
+    if kind not in _OPTIONAL:
+        found = (codec.name for codec in fields_of(kind) if not codec.required and codec.default is None)
+        _OPTIONAL[kind] = tuple(found)
+    return _OPTIONAL[kind]
+
+
+def variants_to_json(config: Any) -> dict[str, Any]:
+    """The variants that are not the norm."""
+    norm = type(config.variants)()
+    return {
+        field.name: getattr(config.variants, field.name).value
+        for field in dataclasses.fields(norm)
+        if getattr(config.variants, field.name) is not getattr(norm, field.name)
+    }
+
+
+def to_json(case: Case) -> dict[str, Any]:
+    """The JSON object of a case, with the whole effective configuration."""
+    value: dict[str, Any] = {
+        "system": case.system.name,
+        "config": config_to_json(case.config),
+        "steps": [encode_op(op) for op in case.steps],
+    }
+    variants = variants_to_json(case.config)
+    if variants:
+        value["variants"] = variants
+    for name in ("outcomes", "got", "rules"):
+        if getattr(case, name):
+            value[name] = list(getattr(case, name))
+    if case.note:
+        value["note"] = case.note
+    return value
+
+
+def from_json(value: Any) -> Case:
+    """A case from its JSON object.
+
+    Raises:
+        UsageError: the first thing that is wrong, in one line.
+    """
+    if type(value) is not dict:
+        raise UsageError("a case is a JSON object with system, config and steps")
+    if "clients" in value:
+        raise UsageError("this is a history of several threads, expected a case with steps; `replay` takes histories")
+    for name in ("system", "steps"):
+        if name not in value:
+            raise UsageError(f"the case has no {name!r}")
+    unknown = sorted(value.keys() - KEYS)
+    if unknown:
+        raise UsageError(f"the case has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
+    system = system_named(str(value["system"]))
+    config = config_of(system, value)
+    steps = read_steps(system, value["steps"], "the case")
+    return Case(
+        system,
+        config,
+        steps,
+        tuple(value.get("outcomes", ())),
+        tuple(value.get("got", ())),
+        tuple(value.get("rules", ())),
+        str(value.get("note", "")),
+    )
+
+
+def config_of(system: System, value: dict[str, Any]) -> Any:
+    """The configuration that a case or a history holds, its variants included.
+
+    Raises:
+        UsageError: it is not one of this system.
+    """
+    try:
+        variants = decode_object(system.variants, value.get("variants", {}))
+        config = decode_object(system.config, value.get("config", {}))
+    except Malformed as error:
+        raise UsageError(f"the case's config: {error}") from None
+    return dataclasses.replace(config, variants=variants)
+
+
+def read_steps(system: System, value: Any, where: str) -> tuple[Any, ...]:
+    """The steps in an array.
+
+    Raises:
+        UsageError: it is no array, or one of them is no step of this system.
+    """
+    if type(value) is not list:
+        raise UsageError(f"the steps of {where} are not an array")
+    steps = []
+    for index, step in enumerate(value):
+        try:
+            steps.append(decode_op(system.ops, step))
+        except Malformed as error:
+            raise UsageError(f"step {index} of {where}: {error}") from None
+        except RecursionError:
+            raise UsageError(f"step {index} of {where} holds steps within steps, more than can be read") from None
+    return tuple(steps)
+
+
+def read_case(path: Path) -> Case:
+    """The case in a file.
+
+    Raises:
+        UsageError: the file cannot be read, is not JSON, or holds no case.
+    """
+    value = read_json(path)
+    try:
+        return from_json(value)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file.
+
+    Raises:
+        UsageError: the file cannot be read, or is not JSON.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read the case {path}: {reason}") from None
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise UsageError(f"the case {path} is not JSON: {error}") from None
+
+
+def dumps(case: Case) -> str:
+    """The text of a case file: a step a line, an outcome a line."""
+    parts = []
+    for name, value in to_json(case).items():
+        if name in {"steps", "outcomes", "got"}:
+            lines = ",\n  ".join(json.dumps(item) for item in value)
+            parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]")
+        else:
+            parts.append(f" {json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def write_case(case: Case, folder: Path, stem: str) -> Path:
+    """Write a case under a name that its content decides; the path of the file."""
+    text = dumps(case)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+    path.write_text(text, encoding="utf-8")
+    return path

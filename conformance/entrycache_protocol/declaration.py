@@ -1,0 +1,217 @@
+"""What a subject says of itself: the answer to `start`."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from entrycache_protocol.codec import Malformed, decode_object, fields_of
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.system import SYSTEMS, System
+
+MAX_SIZE_BYTES = 2**31 - 1
+UNDER_THREADS = ("concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads")
+"""Limits of histories that are true or false."""
+
+OTHER_SYSTEMS = ("pulsar-legacy", "pulsar-segmented")
+"""Systems of the protocol that are not built."""
+
+SHOWN_SYSTEMS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the runner keeps out of, because the subject cannot take it.
+
+    `readd_members` False: in the heap container a member is not added again. `heap_members`: the most members of
+    a heap container. `tail_ties` False: when the foremost cursor of an active container has left a tie or come
+    to one, every tracked cursor of it moves, if only to where it stands, before the next look.
+
+    `threads`: the most clients of a history; 1, the default, means that the subject takes no histories. In them,
+    `concurrent_resize` False: no client resizes where a listener has steps. `crossed_listeners` False: no ring of
+    listeners that use one another's namespaces. `concurrent_clear` False: no client clears or closes.
+    `exact_counts_under_threads` False: the thread's counters are not judged.
+    """
+
+    max_steps: int | None = None
+    max_size: int = MAX_SIZE_BYTES
+    null_positions: bool = True
+    readd_members: bool = True
+    heap_members: int | None = None
+    tail_ties: bool = True
+    max_requeues: int | None = None
+    threads: int = 1
+    concurrent_resize: bool = True
+    crossed_listeners: bool = True
+    concurrent_clear: bool = True
+    exact_counts_under_threads: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One system as a subject offers it. `config` None: every key may be varied.
+
+    `findings` names, for a limit or a variant, the finding that it stands for: {"limits.tail_ties": "..."}.
+    """
+
+    system: System
+    ops: frozenset[str]
+    config: frozenset[str] | None = None
+    fixed: dict[str, Any] = field(default_factory=dict)
+    variants: Any = None
+    introspection: frozenset[str] = frozenset()
+    payload: bool = False
+    leaks: bool = False
+    limits: Limits = field(default_factory=Limits)
+    findings: dict[str, str] = field(default_factory=dict)
+    implementation: dict[str, Any] = field(default_factory=dict)
+
+    def varies(self, key: str) -> bool:
+        """Whether the runner may vary this key of the configuration."""
+        return (self.config is None or key in self.config) and key not in self.fixed
+
+    @property
+    def sent_keys(self) -> frozenset[str]:
+        """The keys of the configuration that are sent."""
+        names = frozenset(codec.name for codec in fields_of(self.system.config)) - {"variants"}
+        return (names if self.config is None else names & self.config) - self.fixed.keys()
+
+    def base_config(self) -> Any:
+        """The default configuration with what the subject has fixed, and its variants."""
+        try:
+            config = decode_object(self.system.config, self.fixed)
+        except Malformed as error:
+            raise BrokenSubject(f"the subject's start answer: fixed: {error}") from None
+        return dataclasses.replace(config, variants=self.variants or self.system.variants())
+
+
+def _broken(what: str) -> BrokenSubject:
+    return BrokenSubject(f"the subject's start answer: {what}")
+
+
+def _strings(value: Any, name: str) -> frozenset[str]:
+    if type(value) is not list or any(type(item) is not str for item in value):
+        raise _broken(f"{name} is not an array of strings: {value!r}")
+    return frozenset(value)
+
+
+def _typed(value: Any, kind: type, name: str) -> Any:
+    if type(value) is not kind:
+        raise _broken(f"{name} is not {kind.__name__}: {value!r}")
+    return value
+
+
+def choose_system(answer: Any, wanted: str | None) -> str:
+    """The system that a run is about.
+
+    Raises:
+        BrokenSubject: the answer has no usable `systems`.
+        UsageError: the wanted system is not offered, or several are and none was asked for.
+    """
+    if type(answer) is not dict or type(answer.get("systems")) is not dict or not answer["systems"]:
+        raise _broken("it has no systems")
+    if type(answer.get("version")) is not int or answer["version"] != 1:
+        raise _broken(f"version is {answer.get('version')!r}, expected 1")
+    offered = answer["systems"]
+    listed = ", ".join(repr(name)[:60] for name in sorted(offered)[:SHOWN_SYSTEMS])
+    if wanted is not None:
+        if wanted not in offered:
+            raise UsageError(f"the subject does not offer {wanted!r}; it offers: {listed}")
+        name = wanted
+    elif len(offered) > 1:
+        raise UsageError(f"the subject offers several systems; choose one with --system: {listed}")
+    else:
+        name = next(iter(offered))
+    if name not in SYSTEMS and name not in OTHER_SYSTEMS:
+        raise _broken(f"systems names {name!r}; expected one of: {', '.join((*SYSTEMS, *OTHER_SYSTEMS))}")
+    if name not in SYSTEMS:
+        raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(SYSTEMS)}")
+    return str(name)
+
+
+def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
+    """The declaration in a start answer.
+
+    Raises:
+        BrokenSubject: a key has the wrong type, or names what the protocol does not know.
+        UsageError: see `choose_system`, and for an order slack above 0.
+    """
+    name = choose_system(answer, wanted)
+    system = SYSTEMS[name]
+    offer = _typed(answer["systems"][name], dict, f"systems.{name}")
+    if "ops" not in offer:
+        raise _broken(f"systems.{name}.ops is missing")
+    ops = _strings(offer["ops"], "ops")
+    unknown = sorted(ops - system.ops.keys())
+    if set(unknown) - system.other_ops:
+        raise _broken(f"ops names {sorted(set(unknown) - system.other_ops)[0]!r}, which {name} does not have")
+    names = frozenset(codec.name for codec in fields_of(system.config)) - {"variants"}
+    config = _strings(offer["config"], "config") if "config" in offer else None
+    if config is not None and config - names:
+        raise _broken(f"config names {sorted(config - names)[0]!r}, which {name} does not have")
+    fixed = _typed(offer.get("fixed", {}), dict, "fixed")
+    if fixed.keys() - names:
+        raise _broken(f"fixed names {sorted(fixed.keys() - names)[0]!r}, which {name} does not have")
+    introspection = _strings(offer.get("introspection", []), "introspection")
+    if introspection - system.introspection:
+        raise _broken(f"introspection names {sorted(introspection - system.introspection)[0]!r}")
+    try:
+        variants = decode_object(system.variants, offer.get("variants", {}))
+    except Malformed as error:
+        raise _broken(f"variants: {error}") from None
+    slack = _typed(offer.get("order_slack", 0), int, "order_slack")
+    if slack > 0:
+        raise UsageError("order_slack is not judged yet")
+    if slack < 0:
+        raise _broken(f"order_slack is {slack}, expected 0 or more")
+    declaration = Declaration(
+        system,
+        ops & system.ops.keys(),
+        config,
+        fixed,
+        variants,
+        introspection,
+        _typed(offer.get("payload", False), bool, "payload"),
+        _typed(offer.get("leaks", False), bool, "leaks"),
+        _limits(_typed(offer.get("limits", {}), dict, "limits")),
+        _findings(_typed(offer.get("findings", {}), dict, "findings")),
+        answer.get("implementation") if type(answer.get("implementation")) is dict else {},
+    )
+    declaration.base_config()
+    return declaration
+
+
+def _limits(given: dict[str, Any]) -> Limits:
+    """The limits that the suite knows; others are passed over, as a later suite may know them."""
+
+    def least(name: str, bound: int, default: int | None) -> int | None:
+        value = given.get(name, default)
+        if value is not default and (type(value) is not int or value < bound):
+            raise _broken(f"limits.{name} is {value!r}, expected an integer of {bound} or more")
+        return value
+
+    max_size = least("max_size", 0, MAX_SIZE_BYTES)
+    return Limits(
+        least("max_steps", 1, None),
+        MAX_SIZE_BYTES if max_size is None else max_size,
+        _typed(given.get("null_positions", True), bool, "limits.null_positions"),
+        _typed(given.get("readd_members", True), bool, "limits.readd_members"),
+        least("heap_members", 1, None),
+        _typed(given.get("tail_ties", True), bool, "limits.tail_ties"),
+        least("max_requeues", 0, None),
+        least("threads", 1, 1) or 1,
+        *(_typed(given.get(name, True), bool, f"limits.{name}") for name in UNDER_THREADS),
+    )
+
+
+def _findings(given: dict[str, Any]) -> dict[str, str]:
+    for name, finding in given.items():
+        if type(finding) is not str or not name.startswith(("limits.", "variants.", "fixed.")):
+            raise _broken(
+                f"findings names {name!r}; expected limits.X, variants.X or fixed.X, each with a finding's id"
+            )
+    return given
+
+
+__all__ = ["Declaration", "Limits", "choose_system", "read_declaration"]

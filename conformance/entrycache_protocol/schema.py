@@ -1,0 +1,114 @@
+"""JSON Schema of the case and of the protocol's messages, made from the dataclasses of the operations."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from entrycache_protocol.codec import json_name
+from entrycache_reference.vocabulary import Absent, Position, Span, StepsOf
+
+if TYPE_CHECKING:  # a system holds functions that make schemas
+    from entrycache_protocol.system import System
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema_of(annotation: Any) -> dict[str, Any]:
+    """The schema of a field's annotation."""
+    span = None
+    if typing.get_origin(annotation) is typing.Annotated:
+        if any(isinstance(mark, StepsOf) for mark in annotation.__metadata__):
+            return {"type": "array", "items": {"$ref": "#/$defs/step"}}
+        span = next((mark for mark in annotation.__metadata__ if isinstance(mark, Span)), None)
+        annotation = annotation.__origin__
+    annotation = getattr(annotation, "__supertype__", annotation)
+    origin = typing.get_origin(annotation)
+    if origin in {typing.Union, types.UnionType}:
+        parts = [part for part in typing.get_args(annotation) if part is not Absent]
+        options = [{"type": "null"} if part is type(None) else schema_of(part) for part in parts]
+        return options[0] if len(options) == 1 else {"anyOf": options}
+    if origin is tuple:
+        items = typing.get_args(annotation)
+        if items[-1] is ...:
+            return {"type": "array", "items": schema_of(items[0])}
+        return {"type": "array", "prefixItems": [schema_of(item) for item in items], **_exactly(len(items))}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": schema_of(typing.get_args(annotation)[1])}
+    bounds = {} if span is None else {"minimum": span.least, "maximum": span.greatest}
+    if annotation is Position:
+        return {"type": "array", "items": {"type": "integer", **bounds}, **_exactly(2)}
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return {"enum": [member.value for member in annotation]}
+    if dataclasses.is_dataclass(annotation):
+        return object_schema(typing.cast(type[Any], annotation))
+    name = {int: "integer", float: "number", bool: "boolean", str: "string"}[annotation]
+    return {"type": name, **bounds}
+
+
+def _exactly(count: int) -> dict[str, int]:
+    return {"minItems": count, "maxItems": count}
+
+
+def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
+    """The schema of a dataclass, with keys of a constant value in front."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    properties: dict[str, Any] = {name: {"const": value} for name, value in constant.items()}
+    required = list(constant)
+    for field in dataclasses.fields(kind):
+        properties[json_name(field.name)] = schema_of(hints[field.name])
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            required.append(json_name(field.name))
+    described: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        described["required"] = required
+    return described
+
+
+def step_schema(system: System) -> dict[str, Any]:
+    """The schema of one step: one alternative an operation."""
+    return {"oneOf": [object_schema(op, op=name) for name, op in system.ops.items()]}
+
+
+def config_schema(system: System) -> dict[str, Any]:
+    """The schema of a configuration; variants stand beside it in a case."""
+    schema = object_schema(system.config)
+    del schema["properties"]["variants"]
+    return schema
+
+
+def history_schema(system: System) -> dict[str, Any]:
+    """The schema of a history: a case for several threads."""
+    schema = case_schema(system)
+    steps = schema["properties"].pop("steps")
+    for name in ("outcomes", "got"):
+        del schema["properties"][name]
+    parts = {"before": steps, "clients": {"type": "array", "items": steps, "minItems": 1}, "after": steps}
+    schema["properties"] |= {**parts, "events": {"type": "array", "items": {"type": "object"}}}
+    schema |= {"title": f"A history of {system.name}", "required": ["system", "clients"]}
+    return schema
+
+
+def case_schema(system: System) -> dict[str, Any]:
+    """The schema of a case."""
+    return {
+        "$schema": DIALECT,
+        "title": f"A case of {system.name}",
+        "type": "object",
+        "properties": {
+            "system": {"const": system.name},
+            "config": config_schema(system),
+            "variants": object_schema(system.variants),
+            "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
+            "outcomes": {"type": "array", "items": {"type": "object"}},
+            "got": {"type": "array", "items": {"type": "object"}},
+            "rules": {"type": "array", "items": {"type": "string"}},
+            "note": {"type": "string"},
+        },
+        "required": ["system", "steps"],
+        "$defs": {"step": step_schema(system)},
+        "additionalProperties": False,
+    }

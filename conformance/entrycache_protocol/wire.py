@@ -1,0 +1,164 @@
+"""Requests and answers of the protocol as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NoReturn
+
+from entrycache_protocol.case import Case, config_to_json
+from entrycache_protocol.codec import Malformed, encode_op
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.history import History, parts_to_json
+from entrycache_protocol.subject import Event, Failed, Happened, Played, Skipped, Trouble
+
+MESSAGE_LENGTH: Final = 2_000
+"""What is kept of a subject's messages."""
+
+EVENT_KEYS: Final = frozenset({"client", "step", "start", "end", "outcome"})
+
+START: Final = '{"cmd":"start","version":1}\n'
+
+
+def run_line(case: Case | History, identity: int, declaration: Declaration) -> str:
+    """The request that plays a case or a history; of the configuration only what the subject lets vary is sent."""
+    config = config_to_json(case.config, declaration.sent_keys)
+    head = {"id": identity, "system": case.system.name, "config": config}
+    if isinstance(case, History):
+        request = {"cmd": "history", **head, **parts_to_json(case)}
+    else:
+        request = {"cmd": "run", **head, "steps": [encode_op(op) for op in case.steps]}
+    return json.dumps(request, separators=(",", ":")) + "\n"
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_JSON: Final = json.JSONDecoder(parse_constant=_no_number)
+
+
+def parse_line(line: bytes) -> dict[str, Any]:
+    """The JSON object of an answer.
+
+    Raises:
+        BrokenSubject: it is no JSON object in UTF-8.
+    """
+    try:
+        value = _JSON.decode(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise BrokenSubject(f"the subject answered a line that is not JSON: {shortened(line)}") from None
+    if type(value) is not dict:
+        raise BrokenSubject(f"the subject answered {shortened(line)}, expected a JSON object")
+    return value
+
+
+def cut(text: str, length: int) -> str:
+    """The text, or its beginning and a mark that there was more."""
+    return text if len(text) <= length else text[:length] + " .."
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that a terminal would not show as one character of one line."""
+    return "".join(part if part.isprintable() else ascii(part)[1:-1] for part in text)
+
+
+def shortened(line: bytes, length: int = 120) -> str:
+    """A line as it can be shown: printable and short."""
+    return cut(ascii(line[: length + 1].decode("utf-8", "replace").rstrip("\r\n")), length)
+
+
+def message_of(value: Any) -> str:
+    """A message of the subject's as it can be shown: line breaks stay."""
+    lines = str("" if value is None else value)[:MESSAGE_LENGTH].splitlines()
+    return "\n".join(printable(line) for line in lines)
+
+
+def _read_skipped(skipped: Any) -> Skipped:
+    if type(skipped) is not dict or type(skipped.get("reason")) is not str or not skipped["reason"].strip():
+        raise BrokenSubject("a skipped run gives no reason")
+    url = skipped.get("issue_url")
+    if url is not None and type(url) is not str:
+        raise BrokenSubject(f"the issue_url of a skipped run is {url!r}, expected a string")
+    return Skipped(message_of(skipped["reason"]), None if url is None else message_of(url))
+
+
+def read_answer(
+    value: dict[str, Any], case: Case | History, identity: int, declaration: Declaration
+) -> Played | Happened | Skipped | Failed:
+    """The answer to a run or a history, its outcomes typed.
+
+    Raises:
+        BrokenSubject: wrong id, wrong number of outcomes, or an outcome that the protocol does not know.
+    """
+    if type(value.get("id")) is not int or value["id"] != identity:
+        raise BrokenSubject(f"the subject answered run {value.get('id')!r}, expected run {identity}")
+    told = "events" if isinstance(case, History) else "outcomes"
+    kinds = [kind for kind in (told, "skipped", "errored") if kind in value]
+    allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks and told == "outcomes" else set())
+    if len(kinds) != 1 or value.keys() - allowed:
+        keys = ", ".join(sorted(map(repr, value)))
+        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and {told}, skipped or errored")
+    if kinds[0] == "skipped":
+        return _read_skipped(value["skipped"])
+    if kinds[0] == "errored":
+        errored = value["errored"]
+        if type(errored) is not dict:
+            raise BrokenSubject("an errored run is not described by an object")
+        step = errored.get("step")
+        if step is not None and (type(step) is not int or not 0 <= step < max(1, len(case.steps))):
+            raise BrokenSubject(f"an errored run names step {step!r} of {len(case.steps)} steps")
+        return Failed(Trouble.ERRORED, step, message_of(errored.get("message")))
+    if isinstance(case, History):
+        return Happened(_read_events(value["events"], case, declaration))
+    outcomes = value["outcomes"]
+    if type(outcomes) is not list or len(outcomes) != len(case.steps):
+        count = len(outcomes) if type(outcomes) is list else outcomes
+        raise BrokenSubject(f"the subject answered {count!r} outcomes for {len(case.steps)} steps")
+    leaked = value.get("leaked")
+    if declaration.leaks and (type(leaked) is not int or leaked < 0):
+        raise BrokenSubject(f"the subject declares leaks and answered leaked {leaked!r}, expected 0 or more")
+    typed = []
+    for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
+        try:
+            typed.append(declaration.system.read_outcome(op, outcome, declaration))
+        except Malformed as error:
+            name = type(op).name
+            raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
+    return Played(tuple(typed), leaked)
+
+
+def _read_events(events: Any, history: History, declaration: Declaration) -> tuple[Event, ...]:
+    """The events of a history, each step once, in the order of its file.
+
+    Raises:
+        BrokenSubject: a step is missing, told twice, or its ticks cannot be.
+    """
+    if type(events) is not list or len(events) != len(history.steps):
+        count = len(events) if type(events) is list else events
+        raise BrokenSubject(f"the subject answered {count!r} events for {len(history.steps)} steps")
+    by_place: dict[tuple[int, int], Any] = {}
+    for event in events:
+        if type(event) is not dict or event.keys() != EVENT_KEYS:
+            raise BrokenSubject(f"an event has not the keys {', '.join(sorted(EVENT_KEYS))}: {cut(repr(event), 120)}")
+        if any(type(event[name]) is not int for name in EVENT_KEYS - {"outcome"}):
+            raise BrokenSubject(f"an event has a number that is no integer: {cut(repr(event), 120)}")
+        by_place[event["client"], event["step"]] = event
+    found = []
+    for client, steps in history.parts():
+        end = -1
+        for index, op in enumerate(steps):
+            where = f"step {index} of client {client} ({type(op).name})"
+            event = by_place.get((client, index))
+            if event is None:
+                raise BrokenSubject(f"the subject answered no event for {where}")
+            if not end < event["start"] < event["end"]:
+                ticks = f"{event['start']} and {event['end']}"
+                raise BrokenSubject(f"{where} lies between {ticks}, and the step before it ended at {end}")
+            end = event["end"]
+            try:
+                outcome = declaration.system.read_outcome(op, event["outcome"], declaration)
+            except Malformed as error:
+                raise BrokenSubject(f"the outcome of {where}: {error}") from None
+            found.append(Event(client, index, event["start"], end, outcome))
+    return tuple(found)

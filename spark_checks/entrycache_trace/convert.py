@@ -1,0 +1,60 @@
+"""Traces from Parquet to JSON Lines and back, without loss."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from entrycache_protocol.errors import UsageError
+from entrycache_trace.files import (
+    METADATA_NAME,
+    Metadata,
+    iterate_rows,
+    list_parts,
+    metadata_of,
+    read_jsonl,
+    read_metadata,
+    write_jsonl,
+    write_rows,
+)
+from entrycache_trace.schema import COLUMNS
+
+
+def metadata_path(jsonl: Path) -> Path:
+    """Where the metadata of a JSON Lines trace stands: beside it, named after it."""
+    return jsonl.with_name(jsonl.stem + METADATA_NAME)
+
+
+def to_jsonl(directory: Path, jsonl: Path) -> int:
+    """Write a Parquet trace as JSON Lines, its metadata beside it; the number of events."""
+    parts = list_parts(directory, needed=COLUMNS)
+    metadata = read_metadata(directory)
+    jsonl.parent.mkdir(parents=True, exist_ok=True)
+    count = write_jsonl(jsonl, iterate_rows(parts))
+    text = json.dumps(asdict(metadata), indent=1, sort_keys=True)
+    metadata_path(jsonl).write_text(text + "\n", encoding="utf-8")
+    return count
+
+
+def to_parquet(jsonl: Path, directory: Path) -> int:
+    """Write a JSON Lines trace as Parquet; the number of events. Without metadata the defaults hold."""
+    if not jsonl.is_file():
+        raise UsageError(f"{jsonl}: no such file")
+    if directory.exists() and any(directory.iterdir()):
+        raise UsageError(f"{directory}: not empty; a trace is written into a new folder")
+    beside = metadata_path(jsonl)
+    metadata = Metadata(source=jsonl.name)
+    if beside.exists():
+        try:
+            metadata = metadata_of(json.loads(beside.read_text(encoding="utf-8")), str(beside))
+        except ValueError as error:
+            raise UsageError(f"{beside}: cannot be read as JSON ({error})") from None
+    return write_rows(directory, metadata, read_jsonl(jsonl))
+
+
+def convert(source: Path, target: Path) -> int:
+    """From a folder to JSON Lines, from a file to Parquet; the number of events."""
+    if source.is_dir():
+        return to_jsonl(source, target)
+    return to_parquet(source, target)

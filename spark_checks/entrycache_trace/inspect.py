@@ -1,0 +1,88 @@
+"""What a trace holds, without judging it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyarrow.compute as pc
+from rich.console import Console
+from rich.table import Table
+
+from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
+
+
+@dataclass(frozen=True)
+class BrokerSummary:
+    """The rows of one broker, counted."""
+
+    broker: str
+    parts: int
+    rows: int
+    first_seq: int
+    last_seq: int
+    missing: int
+    first_gap_seq: int | None
+    ops: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class TraceSummary:
+    """A whole trace, counted."""
+
+    metadata: Metadata
+    brokers: tuple[BrokerSummary, ...]
+
+
+def summarize(directory: Path) -> TraceSummary:
+    """Count the rows of a trace."""
+    parts = list_parts(directory, needed=("broker", "seq", "op", "cause"))
+    metadata = read_metadata(directory)
+    names = sorted({part.broker for part in parts if part.rows})
+    owned = [[part for part in parts if part.broker == name] for name in names]
+    return TraceSummary(metadata, tuple(_summarize(own) for own in owned))
+
+
+def _summarize(parts: list[Part]) -> BrokerSummary:
+    table = read_broker(parts, ("seq", "op", "cause"))
+    seqs = table["seq"].to_numpy()
+    holes = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
+    names = pc.binary_join_element_wise(table["op"], pc.fill_null(table["cause"], ""), " ")
+    ops = Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
+    return BrokerSummary(
+        parts[0].broker,
+        len(parts),
+        len(seqs),
+        int(seqs[0]),
+        int(seqs[-1]),
+        int(seqs[-1] - seqs[0] + 1 - len(seqs)),
+        int(seqs[holes[0]]) + 1 if len(holes) else None,
+        dict(sorted(ops.items())),
+    )
+
+
+def as_json(summary: TraceSummary) -> dict[str, object]:
+    """The summary as one JSON object."""
+    return {"schema": 1, "metadata": asdict(summary.metadata), "brokers": [asdict(item) for item in summary.brokers]}
+
+
+def show(summary: TraceSummary, console: Console) -> None:
+    """Print the summary as tables."""
+    about = summary.metadata
+    console.print(f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}")
+    if about.source:
+        console.print(f"source: {about.source}")
+    brokers = Table("broker", "parts", "events", "first seq", "last seq", "missing")
+    for item in summary.brokers:
+        gap = f"{item.missing} (first: {item.first_gap_seq})" if item.missing else "0"
+        brokers.add_row(item.broker, str(item.parts), str(item.rows), str(item.first_seq), str(item.last_seq), gap)
+    console.print(brokers)
+    ops = Table("event", "rows")
+    total: Counter[str] = Counter()
+    for item in summary.brokers:
+        total.update(item.ops)
+    for name, count in sorted(total.items()):
+        ops.add_row(name, str(count))
+    console.print(ops)
