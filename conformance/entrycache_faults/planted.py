@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, TypeVar
 
 from entrycache_faults.model import Model, Place
@@ -33,24 +35,42 @@ class Fault:
 
 
 class Faults:
-    """The planted faults of one reference, in the order of their definition."""
+    """The planted faults of one reference: one a rule, then the other ways to break one, each in the order of rules."""
 
     def __init__(self, package: str) -> None:
         self.package = package
-        self.planted: list[Fault] = []
+        self._planted: list[Fault] = []
 
     def __iter__(self) -> Iterator[Fault]:
-        return iter(self.planted)
+        order = {rule: at for at, rule in enumerate(Rule)}
+        return iter(sorted(self._planted, key=lambda fault: (fault.is_other, order[fault.rule])))
 
-    def plant(self, rule: Rule, *places: Place, other: bool = False) -> Callable[[_Function], _Function]:
-        """Enter the decorated function: it stands in these places, and its docstring is the sentence."""
+    def plant(
+        self, rule: Rule, *places: Place, other: bool = False, beside: Mapping[Place, object] | None = None
+    ) -> Callable[[_Function], _Function]:
+        """Enter the decorated function: it stands in these places, and its docstring is the sentence.
+
+        `other`: the rule has a fault of its own already; `beside`: what else the fault replaces.
+        """
 
         def enter(function: _Function) -> _Function:
             note = " ".join((function.__doc__ or "").split())
-            self.planted.append(Fault(rule, note, self.package, dict.fromkeys(places, function), other))
+            self._planted.append(
+                Fault(rule, note, self.package, {**dict.fromkeys(places, function), **(beside or {})}, other)
+            )
             return function
 
         return enter
+
+    def plant_reading(self, note: str, *rules: Rule, **reading: object) -> None:
+        """Enter a variant of the reference, once for each rule of the norm that it breaks."""
+        norm = import_module(f"{self.package}.step").step
+
+        def step(state: Any, event: Any, config: Any) -> Any:
+            variants = dataclasses.replace(config.variants, **reading)
+            return norm(state, event, dataclasses.replace(config, variants=variants))
+
+        self._planted += [Fault(rule, note, self.package, {"step.step": step}, is_other=True) for rule in rules]
 
     @property
     def own(self) -> tuple[Fault, ...]:

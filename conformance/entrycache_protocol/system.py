@@ -6,20 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems.kafka_streams import answers as stream_answers
-from entrycache_conformance.systems.kafka_streams import explain as stream_explain
 from entrycache_conformance.systems.kafka_streams import smoke as stream_smoke
 from entrycache_conformance.systems.kafka_streams import weights as stream_weights
+from entrycache_conformance.systems.kafka_streams.blame import BLAME as STREAM_BLAME
 from entrycache_conformance.systems.kafka_streams.fit import unfit as stream_unfit
 from entrycache_conformance.systems.kafka_streams.plan import plan as stream_plan
 from entrycache_conformance.systems.kafka_streams.state_text import state_text
 from entrycache_conformance.systems.kafka_streams.themes import Theme as StreamTheme
 from entrycache_conformance.systems.pulsar_pip430 import answers, observation, smoke, weights
+from entrycache_conformance.systems.pulsar_pip430.blame import BLAME
 from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cells
-from entrycache_conformance.systems.pulsar_pip430.explain import explain
 from entrycache_conformance.systems.pulsar_pip430.fit import unfit
 from entrycache_conformance.systems.pulsar_pip430.plan import plan
 from entrycache_conformance.systems.pulsar_pip430.queue_text import queue_text
 from entrycache_conformance.systems.pulsar_pip430.themes import Theme
+from entrycache_protocol.blame import Blame
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.plan import Plan
 from entrycache_reference import kafka_streams, pulsar_pip430
@@ -41,8 +42,8 @@ class System(NamedTuple):
     fire under another reading than the norm, or in cases that no subject is asked, only. `computed`: what stands
     in a written configuration for keys without a value; `unvaried`: keys that no case varies. `menu` and `plan`
     make cases, by a theme of `themes`; `smoke` holds one case an operation; `state_text` tells people a state,
-    under the heading `state_name`; `unfit` says why a case cannot be asked of a subject; `explain` names the rules
-    of a difference.
+    under the heading `state_name`; `unfit` says why a case cannot be asked of a subject; `blame` is
+    what explaining a difference asks.
     """
 
     name: str
@@ -61,7 +62,6 @@ class System(NamedTuple):
     step: Callable[[Any, Any, Any], Any]
     check: Callable[[Any, Any, Any, Any, dict[Rule, int]], tuple[Rule, ...]]
     broken: Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
-    answer_laws: frozenset[Rule]
     liveness: tuple[Rule, Rule]
     rules: tuple[Rule, ...]
     of_variants: frozenset[Rule]
@@ -76,7 +76,7 @@ class System(NamedTuple):
     state_name: str
     state_text: Callable[[Any], str]
     unfit: Callable[[Any, Any, Sequence[Any]], str]
-    explain: Callable[[Any, Any, list[Any], Any], tuple[Rule, ...]]
+    blame: Blame
 
     def own_ops(self, level: str) -> frozenset[str]:
         """The names of the operations that a level adds; `observe` belongs to every level and so to none."""
@@ -106,7 +106,6 @@ SYSTEMS: Final[dict[str, System]] = {
         step=pulsar_pip430.step,
         check=laws.check,
         broken=laws.broken,
-        answer_laws=laws.ANSWER_LAWS,
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
         rules=tuple(rule for rule in Rule if rule.value.startswith("R-")),
         of_variants=weights.OF_VARIANTS,
@@ -121,7 +120,7 @@ SYSTEMS: Final[dict[str, System]] = {
         state_name="queue",
         state_text=queue_text,
         unfit=unfit,
-        explain=explain,
+        blame=BLAME,
     ),
     kafka_streams.NAME: System(
         name=kafka_streams.NAME,
@@ -140,7 +139,6 @@ SYSTEMS: Final[dict[str, System]] = {
         step=kafka_streams.step,
         check=stream_laws.check,
         broken=stream_laws.broken,
-        answer_laws=frozenset(),
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
         rules=tuple(rule for rule in Rule if rule.value.startswith("K-")),
         of_variants=stream_weights.NOT_ASKED,
@@ -155,7 +153,7 @@ SYSTEMS: Final[dict[str, System]] = {
         state_name="cache",
         state_text=state_text,
         unfit=stream_unfit,
-        explain=stream_explain.explain,
+        blame=STREAM_BLAME,
     ),
 }
 """The systems that are built."""

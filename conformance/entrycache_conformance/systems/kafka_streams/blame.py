@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from entrycache_protocol.codec import decode_object
 from entrycache_conformance.systems.kafka_streams.answers import answer_type
 from entrycache_conformance.systems.kafka_streams.weights import OF_VARIANTS
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference.kafka_streams import PLANTED
+from entrycache_protocol.blame import Blame
+from entrycache_protocol.codec import decode_object
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
 from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step
 from entrycache_reference.rules import Rule
-
-if TYPE_CHECKING:
-    from entrycache_conformance.blame_proto import Seen
-    from entrycache_protocol.declaration import Declaration
+from entrycache_reference.vocabulary import ABSENT
 
 GENERAL: Final = OF_VARIANTS | {Rule.K_PUT_1, Rule.K_PUT_6, Rule.K_RANGE_2, Rule.K_EVICT_6, Rule.K_LIVENESS_2}
 """Laws of all writes, of all iterations and of readings, which almost any difference breaks; others say more."""
 
 
-def looks(declaration: Declaration, steps: Sequence[Any]) -> Sequence[Any]:
+def faults() -> Sequence[Sequence[Fault]]:
+    """What is planted function by function, and the readings of the releases."""
+    return (tuple(PLANTED),)
+
+
+def looks(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
     """`metrics`, which counts nothing and uses nothing: of the thread, and of each namespace of the case."""
     if "metrics" not in declaration.ops or not {"dirty", "lru"} <= declaration.introspection:
         return ()
@@ -37,20 +42,18 @@ def _names(steps: Sequence[Any]) -> Iterator[str]:
             yield from _names(inner) if isinstance(inner, tuple) else ()
 
 
-def told(seen: Seen) -> tuple[State, Step, Step]:
-    """The step at fault; of the subject's state what its looks say, and the rest as the reference has it."""
-    right: Step = seen.steps[seen.at]
-    shown = [seen.case.system.declared_part(look, seen.declaration.introspection) for look in seen.shown]
-    names = [op.ns for op in seen.case.steps[seen.at + 2 : seen.at + 1 + seen.looks]]
-    own = own_state(seen.pre, right.state, shown[0], dict(zip(names, shown[1:], strict=True))) if shown else right.state
-    outcome = typed(seen.case.steps[seen.at], seen.answers[seen.at]) if seen.difference.at == seen.at else right.outcome
-    return seen.pre, right, right._replace(state=own, outcome=outcome)
+def told(
+    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+) -> tuple[State, Step, Step]:
+    """Of the subject's state what its looks say, and the rest as the reference has it."""
+    state = own_state(pre, done.state, shown) if shown else done.state
+    return pre, done, done._replace(state=state, outcome=typed(op, answer))
 
 
-def own_state(pre: State, right: State, thread: dict[str, Any], seen: dict[str, dict[str, Any]]) -> State:
+def own_state(pre: State, right: State, shown: Mapping[Any, Any]) -> State:
     """The subject's state after a step, from what it shows of the thread and of each namespace."""
     spaces = dict(right.spaces)
-    for name, look in seen.items():
+    for name, look in ((op.ns, look) for op, look in shown.items() if op.ns is not ABSENT):
         if name in right.spaces or look["lru"]:
             space = right.spaces.get(name, Space())
             nodes = {**pre.spaces.get(name, Space()).nodes, **space.nodes}
@@ -61,6 +64,7 @@ def own_state(pre: State, right: State, thread: dict[str, Any], seen: dict[str, 
                 dirty=dirty,
                 **{field: look[field] for field in ("hits", "misses", "overwrites", "flushes")},
             )
+    thread = shown[Metrics()]
     return right._replace(spaces=spaces, **{field: thread[field] for field in ("puts", "gets", "evicts", "flushes")})
 
 
@@ -88,6 +92,9 @@ def _handed(key: str, value: str | None, context: dict[str, int] | None = None) 
     return Handed(key, value, Context(**(context or {})))
 
 
-def is_about(seen: Seen, row: Row) -> bool:
+def is_about(expected: Any, got: Any, row: Row) -> bool:
     """Any lookup can be part of a step; a row of another rule says more."""
     return row.rule is not Rule.K_GET_1
+
+
+BLAME: Final = Blame(faults, looks, told, is_about, GENERAL, Rule.K_LIVENESS_2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.kafka_streams import deliver, entries, spaces, stores, variants
+from entrycache_faults.reference.kafka_streams import deliver, entries, readings, spaces, stores, variants
 from entrycache_faults.reference.kafka_streams.planted import PLANTED
 
-__all__ = ["PLANTED", "deliver", "entries", "spaces", "stores", "variants"]
+__all__ = ["PLANTED", "deliver", "entries", "readings", "spaces", "stores", "variants"]

@@ -9,9 +9,18 @@ from entrycache_faults.reference.kafka_streams.planted import Taken, planted
 from entrycache_reference.kafka_streams import deliver, ops, space, spaces, writes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, ErrorKind, Failed
-from entrycache_reference.kafka_streams.running import accounted, limited_bytes
+from entrycache_reference.kafka_streams.running import Held, accounted, holds_entries, limited_bytes
 from entrycache_reference.kafka_streams.space import cleaned
-from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, with_space
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Listener,
+    Node,
+    Space,
+    State,
+    space_of,
+    total_bytes,
+    with_space,
+)
 from entrycache_reference.rules import Rule
 
 
@@ -68,9 +77,39 @@ def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: An
     return Change(done.state._replace(calls=calls), done.error)
 
 
+def _total_bytes(state: State) -> int:
+    """The total with what is still to leave it."""
+    return total_bytes(state) + state.running
+
+
+@planted(Rule.K_EVICT_3, "deliver.call_listener", other=True, beside={"state.total_bytes": _total_bytes})
+def call_listener_before_it_left(
+    state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], *rest: Any
+) -> State:
+    """During the call the evicted entry is in the total."""
+    late = sum(node.size_bytes for key, node in entries if key not in space_of(state, ns).nodes)
+    after = deliver.call_listener(state._replace(running=state.running + late), ns, listener, entries, *rest)
+    return after._replace(running=after.running - late)
+
+
 def evicted(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """One eviction of an overflow, in the running total too."""
     return accounted(state, deliver.evict_eldest(state, ns, config, *calls), ns, config)
+
+
+@planted(Rule.K_EVICT_3, "deliver.hand_over", other=True)
+def hand_over_evicted_only(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
+    """The eviction of a dirty entry hands over that entry only."""
+    own = space_of(state, ns)
+    others = tuple(key for key in own.dirty if key != evicted)
+    if evicted is None or own.listener is None:
+        return deliver.hand_over(state, ns, evicted, *rest)
+    done = deliver.hand_over(with_space(state, ns, own._replace(dirty=(evicted,))), ns, evicted, *rest)
+    now = space_of(done.state, ns)
+    kept = tuple(key for key in others if key in now.nodes and key not in now.dirty)
+    dirty = {key: now.nodes[key]._replace(is_dirty=True) for key in kept}
+    left = now._replace(nodes={**now.nodes, **dirty}, dirty=(*kept, *now.dirty))
+    return Change(with_space(done.state, ns, left), done.error)
 
 
 @planted(Rule.K_EVICT_4, "writes.relieve")
@@ -86,6 +125,12 @@ def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
 def relieve_the_fullest(state: State, ns: str, *rest: Any) -> Change:
     """The namespace that holds most entries pays."""
     return writes.relieve(state, max(sorted(state.spaces), key=lambda name: len(state.spaces[name].nodes)), *rest)
+
+
+@planted(Rule.K_EVICT_4, "writes.holds_entries", other=True)
+def holds_more_than_one(state: State, own: Held, config: Config) -> bool:
+    """An overflow leaves the last entry of the namespace."""
+    return holds_entries(state, own, config) and len(space_of(state, own.ns).recent) > 1
 
 
 @planted(Rule.K_EVICT_5, "writes.relieve")
@@ -136,6 +181,19 @@ def cleaned_half(space: Space) -> Space:
     return space._replace(dirty=())
 
 
+@planted(Rule.K_FLUSH_2, "deliver.hand_over", other=True)
+def hand_over_cleaning_afterwards(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
+    """What was written while a flush was under way is clean after it."""
+    done = deliver.hand_over(state, ns, evicted, *rest)
+    now = space_of(done.state, ns)
+    again = [key for key in space_of(state, ns).dirty if key in now.dirty]
+    if done.error is not None or not again:
+        return done
+    clean = {key: now.nodes[key]._replace(is_dirty=False) for key in again}
+    dirty = tuple(key for key in now.dirty if key not in clean)
+    return Change(with_space(done.state, ns, now._replace(nodes={**now.nodes, **clean}, dirty=dirty)))
+
+
 @planted(Rule.K_FLUSH_3, ops.Flush)
 def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """What a listener refused counts as handed over."""
@@ -156,6 +214,12 @@ def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: 
     return Change(with_space(done.state, ns, own._replace(recent=recent)), done.error)
 
 
+@planted(Rule.K_FLUSH_3, "undelivered.unheard", other=True)
+def unheard_and_forgotten(state: State, ns: str, evicted: str | None, config: Config) -> State:
+    """An eviction that cannot be delivered for want of a listener loses the entry."""
+    return state if evicted is None else with_space(state, ns, space.removed(space_of(state, ns), evicted))
+
+
 @planted(Rule.K_FLUSH_4, "deliver.without_tombstones")
 def tombstones_kept(state: State, ns: str, entries: tuple[tuple[str, Node], ...]) -> State:
     """Tombstones stay after a flush."""
@@ -170,6 +234,17 @@ def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any)
         return after, answer
     hits = space_of(state, event.ns).hits
     return with_space(after, event.ns, space_of(after, event.ns)._replace(hits=hits)), answer
+
+
+@planted(Rule.K_FLUSH_5, "deliver.hand_over", other=True)
+def hand_over_using(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
+    """What a flush hands over becomes the most recent."""
+    own = space_of(state, ns)
+    if evicted is not None or own.listener is None:
+        return deliver.hand_over(state, ns, evicted, *rest)
+    rest_of_them = tuple(key for key in own.recent if key not in own.dirty)
+    used = with_space(state, ns, own._replace(recent=(*own.dirty[::-1], *rest_of_them)))
+    return deliver.hand_over(used, ns, evicted, *rest)
 
 
 @planted(Rule.K_FLUSH_6, ops.Flush)

@@ -161,6 +161,14 @@ def range_excluding_its_end(state: State, event: ops.Range, config: Config, *cal
     return lookups.range_(state, replace(event, to_inclusive=False), config, *calls)
 
 
+@planted(Rule.K_RANGE_1, "lookups.listed", other=True)
+def listed_without_tombstones(state: State, ns: str, keys: tuple[str, ...]) -> Taken:
+    """A range leaves tombstones out."""
+    after, answer = lookups.listed(state, ns, keys)
+    assert isinstance(answer, Listed)
+    return after, Listed(tuple(entry for entry in answer.entries if entry[1] is not None))
+
+
 @planted(Rule.K_RANGE_2, ops.All)
 def all_not_using(state: State, event: ops.All, config: Config, *calls: Any) -> Taken:
     """Iterating leaves the order of use alone."""

@@ -12,7 +12,7 @@ from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed,
 from entrycache_reference.kafka_streams.running import booked, held
 from entrycache_reference.kafka_streams.size import in_order
 from entrycache_reference.kafka_streams.space import removed
-from entrycache_reference.kafka_streams.state import Node, State, space_of, with_space
+from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
 
@@ -55,6 +55,17 @@ def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: 
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(Forward(event.store, key, None) for key in unknown)
     return after._replace(forwards=(*after.forwards, *extra)), answer
+
+
+@planted(Rule.K_STORE_3, "stores.receive", other=True)
+def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any) -> State:
+    """A tombstone of a key that does not lie below is passed on."""
+    inner = stores.store_of(state, name).inner
+    after = stores.receive(state, name, entries, *rest)
+    for key, node in entries:
+        if node.value is None and key not in inner:
+            after = stores.pass_on(after, name, key, node, *rest)
+    return after
 
 
 @planted(Rule.K_STORE_4, "stores.receive")
@@ -104,6 +115,13 @@ def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *ca
         return after, answer
     uncached = with_space(after, event.store, removed(space_of(after, event.store), event.key))
     return booked(after, uncached, held(after, event.store), config), answer
+
+
+@planted(Rule.K_STORE_6, "stores.read_value", other=True)
+def value_only_looked_for(state: State, name: str, key: str, *rest: Any) -> tuple[Change, str | None]:
+    """What is read from the store below is not even offered to the cache."""
+    after, value = stores.sought(state, name, key)
+    return Change(after), value
 
 
 @planted(Rule.K_STORE_6, "stores.node_of", other=True)

@@ -6,8 +6,29 @@ does has broken its rule. They are no subjects.
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_pip430 import cursors, entries, manager, passes, reads, state, variants
+from entrycache_faults.reference.pulsar_pip430 import (
+    cursors,
+    entries,
+    manager,
+    passes,
+    readings,
+    reads,
+    state,
+    variants,
+)
 from entrycache_faults.reference.pulsar_pip430.flips import REACHABLE, flips
 from entrycache_faults.reference.pulsar_pip430.planted import PLANTED
 
-__all__ = ["PLANTED", "REACHABLE", "cursors", "entries", "flips", "manager", "passes", "reads", "state", "variants"]
+__all__ = [
+    "PLANTED",
+    "REACHABLE",
+    "cursors",
+    "entries",
+    "flips",
+    "manager",
+    "passes",
+    "readings",
+    "reads",
+    "state",
+    "variants",
+]

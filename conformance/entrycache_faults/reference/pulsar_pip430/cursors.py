@@ -113,6 +113,13 @@ def rank_before(members: Mapping[CursorName, Position | None], cursor: CursorNam
     return 0 if own is None else 1 + sum(1 for pos in members.values() if pos is not None and pos < own)
 
 
+@planted(Rule.CURSOR_7, "cursors.rank", other=True)
+def rank_with_untracked(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
+    """A rank counts the members that are not tracked too."""
+    right = cursors.rank(members, cursor)
+    return right and right + list(members.values()).count(None)
+
+
 @planted(Rule.CURSOR_8, ops.CursorRank)
 def cursor_rank_of_the_heap(state: State, event: ops.CursorRank, config: Config) -> Step:
     """A cursor of the heap container has the rank 0."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
+from typing import Final
 
-from entrycache_faults.reference.pulsar_pip430.planted import planted
+from entrycache_faults.model import Model
+from entrycache_faults.reference.pulsar_pip430.planted import PLANTED, planted
 from entrycache_reference.pulsar_pip430 import change, limits, manage, ops, outcomes, passes, remove, trigger
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
-from entrycache_reference.pulsar_pip430.state import Counts, Part, State, Step
+from entrycache_reference.pulsar_pip430.state import Counts, Part, State, Step, initial
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+LIMITS_MOST: Final = 64
+"""Models with a trigger of their own that are kept."""
 
 
 @planted(Rule.TRIGGER_1, "limits.target_bytes")
@@ -22,6 +29,18 @@ def _passed(state: State, need: int, config: Config) -> Step:
     """What one size pass for that need makes of a state, counted and named as a part."""
     done = passes.run_pass(state, passes.PassKind.SIZE, need, config, passes.Origin.TRIGGER)
     return Step(trigger.counted_cycle(done.state), done.outcome, done.rows, (Part(state, ops.Evict(need), done),))
+
+
+@planted(Rule.TRIGGER_1, "step.step", other=True)
+def step_with_the_first_trigger(state: State, event: ops.Op, config: Config) -> Step:
+    """A configure that changes the limit leaves the trigger as it was."""
+    return _triggered_at(limits.trigger_bytes(initial(config)))(state, event, config)
+
+
+@lru_cache(LIMITS_MOST)
+def _triggered_at(trigger_bytes: int) -> Callable[[State, ops.Op, Config], Step]:
+    """The reference with that trigger, whatever the limit."""
+    return Model(PLANTED.package, {"limits.trigger_bytes": lambda state: trigger_bytes}).step
 
 
 @planted(Rule.TRIGGER_2, "trigger.after_insert")
@@ -104,6 +123,14 @@ def cycle_size_pass_first(state: State, event: ops.Cycle, config: Config) -> Ste
     return Step(expired.state, trigger.both(relieved, expired), relieved.rows + expired.rows, parts)
 
 
+@planted(Rule.TRIGGER_6, ops.Cycle, other=True)
+def cycle_by_the_first_ttl(state: State, event: ops.Cycle, config: Config) -> Step:
+    """cycle expires by the time to live of the start, whatever was configured since."""
+    first = state._replace(settings=state.settings._replace(ttl_nanos=config.ttl_nanos))
+    done = trigger.cycle(first, event, config)
+    return done._replace(state=done.state._replace(settings=state.settings))
+
+
 @planted(Rule.TRIGGER_7, "trigger.both")
 def only_the_second(first: Step, second: Step) -> outcomes.Outcome:
     """cycle answers what its size pass removed."""
@@ -116,6 +143,15 @@ def bytes_over_at_least_one(state: State) -> int:
     if state.size_bytes <= limits.trigger_bytes(state):
         return 0
     return max(1, limits.bytes_over(state))
+
+
+@planted(Rule.TRIGGER_8, "trigger.after_insert", other=True)
+def after_insert_between(state: State, config: Config) -> Step:
+    """Above the trigger but not above the target a pass frees one byte, and is not counted."""
+    between = limits.trigger_bytes(state) < state.size_bytes <= limits.target_bytes(state)
+    if not between or config.eviction is Eviction.MANUAL:
+        return trigger.after_insert(state, config)
+    return passes.run_pass(state, passes.PassKind.SIZE, 1, config, passes.Origin.TRIGGER)
 
 
 @planted(Rule.TRIGGER_9, ops.Insert)

@@ -160,10 +160,29 @@ def touched_within_budget(entry: Entry, settings: Settings) -> bool:
     return decision.touched(entry, settings) and entry.requeues < settings.max_requeues
 
 
+@planted(Rule.REQUEUE_1, "passes.run_pass", other=True)
+def pass_ignoring_access(
+    state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
+) -> Step:
+    """A size pass removes an entry although it was accessed."""
+    run = passes.run_pass if kind is PassKind.TIME else _deciding(_as_if_untouched)
+    return run(state, kind, bound, config, origin)
+
+
+def _as_if_untouched(entry: Entry | None, halt: bool, settings: Settings) -> Line:
+    return decision.decide(entry, halt, settings._replace(extend_recently_accessed=False))
+
+
 @planted(Rule.REQUEUE_2, "decision.spare")
 def spare_one_less(entry: Entry, settings: Settings) -> bool:
     """The last extension of the budget is not given."""
     return entry.requeues < settings.max_requeues - 1
+
+
+@planted(Rule.REQUEUE_2, "decision.spare", other=True)
+def spare_never(entry: Entry, settings: Settings) -> bool:
+    """An entry that expects reads is not requeued."""
+    return False
 
 
 @planted(Rule.REQUEUE_3, "passes.run_pass")
@@ -213,6 +232,12 @@ def _once_more_if_exhausted(entry: Entry | None, halt: bool, settings: Settings)
     line = decision.decide(entry, halt, settings)
     spared = entry is not None and entry.requeues == settings.max_requeues
     return LINE[Rule.REQUEUE_2] if line.rule is Rule.REQUEUE_3 and spared else line
+
+
+@planted(Rule.REQUEUE_6, "decision.spare", other=True)
+def spare_one_more(entry: Entry, settings: Settings) -> bool:
+    """An entry that expects reads is requeued once more than its budget allows."""
+    return entry.requeues <= settings.max_requeues
 
 
 @planted(Rule.REQUEUE_7, "decision.touched")

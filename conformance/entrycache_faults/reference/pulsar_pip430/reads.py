@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from entrycache_faults.reference.pulsar_pip430.planted import planted
-from entrycache_reference.pulsar_pip430 import change, insert, ops, outcomes, reads, trigger
+from entrycache_reference.pulsar_pip430 import change, insert, ops, outcomes, read, reads, trigger
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Held, Part, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, Reads
 
 
 @planted(Rule.READ_7, "reads.look_up")
@@ -45,6 +47,13 @@ def fill_with_one_trigger(state: State, event: ops.Read, fills: tuple[Position, 
     after = filled.state._replace(settings=state.settings)
     relieved = trigger.after_insert(after, config) if filled.parts else Step(after, filled.outcome, ())
     return Step(relieved.state, filled.outcome, filled.rows + relieved.rows, filled.parts + relieved.parts)
+
+
+@planted(Rule.READ_9, "reads.offer", other=True)
+def offer_expecting_one_fewer(state: State, event: ops.Insert, config: Config, cause: str = "ADD") -> Step:
+    """Fills carry one expected read fewer than the read says."""
+    assert isinstance(event.expected_reads, int)
+    return trigger.offer(state, replace(event, expected_reads=Reads(event.expected_reads - 1)), config, cause)
 
 
 @planted(Rule.READ_10, ops.ReadOne)
@@ -155,3 +164,31 @@ def look_up_stored_bytes(state: State, name: CacheName, wanted: tuple[Position, 
     found = done.state.counts.hit_entries - state.counts.hit_entries
     counts = done.state.counts._replace(hit_bytes=state.counts.hit_bytes + found * config.storage_entry_size)
     return done._replace(state=done.state._replace(counts=counts))
+
+
+@planted(Rule.METRICS_6, "reads.look_up", other=True)
+def look_up_one_miss_of_all_bytes(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+    """A read counts at most one miss, but the bytes of all."""
+    done = reads.look_up(state, name, wanted, config)
+    missed = min(1, done.state.counts.miss_entries - state.counts.miss_entries)
+    counts = done.state.counts._replace(miss_entries=state.counts.miss_entries + missed)
+    return done._replace(state=done.state._replace(counts=counts))
+
+
+def _with_hits(done: Step, more: int) -> Step:
+    counts = done.state.counts._replace(hit_entries=done.state.counts.hit_entries + more)
+    return done._replace(state=done.state._replace(counts=counts))
+
+
+@planted(Rule.METRICS_6, ops.Get, other=True)
+def get_counted_as_a_hit(state: State, event: ops.Get, config: Config) -> Step:
+    """A get counts as a hit."""
+    done = read.get(state, event, config)
+    return _with_hits(done, int(done.outcome.hit)) if isinstance(done.outcome, outcomes.Hit) else done
+
+
+@planted(Rule.METRICS_6, "reads.fill", other=True)
+def fill_counted_as_hits(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+    """A fill that is cached counts as a hit too."""
+    done = reads.fill(state, event, fills, config)
+    return _with_hits(done, sum(part.step.outcome == outcomes.Inserted(True) for part in done.parts))
