@@ -28,7 +28,7 @@ class Model:
     """The reference of a system with these functions replaced; without any it does what the reference does."""
 
     def __init__(self, package: str, replaced: Mapping[Place, object] | None = None) -> None:
-        self._package = package
+        self.package = package
         self._modules: dict[str, ModuleType] = {}
         self._functions: dict[FunctionType, Any] = {}
         replaced = replaced or {}
@@ -63,13 +63,13 @@ class Model:
         return found
 
     def _module_of(self, place: str) -> str:
-        return f"{self._package}.{place.rpartition('.')[0]}"
+        return f"{self.package}.{place.rpartition('.')[0]}"
 
     def _original(self, place: str) -> ModuleType:
         return import_module(self._module_of(place))
 
     def _is_own(self, name: str | None) -> bool:
-        return name is not None and name.startswith(f"{self._package}.")
+        return name is not None and name.startswith(f"{self.package}.")
 
     def _copied(self, module: ModuleType) -> ModuleType:
         """The model's copy of a module of the reference."""

@@ -19,7 +19,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Fault:
     """An error in the reference: the rule that it breaks, a sentence, and what stands in place of what.
 
-    `is_other`: its rule has a fault of its own already; this is one more way to break it.
+    `is_other`: its rule has a fault of its own already; this is one more way to break it. `theme`: what it is about, by
+    the name of the module that it is planted in.
     """
 
     rule: Rule
@@ -27,6 +28,7 @@ class Fault:
     package: str
     replaced: Mapping[Place, object]
     is_other: bool = False
+    theme: str = ""
 
     @cached_property
     def model(self) -> Model:
@@ -35,7 +37,7 @@ class Fault:
 
 
 class Faults:
-    """The planted faults of one reference: one a rule, then the other ways to break one, each in the order of rules."""
+    """The planted faults of one reference: one a rule, then others, each in the order of rules."""
 
     def __init__(self, package: str) -> None:
         self.package = package
@@ -48,16 +50,16 @@ class Faults:
     def plant(
         self, rule: Rule, *places: Place, other: bool = False, beside: Mapping[Place, object] | None = None
     ) -> Callable[[_Function], _Function]:
-        """Enter the decorated function: it stands in these places, and its docstring is the sentence.
+        """Enter the decorated function: it stands in these places, and the sentence is its docstring, up to a blank line.
 
         `other`: the rule has a fault of its own already; `beside`: what else the fault replaces.
         """
 
         def enter(function: _Function) -> _Function:
-            note = " ".join((function.__doc__ or "").split())
-            self._planted.append(
-                Fault(rule, note, self.package, {**dict.fromkeys(places, function), **(beside or {})}, other)
-            )
+            note = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+            replaced = {**dict.fromkeys(places, function), **(beside or {})}
+            theme = function.__module__.rpartition(".")[2]
+            self._planted.append(Fault(rule, note, self.package, replaced, other, theme))
             return function
 
         return enter

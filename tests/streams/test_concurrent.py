@@ -16,7 +16,7 @@ from entrycache_conformance.concurrent.search import Tally, judge, search
 from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
-from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
 from entrycache_protocol.case import outcome_to_json, read_case
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.history import History, dumps, from_json, read_file

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from entrycache_conformance.systems.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.systems.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.subject import Subject
 from entrycache_reference.rules import Rule

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from entrycache_conformance.subjects.in_process import InProcess, Open
+from entrycache_faults.model import Model
 from entrycache_protocol.system import SYSTEMS, System
 from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams.threads import shared
@@ -22,15 +23,15 @@ SHARED: Final[Mapping[str, Open]] = {kafka_streams.NAME: _shared_streams}
 """How the reference of a system is opened for several threads."""
 
 
-def open_reference(system: System) -> Callable[[Any], Callable[[Any], Any]]:
-    """Instances that step the reference of a system."""
+def open_reference(played: System | Model) -> Callable[[Any], Callable[[Any], Any]]:
+    """Instances that step the reference of a system, or a model of it."""
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
-        state = system.initial(config)
+        state = played.initial(config)
 
         def answer(op: Any) -> Any:
             nonlocal state
-            done = system.step(state, op, config)
+            done = played.step(state, op, config)
             state = done.state
             return done.outcome
 

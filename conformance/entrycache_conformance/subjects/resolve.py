@@ -15,7 +15,7 @@ from entrycache_conformance.systems.pulsar_pip430 import fast
 from entrycache_faults.fast import EXHIBITS
 from entrycache_faults.fast.planted import Planted
 from entrycache_faults.fast.streams import STREAM_EXHIBITS
-from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import Subject
 from entrycache_protocol.system import system_named

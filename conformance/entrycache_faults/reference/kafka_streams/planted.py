@@ -1,4 +1,4 @@
-"""The list of the planted faults, and the decorator that enters a function in it."""
+"""The lists of the planted faults, and the decorators that enter a function in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from entrycache_reference.kafka_streams.state import State
 PLANTED: Final = Faults("entrycache_reference.kafka_streams")
 
 planted = PLANTED.plant
+
+THREADS: Final = Faults(PLANTED.package)
+"""Faults that only several threads show, one a rule of histories."""
+
+planted_for_threads = THREADS.plant
 
 Taken = tuple[State, Answer]
 """What an operation makes of a state, and its answer."""

@@ -13,17 +13,23 @@ from contextlib import ExitStack
 from threading import Lock, get_ident
 from typing import Any, Final
 
+from entrycache_faults.reference.kafka_streams.planted import planted_for_threads
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, ThreadCounters, Used
 from entrycache_reference.kafka_streams.state import State, initial, total_bytes
 from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.kafka_streams.threads import shared
+from entrycache_reference.rules import Rule
 
 TURNS: Final = 40
 NO_LIMIT: Final = 10_485_760
 
 WRITES: Final = (ops.Put, ops.PutIfAbsent)
+
+
+SHARED: Final = "threads.shared.Shared"
+"""The place of the cache for several threads."""
 
 
 def give_way() -> None:
@@ -37,8 +43,12 @@ def answered(outcome: Outcome, answer: Answer) -> Outcome:
     return dataclasses.replace(outcome, answer=answer)
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_5, SHARED)
 class UnlockedWrite(shared.Shared):
-    """A write reads the state without the lock: what others write meanwhile is overwritten."""
+    """A write reads the state outside the lock.
+
+    A write reads the state without the lock: what others write meanwhile is overwritten.
+    """
 
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
@@ -51,8 +61,12 @@ class UnlockedWrite(shared.Shared):
         return done.outcome
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_2, SHARED)
 class LateTotal(shared.Shared):
-    """The running total is changed after the lock is given back: an update is lost."""
+    """The running total is changed outside the lock.
+
+    The running total is changed after the lock is given back: an update is lost.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -75,8 +89,12 @@ class LateTotal(shared.Shared):
         return done.outcome
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_1, SHARED)
 class CrossedLocks(shared.Shared):
-    """Each namespace has a lock; a flush takes its own, and then that of each namespace that its listener uses."""
+    """Two flushes take two locks in two orders.
+
+    Each namespace has a lock; a flush takes its own, and then that of each namespace that its listener uses.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -97,8 +115,12 @@ class CrossedLocks(shared.Shared):
         yield from dict.fromkeys((op.ns, *inner))
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_3, SHARED)
 class LostCounts(shared.Shared):
-    """The thread's gets are counted outside the lock."""
+    """Gets are counted outside the lock.
+
+    The thread's gets are counted outside the lock.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -116,8 +138,12 @@ class LostCounts(shared.Shared):
         return outcome
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_4, SHARED)
 class HandedOverTwice(shared.Shared):
-    """A flush gathers what is dirty without the lock: two flushes hand over the same."""
+    """A flush gathers its entries outside the lock.
+
+    A flush gathers what is dirty without the lock: two flushes hand over the same.
+    """
 
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
@@ -129,8 +155,12 @@ class HandedOverTwice(shared.Shared):
         return gathered
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_6, SHARED)
 class OwnCopies(shared.Shared):
-    """A thread reads what it saw when it wrote last."""
+    """A thread reads what it saw last.
+
+    A thread reads what it saw when it wrote last.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -148,8 +178,12 @@ class OwnCopies(shared.Shared):
         return outcome
 
 
+@planted_for_threads(Rule.K_CONCURRENCY_7, SHARED)
 class LimitLookedAtFirst(shared.Shared):
-    """A write asks whether there is room before it takes the lock, and evicts only where there was none."""
+    """A write looks for room outside the lock.
+
+    A write asks whether there is room before it takes the lock, and evicts only where there was none.
+    """
 
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
