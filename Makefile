@@ -42,7 +42,7 @@ rules: environment ## text, code, tests, planted faults and docs/rules.md agree
 
 docs: environment ## write the generated pages again: rules, faults, evidence, settings, versions
 	-$(BIN)/entrycache rules --check
-	$(BIN)/python tests/faults/campaign.py
+	$(BIN)/python -m entrycache_cli.faults
 	$(BIN)/python -m entrycache_evidence
 	$(BIN)/python -m entrycache_cli.settings
 	$(BIN)/entrycache versions --write docs/versions.md

@@ -30,7 +30,7 @@ def suite_at(level: str, rounds: int) -> list[Measurement]:
     """The same for cases of one level."""
     fast = in_process("fast")
     assert fast is not None
-    menu = fast.declaration.system.menu(fast.declaration.system.ops_up_to(level), level)
+    menu = fast.declaration.system.cases.menu(fast.declaration.system.ops_up_to(level), level)
     steps: dict[str, int] = {}
 
     def in_hypothesis() -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.search import Failure
-from entrycache_conformance.systems.kafka_streams.fast import open_streams
-from entrycache_conformance.systems.pulsar_pip430 import fast
-from entrycache_protocol.case import Case, config_to_json, outcome_to_json, variants_to_json
+from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import Failure
 from entrycache_protocol.subject import Subject
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.vocabulary import ABSENT
@@ -70,7 +68,7 @@ def _is_streams(case: Case) -> bool:
 
 
 def _write(out: Path, metadata: Metadata, case: Case, calls: Sequence[Call]) -> int:
-    recorder = TraceWriter(out, metadata).recorder("one", config_to_json(case.config))
+    recorder = TraceWriter(out, metadata).recorder("one", config_to_json(case.system, case.config))
     for call in calls:
         recorder.call(call.rows)
     recorder.close()
@@ -81,11 +79,11 @@ def _write_streams(out: Path, metadata: Metadata, case: Case, calls: Sequence[Ca
     """A step that asks for counters is its own event; its outcome is what it tells."""
     out.mkdir(parents=True, exist_ok=True)
     write_metadata(out, metadata)
-    recorder = StreamRecorder(PartWriter(out, "one"), config_to_json(case.config))
+    recorder = StreamRecorder(PartWriter(out, "one"), config_to_json(case.system, case.config))
     for op, call in zip(case.steps, calls, strict=True):
         recorder.call(call.rows)
         if isinstance(op, Metrics):
-            recorder.metrics(outcome_to_json(call.outcome), None if op.ns is ABSENT else op.ns)
+            recorder.metrics(case.system.wire.write_outcome(call.outcome), None if op.ns is ABSENT else op.ns)
     recorder.close()
     return recorder.seq
 
@@ -94,8 +92,9 @@ def _fast_calls(case: Case) -> list[Call]:
     """The outcomes and rows of the fast cache, step by step."""
     rows: list[Any] = []
     calls: list[Call] = []
-    open_cache: Callable[..., Callable[[Any], Any]] = open_streams if _is_streams(case) else fast.open_fast
-    instance = open_cache(case.config, on_row=rows.append)
+    own = case.system.fast
+    assert own is not None and own.open_told is not None
+    instance = own.open_told(case.config, rows.append)
     for op in case.steps:
         outcome = instance(op)
         calls.append(Call(outcome, list(rows)))

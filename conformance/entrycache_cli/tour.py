@@ -21,6 +21,7 @@ from entrycache_cli.report.results import summary
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 
 STREAMS = "kafka-streams"
@@ -97,8 +98,9 @@ def all_shown(verdicts: dict[str, str]) -> bool:
 def traced_case(folder: Path) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
-    subject = reference()
-    menu = subject.declaration.system.menu(subject.declaration.system.ops_up_to("cursors"))
+    subject = reference(next(iter(SYSTEMS.values())))
+    system = subject.declaration.system
+    menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
     made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
     return write_case(made.case, folder, "traced")
 

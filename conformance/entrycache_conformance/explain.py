@@ -18,11 +18,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from entrycache_conformance.judge import Coverage, Difference, judge, same_without_tokens, trajectory
+from entrycache_conformance.judge import Coverage, judge, same_without_tokens, trajectory
 from entrycache_faults.planted import Fault
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Subject, Trouble
 from entrycache_reference.rules import Rule
 
@@ -48,13 +49,13 @@ class Seen(NamedTuple):
     @property
     def pre(self) -> Any:
         """The reference's state before the step at fault."""
-        return self.steps[self.at - 1].state if self.at else self.case.system.initial(self.case.config)
+        return self.steps[self.at - 1].state if self.at else self.case.system.model.initial(self.case.config)
 
     @property
     def shown(self) -> Mapping[Any, Any]:
         """What the looks after the step at fault showed."""
         after = self.answers[self.at + 1 : self.at + 1 + len(self.looks)]
-        parts = (self.case.system.declared_part(answer, self.declaration.introspection) for answer in after)
+        parts = (self.case.system.wire.declared_part(answer, self.declaration.introspection) for answer in after)
         return dict(zip(self.looks, parts, strict=True))
 
 
@@ -62,7 +63,7 @@ def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Diff
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
-        return (case.system.liveness[0 if hang else 1],)
+        return (case.system.laws.liveness[0 if hang else 1],)
     if difference.failed is not None:
         return (case.system.blame.leak,)
     seen = _seen(subject, case, steps, difference)
@@ -114,7 +115,7 @@ def _alike(seen: Seen) -> list[Rule]:
 def _answers_alike(fault: Fault, seen: Seen) -> bool:
     """Whether the reference with this fault answers as the subject did, to the end."""
     config, introspection = seen.case.config, seen.declaration.introspection
-    shown = seen.case.system.declared_part
+    shown = seen.case.system.wire.declared_part
     try:
         state = fault.model.initial(config)
         for op, answer in zip(seen.case.steps, seen.answers, strict=True):
@@ -134,8 +135,8 @@ def _broken(seen: Seen) -> list[Rule]:
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
     try:
         pre, right, own = system.blame.told(seen.pre, done, op, answer, seen.shown, seen.declaration)
-        excused = system.broken(config, pre, op, right)
-        broken = [rule for rule in system.broken(config, pre, op, own) if rule not in excused]
+        excused = system.laws.broken(config, pre, op, right)
+        broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
         return []
     return [rule for rule in broken if rule not in system.blame.general] or broken

@@ -44,9 +44,9 @@ def make_case(
     With `stops` it may end before that at every step, and then come the looks of its plan.
     """
     system = declaration.system
-    plan = system.plan(draw, declaration, tuple(menu), theme)
+    plan = system.cases.plan(draw, declaration, tuple(menu), theme)
     config = plan.config
-    state = system.initial(config)
+    state = system.model.initial(config)
     limit = plan.steps_max if steps_max is None else steps_max
     limit = min(limit, declaration.limits.max_steps or limit)
     length = len(plan.menu)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import OurError
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Answer, Failed, Skipped, Subject, Trouble
+from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
-
-if TYPE_CHECKING:  # a system holds functions that judge, and a case holds its system
-    from entrycache_protocol.case import Case
-    from entrycache_protocol.declaration import Declaration
-    from entrycache_protocol.system import System
-
-
-class OurError(AssertionError):
-    """The suite contradicts itself: an error of ours, never the subject's (exit 70)."""
 
 
 class LawBroken(OurError):
@@ -34,43 +30,29 @@ class Coverage:
     steps: int = 0
 
 
-class Difference(NamedTuple):
-    """The first step at which a subject and the reference part; `got` None: the run did not answer."""
-
-    at: int
-    expected: Any
-    got: Any
-    failed: Failed | None = None
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether the run gave no answer to this step."""
-        return self.failed is not None and self.failed.trouble is not Trouble.LEAKED
-
-
 def play(subject: Subject, case: Case) -> Answer:
     """The subject's answer to one case."""
     return subject.play([case])[0]
 
 
-def checked_step(system: System, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
+def checked_step(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
     """One step of the reference with every law checked.
 
     Raises:
         LawBroken: the reference breaks a law.
     """
-    done = system.step(state, op, config)
-    broken = system.check(config, state, op, done, coverage.fired)
+    done = system.model.step(state, op, config)
+    broken = system.laws.check(config, state, op, done, coverage.fired)
     if broken:
         names = ", ".join(rule.value for rule in broken)
         raise LawBroken(f"the reference breaks {names} at {op} in {state}")
-    system.count_cells(done, coverage.cells)
+    system.laws.count_cells(done, coverage.cells)
     return done
 
 
 def trajectory(case: Case, coverage: Coverage) -> list[Any]:
     """The reference's steps through a case."""
-    state = case.system.initial(case.config)
+    state = case.system.model.initial(case.config)
     steps = []
     for op in case.steps:
         done = checked_step(case.system, case.config, state, op, coverage)
@@ -91,7 +73,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         expected = steps[index].outcome if steps else None
         return Difference(index, expected, None, answer)
     introspection = declaration.introspection
-    shown = case.system.declared_part
+    shown = case.system.wire.declared_part
     for index, (done, got) in enumerate(zip(steps, answer.outcomes, strict=True)):
         expected = done.outcome
         if got == expected:

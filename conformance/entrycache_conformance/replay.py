@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.search import Failure
-from entrycache_protocol.case import Case, outcome_to_json, read_case
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import Failure
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Skipped, Subject
 from entrycache_reference.rules import Rule
@@ -33,11 +34,11 @@ def replay(path: Path, subject: Subject) -> Replayed:
     Raises:
         UsageError: no readable case, or one that the subject cannot be asked.
     """
-    case = read_case(path)
+    case = read_case(path, SYSTEMS)
     fit(case, subject)
     steps = trajectory(case, Coverage())
     answer = play(subject, case)
-    expected = [outcome_to_json(done.outcome) for done in steps]
+    expected = [case.system.wire.write_outcome(done.outcome) for done in steps]
     stale = [
         index for index, outcome in enumerate(case.outcomes) if index >= len(expected) or outcome != expected[index]
     ]
@@ -62,7 +63,7 @@ def fit(case: Case | History, subject: Subject) -> None:
     missing = sorted({type(op).name for op in case.steps} - declaration.ops)
     if missing:
         raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
-    reason = declaration.system.unfit(declaration, case.config, case.steps)
+    reason = declaration.system.cases.unfit(declaration, case.config, case.steps)
     if reason:
         raise UsageError(f"{subject.name}: {reason}")
     base: Any = declaration.base_config()

@@ -11,19 +11,20 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.report.terminal import expected_json, got_json
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import Threaded, conform_concurrent
 from entrycache_conformance.concurrent.search import Found
 from entrycache_conformance.explain import explain
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage, OurError
+from entrycache_conformance.judge import Coverage
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.search import Failure, Search, bulk, search
+from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
-from entrycache_protocol.case import Case, outcome_to_json, write_case
+from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import OurError
+from entrycache_protocol.failure import Failure, expected_json, got_json
 from entrycache_protocol.subject import Subject, Trouble
 from entrycache_reference.rules import Rule
 
@@ -86,7 +87,7 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
         if not declaration.system.own_ops(level) & declaration.ops:
             skipped.append({"what": f"level {level}", "reason": "the subject declares no operation of this level"})
             continue
-        menu = declaration.system.menu([name for name in wanted if name in declaration.ops], level)
+        menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
         self_check(declaration, menu, options.seed)
         found = _search(subject, level, menu, options, coverage, judged, notify)
         reasons = Counter(run.reason for run in found.skipped)
@@ -189,11 +190,11 @@ def _written(subject: Subject, failure: Failure, folder: Path) -> tuple[Failure,
     difference = failure.difference
     got: tuple[Any, ...] = ()
     if difference.got is not None:
-        right = [outcome_to_json(done.outcome) for done in failure.steps[: difference.at]]
-        got = (*right, outcome_to_json(difference.got))
+        right = [failure.case.system.wire.write_outcome(done.outcome) for done in failure.steps[: difference.at]]
+        got = (*right, failure.case.system.wire.write_outcome(difference.got))
     case: Case = dataclasses.replace(
         failure.case,
-        outcomes=tuple(outcome_to_json(done.outcome) for done in failure.steps),
+        outcomes=tuple(failure.case.system.wire.write_outcome(done.outcome) for done in failure.steps),
         got=got,
         rules=tuple(rule.value for rule in rules),
         note=difference.failed.message if difference.failed is not None else "",
@@ -237,21 +238,23 @@ def reachable(
     """
     system = declaration.system
     names = [name for name in system.ops_up_to(level) if name in declaration.ops]
-    settings = [field.name for field in dataclasses.fields(system.config) if field.name not in system.unvaried]
-    norm = declaration.variants in {None, system.variants()} and declaration.limits.null_positions
+    settings = [
+        field.name for field in dataclasses.fields(system.model.config) if field.name not in system.cases.unvaried
+    ]
+    norm = declaration.variants in {None, system.model.variants()} and not declaration.limits.keeps_rules_out
     everything = norm and len(names) == len(system.ops) and all(declaration.varies(key) for key in settings)
     if everything and all_levels and level == system.levels[-1]:
-        asked = [rule for rule in system.rules if rule not in system.of_variants]
-        return asked, list(system.cells)
+        asked = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
+        return asked, list(system.laws.cells)
     source = random.Random(0)
     scouted = Coverage()
-    menu = system.menu(names, level)
+    menu = system.cases.menu(names, level)
     for _ in range(SCOUT_CASES):
         make_case(source.randint, declaration, menu, scouted)
     share = SCOUT_CASES / profile.examples
     rule_often, cell_often = 6 * profile.rule_minimum * share, 12 * profile.cell_minimum * share
-    rules = [rule for rule in system.rules if scouted.fired.get(rule, 0) >= rule_often]
-    return rules, [cell for cell in system.cells if scouted.cells.get(cell, 0) >= cell_often]
+    rules = [rule for rule in system.laws.rules if scouted.fired.get(rule, 0) >= rule_often]
+    return rules, [cell for cell in system.laws.cells if scouted.cells.get(cell, 0) >= cell_often]
 
 
 def _to_json(
@@ -271,16 +274,16 @@ def _to_json(
         "system": subject.declaration.system.name,
         "verdict": "violates" if "violates" in verdicts else whole,
         "levels": levels,
-        "rules": {rule.value: {"fired": coverage.fired.get(rule, 0)} for rule in subject.declaration.system.rules},
-        "cells": {cell: coverage.cells.get(cell, 0) for cell in subject.declaration.system.cells},
+        "rules": {rule.value: {"fired": coverage.fired.get(rule, 0)} for rule in subject.declaration.system.laws.rules},
+        "cells": {cell: coverage.cells.get(cell, 0) for cell in subject.declaration.system.laws.cells},
         "failures": [
             {
                 "rule": rules[0].value,
                 "rules": [rule.value for rule in rules],
                 "case": str(path),
                 "step": failure.difference.at,
-                "expected": expected_json(failure.difference),
-                "got": got_json(failure.difference),
+                "expected": expected_json(failure.case.system, failure.difference),
+                "got": got_json(failure.case.system, failure.difference),
                 "steps": len(failure.case.steps),
             }
             for failure, rules, path in failures

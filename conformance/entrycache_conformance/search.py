@@ -13,11 +13,12 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
 
 from entrycache_conformance.generate import Made, Marks, make_case
-from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, shrink_steps
 from entrycache_protocol.case import Case
 from entrycache_protocol.draw import Draw
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
+from entrycache_protocol.failure import Difference, Failure
 from entrycache_protocol.subject import Failed, Skipped, Subject
 
 KEY: Final = b"entrycache"
@@ -26,14 +27,6 @@ STEP_LABEL: Final = 430
 
 Progress = Callable[[int], None]
 """Told how many examples were judged since the last call."""
-
-
-class Failure(NamedTuple):
-    """A case on which a subject and the reference differ, with the reference's steps."""
-
-    case: Case
-    steps: list[Any]
-    difference: Difference
 
 
 class _Differs(AssertionError):
@@ -351,7 +344,7 @@ def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
         return failure
 
     def differs(case: Case) -> Failure | None:
-        if case.system.unfit(subject.declaration, case.config, case.steps):
+        if case.system.cases.unfit(subject.declaration, case.config, case.steps):
             return None
         steps = trajectory(case, Coverage())
         answer = subject.play([case])[0]

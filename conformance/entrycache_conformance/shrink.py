@@ -8,12 +8,13 @@ import math
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.narrowed import Narrowed
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Failed, Subject, Trouble
 
 TRY_SECONDS: Final = 1.0
@@ -114,7 +115,7 @@ def smaller_counts(case: Case, fails: Callable[[Case], Found | None]) -> Found |
 
 
 def _fails(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Failed] | None:
-    if case.system.unfit(subject.declaration, case.config, case.steps):
+    if case.system.cases.unfit(subject.declaration, case.config, case.steps):
         return None
     try:
         answer = subject.play([case])[0]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
+from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Skipped, Subject, Trouble
 
 
@@ -24,7 +25,7 @@ class Look(NamedTuple):
 def smoke(subject: Subject) -> list[Look]:
     """Play each case that the subject can be asked, and judge it; after one that hangs no more are played."""
     looks: list[Look] = []
-    for name, steps in subject.declaration.system.smoke.items():
+    for name, steps in subject.declaration.system.cases.smoke.items():
         hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is Trouble.HANG
                    for look in looks)  # fmt: skip
         looks.append(Look(name, "not played") if hung else _look(subject, name, steps))
@@ -37,7 +38,7 @@ def _look(subject: Subject, name: str, steps: list[dict[str, Any]]) -> Look:
         return Look(name, "not offered")
     if declaration.payload:
         steps = [{**step, "token": 100 + at} if step["op"] == "insert" else step for at, step in enumerate(steps)]
-    read = from_json({"system": declaration.system.name, "steps": steps})
+    read = from_json({"system": declaration.system.name, "steps": steps}, {declaration.system.name: declaration.system})
     case = Case(read.system, declaration.base_config(), read.steps)
     if not _within_limits(case, declaration):
         return Look(name, "beyond its limits")
@@ -55,7 +56,7 @@ def _look(subject: Subject, name: str, steps: list[dict[str, Any]]) -> Look:
 def _within_limits(case: Case, declaration: Declaration) -> bool:
     """Whether the subject takes so many steps and such sizes, and no insert crosses its trigger."""
     limits = declaration.limits
-    if declaration.system.unfit(declaration, case.config, case.steps):
+    if declaration.system.cases.unfit(declaration, case.config, case.steps):
         return False
     sizes = [step.size for step in case.steps if hasattr(step, "size")]
     return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size

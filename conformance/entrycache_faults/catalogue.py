@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from entrycache_protocol.case import Case, read_case
+from entrycache_protocol.system import Systems
 
 CASES = Path(__file__).parent / "cases"
 
 
-def catalogue() -> dict[str, Case]:
+def catalogue(systems: Systems) -> dict[str, Case]:
     """The exhibits by name, each with the shortest case that shows it."""
-    return {path.stem: read_case(path) for path in sorted(CASES.glob("*.json"))}
+    return {path.stem: read_case(path, systems) for path in sorted(CASES.glob("*.json"))}

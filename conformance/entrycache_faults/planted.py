@@ -50,7 +50,7 @@ class Faults:
     def plant(
         self, rule: Rule, *places: Place, other: bool = False, beside: Mapping[Place, object] | None = None
     ) -> Callable[[_Function], _Function]:
-        """Enter the decorated function: it stands in these places, and the sentence is its docstring, up to a blank line.
+        """Enter the decorated function in these places; its docstring, up to a blank line, is the sentence.
 
         `other`: the rule has a fault of its own already; `beside`: what else the fault replaces.
         """

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from entrycache_protocol.codec import Malformed, decode_object, decode_op, encode, encode_op, fields_of
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import SYSTEMS, System, system_named
+from entrycache_protocol.system import AnySystem, Systems, system_named
+
+PLAIN = frozenset({bool, int, float, str, type(None)})
+"""Types of values that JSON has."""
 
 KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
 
@@ -25,7 +27,7 @@ class Case:
     the case carries none.
     """
 
-    system: System
+    system: AnySystem
     config: Any
     steps: tuple[Any, ...]
     outcomes: tuple[Any, ...] = ()
@@ -34,34 +36,26 @@ class Case:
     note: str = ""
 
 
-def config_to_json(config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
+def config_to_json(system: AnySystem, config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
     """The effective configuration; with `keys` only those, without variants in any case."""
     value: dict[str, Any] = encode(config)
     value.pop("variants")
-    for system in SYSTEMS.values():
-        if type(config) is system.config:
-            value |= system.computed(config)
+    value |= system.wire.computed(config)
     return {name: part for name, part in value.items() if keys is None or name in keys}
 
 
-def outcome_to_json(outcome: Any) -> dict[str, Any]:
-    """The JSON object of an outcome; an optional part, such as the payload of a hit, only where there is one.
-
-    Where a system compares outcomes in JSON, that of a subject is such an object already.
-    """
-    if type(outcome) in SHOWN:
-        return SHOWN[type(outcome)](outcome)
-    value: dict[str, Any] = encode(outcome)
+def encode_outcome(outcome: Any) -> dict[str, Any]:
+    """The JSON object of an outcome by its fields; an optional part, such as the payload of a hit, only where it is."""
+    value = {name: _plain(getattr(outcome, name)) for name in type(outcome).__slots__}
     for name in optional(type(outcome)):
         if value[name] is None:
             del value[name]
     return value
 
 
-SHOWN: Final[dict[type[Any], Callable[[Any], dict[str, Any]]]] = {
-    kind: shown for system in SYSTEMS.values() for kind, shown in system.shown.items()
-}
-"""How the outcomes of some types are written."""
+def _plain(part: Any) -> Any:
+    return part if type(part) in PLAIN else encode(part)
+
 
 _OPTIONAL: dict[type[Any], tuple[str, ...]] = {}
 
@@ -88,7 +82,7 @@ def to_json(case: Case) -> dict[str, Any]:
     """The JSON object of a case, with the whole effective configuration."""
     value: dict[str, Any] = {
         "system": case.system.name,
-        "config": config_to_json(case.config),
+        "config": config_to_json(case.system, case.config),
         "steps": [encode_op(op) for op in case.steps],
     }
     variants = variants_to_json(case.config)
@@ -102,8 +96,8 @@ def to_json(case: Case) -> dict[str, Any]:
     return value
 
 
-def from_json(value: Any) -> Case:
-    """A case from its JSON object.
+def from_json(value: Any, systems: Systems) -> Case:
+    """A case of one of these systems from its JSON object.
 
     Raises:
         UsageError: the first thing that is wrong, in one line.
@@ -118,7 +112,7 @@ def from_json(value: Any) -> Case:
     unknown = sorted(value.keys() - KEYS)
     if unknown:
         raise UsageError(f"the case has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
-    system = system_named(str(value["system"]))
+    system = system_named(str(value["system"]), systems)
     config = config_of(system, value)
     steps = read_steps(system, value["steps"], "the case")
     return Case(
@@ -132,21 +126,21 @@ def from_json(value: Any) -> Case:
     )
 
 
-def config_of(system: System, value: dict[str, Any]) -> Any:
+def config_of(system: AnySystem, value: dict[str, Any]) -> Any:
     """The configuration that a case or a history holds, its variants included.
 
     Raises:
         UsageError: it is not one of this system.
     """
     try:
-        variants = decode_object(system.variants, value.get("variants", {}))
-        config = decode_object(system.config, value.get("config", {}))
+        variants = decode_object(system.model.variants, value.get("variants", {}))
+        config = decode_object(system.model.config, value.get("config", {}))
     except Malformed as error:
         raise UsageError(f"the case's config: {error}") from None
     return dataclasses.replace(config, variants=variants)
 
 
-def read_steps(system: System, value: Any, where: str) -> tuple[Any, ...]:
+def read_steps(system: AnySystem, value: Any, where: str) -> tuple[Any, ...]:
     """The steps in an array.
 
     Raises:
@@ -165,15 +159,15 @@ def read_steps(system: System, value: Any, where: str) -> tuple[Any, ...]:
     return tuple(steps)
 
 
-def read_case(path: Path) -> Case:
-    """The case in a file.
+def read_case(path: Path, systems: Systems) -> Case:
+    """The case of one of these systems in a file.
 
     Raises:
         UsageError: the file cannot be read, is not JSON, or holds no case.
     """
     value = read_json(path)
     try:
-        return from_json(value)
+        return from_json(value, systems)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
 

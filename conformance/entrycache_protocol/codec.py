@@ -8,18 +8,14 @@ itself has an underscore behind it, which JSON has not; steps may hold steps.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import types
 import typing
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from entrycache_reference import kafka_streams
-from entrycache_reference.kafka_streams import ops as stream_ops
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
-
-STEPS: Final[Mapping[str, Mapping[str, type[Any]]]] = {kafka_streams.NAME: {op.name: op for op in stream_ops.OPS}}
-"""The operations of the systems in which steps hold steps."""
 
 
 class Malformed(ValueError):
@@ -142,7 +138,7 @@ def decoder(annotation: Any) -> Decoder:
     if typing.get_origin(annotation) is typing.Annotated:
         steps = next((mark for mark in annotation.__metadata__ if isinstance(mark, StepsOf)), None)
         if steps is not None:
-            return _steps(STEPS[steps.system])
+            return _steps({op.name: op for op in importlib.import_module(steps.package).OPS})
         span = next((mark for mark in annotation.__metadata__ if isinstance(mark, Span)), None)
         annotation = annotation.__origin__
     supertype = getattr(annotation, "__supertype__", None)

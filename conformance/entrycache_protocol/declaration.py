@@ -8,54 +8,22 @@ from typing import Any
 
 from entrycache_protocol.codec import Malformed, decode_object, fields_of
 from entrycache_protocol.errors import BrokenSubject, UsageError
-from entrycache_protocol.system import SYSTEMS, System
-
-MAX_SIZE_BYTES = 2**31 - 1
-UNDER_THREADS = ("concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads")
-"""Limits of histories that are true or false."""
-
-OTHER_SYSTEMS = ("pulsar-legacy", "pulsar-segmented")
-"""Systems of the protocol that are not built."""
+from entrycache_protocol.limits import Limits, read_limits
+from entrycache_protocol.system import OTHER_SYSTEMS, AnySystem, Systems
 
 SHOWN_SYSTEMS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the runner keeps out of, because the subject cannot take it.
-
-    `readd_members` False: in the heap container a member is not added again. `heap_members`: the most members of
-    a heap container. `tail_ties` False: when the foremost cursor of an active container has left a tie or come
-    to one, every tracked cursor of it moves, if only to where it stands, before the next look.
-
-    `threads`: the most clients of a history; 1, the default, means that the subject takes no histories. In them,
-    `concurrent_resize` False: no client resizes where a listener has steps. `crossed_listeners` False: no ring of
-    listeners that use one another's namespaces. `concurrent_clear` False: no client clears or closes.
-    `exact_counts_under_threads` False: the thread's counters are not judged.
-    """
-
-    max_steps: int | None = None
-    max_size: int = MAX_SIZE_BYTES
-    null_positions: bool = True
-    readd_members: bool = True
-    heap_members: int | None = None
-    tail_ties: bool = True
-    max_requeues: int | None = None
-    threads: int = 1
-    concurrent_resize: bool = True
-    crossed_listeners: bool = True
-    concurrent_clear: bool = True
-    exact_counts_under_threads: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """One system as a subject offers it. `config` None: every key may be varied.
 
+    `limits` are of the system's own type; None: there are none.
+
     `findings` names, for a limit or a variant, the finding that it stands for: {"limits.tail_ties": "..."}.
     """
 
-    system: System
+    system: AnySystem
     ops: frozenset[str]
     config: frozenset[str] | None = None
     fixed: dict[str, Any] = field(default_factory=dict)
@@ -63,9 +31,13 @@ class Declaration:
     introspection: frozenset[str] = frozenset()
     payload: bool = False
     leaks: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: Any = None
     findings: dict[str, str] = field(default_factory=dict)
     implementation: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.limits is None:
+            object.__setattr__(self, "limits", self.system.wire.limits())
 
     def varies(self, key: str) -> bool:
         """Whether the runner may vary this key of the configuration."""
@@ -74,16 +46,16 @@ class Declaration:
     @property
     def sent_keys(self) -> frozenset[str]:
         """The keys of the configuration that are sent."""
-        names = frozenset(codec.name for codec in fields_of(self.system.config)) - {"variants"}
+        names = frozenset(codec.name for codec in fields_of(self.system.model.config)) - {"variants"}
         return (names if self.config is None else names & self.config) - self.fixed.keys()
 
     def base_config(self) -> Any:
         """The default configuration with what the subject has fixed, and its variants."""
         try:
-            config = decode_object(self.system.config, self.fixed)
+            config = decode_object(self.system.model.config, self.fixed)
         except Malformed as error:
             raise BrokenSubject(f"the subject's start answer: fixed: {error}") from None
-        return dataclasses.replace(config, variants=self.variants or self.system.variants())
+        return dataclasses.replace(config, variants=self.variants or self.system.model.variants())
 
 
 def _broken(what: str) -> BrokenSubject:
@@ -102,7 +74,7 @@ def _typed(value: Any, kind: type, name: str) -> Any:
     return value
 
 
-def choose_system(answer: Any, wanted: str | None) -> str:
+def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
     """The system that a run is about.
 
     Raises:
@@ -123,30 +95,30 @@ def choose_system(answer: Any, wanted: str | None) -> str:
         raise UsageError(f"the subject offers several systems; choose one with --system: {listed}")
     else:
         name = next(iter(offered))
-    if name not in SYSTEMS and name not in OTHER_SYSTEMS:
-        raise _broken(f"systems names {name!r}; expected one of: {', '.join((*SYSTEMS, *OTHER_SYSTEMS))}")
-    if name not in SYSTEMS:
-        raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(SYSTEMS)}")
+    if name not in systems and name not in OTHER_SYSTEMS:
+        raise _broken(f"systems names {name!r}; expected one of: {', '.join((*systems, *OTHER_SYSTEMS))}")
+    if name not in systems:
+        raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(systems)}")
     return str(name)
 
 
-def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
+def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -> Declaration:
     """The declaration in a start answer.
 
     Raises:
         BrokenSubject: a key has the wrong type, or names what the protocol does not know.
         UsageError: see `choose_system`, and for an order slack above 0.
     """
-    name = choose_system(answer, wanted)
-    system = SYSTEMS[name]
+    name = choose_system(answer, wanted, systems)
+    system = systems[name]
     offer = _typed(answer["systems"][name], dict, f"systems.{name}")
     if "ops" not in offer:
         raise _broken(f"systems.{name}.ops is missing")
     ops = _strings(offer["ops"], "ops")
     unknown = sorted(ops - system.ops.keys())
-    if set(unknown) - system.other_ops:
-        raise _broken(f"ops names {sorted(set(unknown) - system.other_ops)[0]!r}, which {name} does not have")
-    names = frozenset(codec.name for codec in fields_of(system.config)) - {"variants"}
+    if set(unknown) - system.wire.other_ops:
+        raise _broken(f"ops names {sorted(set(unknown) - system.wire.other_ops)[0]!r}, which {name} does not have")
+    names = frozenset(codec.name for codec in fields_of(system.model.config)) - {"variants"}
     config = _strings(offer["config"], "config") if "config" in offer else None
     if config is not None and config - names:
         raise _broken(f"config names {sorted(config - names)[0]!r}, which {name} does not have")
@@ -154,10 +126,10 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
     if fixed.keys() - names:
         raise _broken(f"fixed names {sorted(fixed.keys() - names)[0]!r}, which {name} does not have")
     introspection = _strings(offer.get("introspection", []), "introspection")
-    if introspection - system.introspection:
-        raise _broken(f"introspection names {sorted(introspection - system.introspection)[0]!r}")
+    if introspection - system.wire.introspection:
+        raise _broken(f"introspection names {sorted(introspection - system.wire.introspection)[0]!r}")
     try:
-        variants = decode_object(system.variants, offer.get("variants", {}))
+        variants = decode_object(system.model.variants, offer.get("variants", {}))
     except Malformed as error:
         raise _broken(f"variants: {error}") from None
     slack = _typed(offer.get("order_slack", 0), int, "order_slack")
@@ -174,35 +146,12 @@ def read_declaration(answer: Any, wanted: str | None = None) -> Declaration:
         introspection,
         _typed(offer.get("payload", False), bool, "payload"),
         _typed(offer.get("leaks", False), bool, "leaks"),
-        _limits(_typed(offer.get("limits", {}), dict, "limits")),
+        read_limits(system.wire.limits, _typed(offer.get("limits", {}), dict, "limits")),
         _findings(_typed(offer.get("findings", {}), dict, "findings")),
         answer.get("implementation") if type(answer.get("implementation")) is dict else {},
     )
     declaration.base_config()
     return declaration
-
-
-def _limits(given: dict[str, Any]) -> Limits:
-    """The limits that the suite knows; others are passed over, as a later suite may know them."""
-
-    def least(name: str, bound: int, default: int | None) -> int | None:
-        value = given.get(name, default)
-        if value is not default and (type(value) is not int or value < bound):
-            raise _broken(f"limits.{name} is {value!r}, expected an integer of {bound} or more")
-        return value
-
-    max_size = least("max_size", 0, MAX_SIZE_BYTES)
-    return Limits(
-        least("max_steps", 1, None),
-        MAX_SIZE_BYTES if max_size is None else max_size,
-        _typed(given.get("null_positions", True), bool, "limits.null_positions"),
-        _typed(given.get("readd_members", True), bool, "limits.readd_members"),
-        least("heap_members", 1, None),
-        _typed(given.get("tail_ties", True), bool, "limits.tail_ties"),
-        least("max_requeues", 0, None),
-        least("threads", 1, 1) or 1,
-        *(_typed(given.get(name, True), bool, f"limits.{name}") for name in UNDER_THREADS),
-    )
 
 
 def _findings(given: dict[str, Any]) -> dict[str, str]:

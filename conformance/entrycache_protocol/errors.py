@@ -27,3 +27,7 @@ class MissingPrerequisite(EntrycacheError):
     """A tool or library that this command needs is not there (exit 4)."""
 
     exit_code = 4
+
+
+class OurError(AssertionError):
+    """The suite contradicts itself: an error of ours, never the subject's (exit 70)."""

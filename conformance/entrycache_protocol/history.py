@@ -13,7 +13,7 @@ from entrycache_protocol.case import Case, config_of, config_to_json, read_json,
 from entrycache_protocol.case import from_json as case_from_json
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import System, system_named
+from entrycache_protocol.system import AnySystem, Systems, system_named
 
 KEYS: Final = frozenset({"system", "config", "before", "clients", "after", "variants", "rules", "note", "events"})
 CLIENTS_MAX: Final = 64
@@ -28,7 +28,7 @@ class History:
     `events` are what a subject answered, as JSON values: start, end and outcome of every step.
     """
 
-    system: System
+    system: AnySystem
     config: Any
     before: Steps
     clients: tuple[Steps, ...]
@@ -60,7 +60,11 @@ def parts_to_json(history: History) -> dict[str, Any]:
 
 def to_json(history: History) -> dict[str, Any]:
     """The JSON object of a history, with the whole effective configuration."""
-    value = {"system": history.system.name, "config": config_to_json(history.config), **parts_to_json(history)}
+    value = {
+        "system": history.system.name,
+        "config": config_to_json(history.system, history.config),
+        **parts_to_json(history),
+    }
     variants = variants_to_json(history.config)
     if variants:
         value["variants"] = variants
@@ -77,8 +81,8 @@ def is_history(value: Any) -> bool:
     return type(value) is dict and "clients" in value
 
 
-def from_json(value: Any) -> History:
-    """A history from its JSON object.
+def from_json(value: Any, systems: Systems) -> History:
+    """A history of one of these systems from its JSON object.
 
     Raises:
         UsageError: the first thing that is wrong, in one line.
@@ -90,7 +94,7 @@ def from_json(value: Any) -> History:
     unknown = sorted(value.keys() - KEYS)
     if unknown:
         raise UsageError(f"the history has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
-    system = system_named(str(value["system"]))
+    system = system_named(str(value["system"]), systems)
     config = config_of(system, value)
     clients = value["clients"]
     if type(clients) is not list or not 0 < len(clients) <= CLIENTS_MAX:
@@ -107,7 +111,7 @@ def from_json(value: Any) -> History:
     )
 
 
-def read_file(path: Path) -> Case | History:
+def read_file(path: Path, systems: Systems) -> Case | History:
     """The case or the history in a file.
 
     Raises:
@@ -115,7 +119,7 @@ def read_file(path: Path) -> Case | History:
     """
     value = read_json(path)
     try:
-        return from_json(value) if is_history(value) else case_from_json(value)
+        return from_json(value, systems) if is_history(value) else case_from_json(value, systems)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
 

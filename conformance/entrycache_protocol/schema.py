@@ -6,13 +6,11 @@ import dataclasses
 import types
 import typing
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entrycache_protocol.codec import json_name
+from entrycache_protocol.system import AnySystem
 from entrycache_reference.vocabulary import Absent, Position, Span, StepsOf
-
-if TYPE_CHECKING:  # a system holds functions that make schemas
-    from entrycache_protocol.system import System
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -68,19 +66,19 @@ def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
     return described
 
 
-def step_schema(system: System) -> dict[str, Any]:
+def step_schema(system: AnySystem) -> dict[str, Any]:
     """The schema of one step: one alternative an operation."""
     return {"oneOf": [object_schema(op, op=name) for name, op in system.ops.items()]}
 
 
-def config_schema(system: System) -> dict[str, Any]:
+def config_schema(system: AnySystem) -> dict[str, Any]:
     """The schema of a configuration; variants stand beside it in a case."""
-    schema = object_schema(system.config)
+    schema = object_schema(system.model.config)
     del schema["properties"]["variants"]
     return schema
 
 
-def history_schema(system: System) -> dict[str, Any]:
+def history_schema(system: AnySystem) -> dict[str, Any]:
     """The schema of a history: a case for several threads."""
     schema = case_schema(system)
     steps = schema["properties"].pop("steps")
@@ -92,7 +90,7 @@ def history_schema(system: System) -> dict[str, Any]:
     return schema
 
 
-def case_schema(system: System) -> dict[str, Any]:
+def case_schema(system: AnySystem) -> dict[str, Any]:
     """The schema of a case."""
     return {
         "$schema": DIALECT,
@@ -101,7 +99,7 @@ def case_schema(system: System) -> dict[str, Any]:
         "properties": {
             "system": {"const": system.name},
             "config": config_schema(system),
-            "variants": object_schema(system.variants),
+            "variants": object_schema(system.model.variants),
             "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
             "outcomes": {"type": "array", "items": {"type": "object"}},
             "got": {"type": "array", "items": {"type": "object"}},

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from entrycache_protocol.case import Case
-    from entrycache_protocol.declaration import Declaration
-    from entrycache_protocol.history import History
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.history import History
 
 
 class Played(NamedTuple):

@@ -1,82 +1,176 @@
-"""What the suite has to know of a system: its vocabulary, its reference, its laws."""
+"""The type of a system: what the suite has to know of one, as a record of parts, by who asks.
+
+Each system builds its record in its own folder; the only list of them is `entrycache_conformance.systems`. Whoever
+finds a system by its name is given a mapping. Nothing here knows any system, and what a part is handed of the suite
+(a declaration, a case, a subject) is named in its description: their types stand above this one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from entrycache_conformance.systems.kafka_streams import answers as stream_answers
-from entrycache_conformance.systems.kafka_streams import smoke as stream_smoke
-from entrycache_conformance.systems.kafka_streams import weights as stream_weights
-from entrycache_conformance.systems.kafka_streams.blame import BLAME as STREAM_BLAME
-from entrycache_conformance.systems.kafka_streams.fit import unfit as stream_unfit
-from entrycache_conformance.systems.kafka_streams.plan import plan as stream_plan
-from entrycache_conformance.systems.kafka_streams.state_text import state_text
-from entrycache_conformance.systems.kafka_streams.themes import Theme as StreamTheme
-from entrycache_conformance.systems.pulsar_pip430 import answers, observation, smoke, weights
-from entrycache_conformance.systems.pulsar_pip430.blame import BLAME
-from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cells
-from entrycache_conformance.systems.pulsar_pip430.fit import unfit
-from entrycache_conformance.systems.pulsar_pip430.plan import plan
-from entrycache_conformance.systems.pulsar_pip430.queue_text import queue_text
-from entrycache_conformance.systems.pulsar_pip430.themes import Theme
 from entrycache_protocol.blame import Blame
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.limits import Limits
 from entrycache_protocol.plan import Plan
-from entrycache_reference import kafka_streams, pulsar_pip430
-from entrycache_reference.kafka_streams import laws as stream_laws
-from entrycache_reference.kafka_streams import ops as stream_ops
-from entrycache_reference.kafka_streams import outcomes as stream_outcomes
-from entrycache_reference.pulsar_pip430 import laws, ops, outcomes
-from entrycache_reference.pulsar_pip430.config import Variants
 from entrycache_reference.rules import Rule
 
+C = TypeVar("C")
+"""The system's configurations."""
 
-class System(NamedTuple):
-    """One cache system. Functions take and give the system's own state, events and outcomes.
+S = TypeVar("S")
+"""Its states."""
 
-    `refusal` is an answer that refuses. `read_outcome` reads what a subject answers to an operation, under its
-    declaration; `declared_part` is what is compared of an outcome under its `introspection`; `shown` writes the
-    outcomes of some types. `other_ops`: operations of the protocol that are not built. `liveness`: the rules that
-    a step breaks which never ends, and one which throws. `rules` are those that runs count; those `of_variants`
-    fire under another reading than the norm, or in cases that no subject is asked, only. `computed`: what stands
-    in a written configuration for keys without a value; `unvaried`: keys that no case varies. `menu` and `plan`
-    make cases, by a theme of `themes`; `smoke` holds one case an operation; `state_text` tells people a state,
-    under the heading `state_name`; `unfit` says why a case cannot be asked of a subject; `blame` is
-    what explaining a difference asks.
+O = TypeVar("O")  # noqa: E741 -- an operation
+"""Its operations."""
+
+R = TypeVar("R")
+"""Its outcomes."""
+
+Instance = Callable[[Any], Any]
+"""An instance under test: a function from an operation to its outcome."""
+
+
+class AnyModel(Protocol):
+    """What has a first state and steps: a reference, or a model of it with a planted fault."""
+
+    @property
+    def initial(self) -> Callable[[Any], Any]:
+        """The state that a run begins with, by its configuration."""
+
+    @property
+    def step(self) -> Callable[[Any, Any, Any], Any]:
+        """What a state, an operation and the configuration give: state, outcome and rows."""
+
+
+class Model(NamedTuple, Generic[C, S, O]):
+    """The reference. `step` takes a state, an operation and the configuration, and gives state, outcome and rows."""
+
+    config: type[C]
+    variants: type[Any]
+    initial: Callable[[C], S]
+    step: Callable[[S, O, C], Any]
+
+
+class Laws(NamedTuple, Generic[C, S, O]):
+    """What holds in every step, and what a run counts.
+
+    `check` takes a configuration, a state, an operation, its step and the counts of rules that fired, and tells the
+    rules that are broken; `broken` is the same without counting; `liveness`: the rules that a step breaks which
+    never ends, and one which throws. `rules` are those that runs count; those `of_variants` fire under a variant
+    only, or in cases that no subject is asked. `cells` are the cells of the decision table, `count_cells` counts
+    them in one step.
+    """
+
+    check: Callable[[C, S, O, Any, dict[Rule, int]], tuple[Rule, ...]]
+    broken: Callable[[C, S, O, Any], tuple[Rule, ...]]
+    liveness: tuple[Rule, Rule]
+    rules: tuple[Rule, ...]
+    of_variants: frozenset[Rule]
+    cells: tuple[str, ...] = ()
+    count_cells: Callable[[Any, dict[str, int]], None] = lambda done, cells: None
+
+
+class Wire(NamedTuple, Generic[C, O, R]):
+    """How the system is spoken of in JSON.
+
+    `read_outcome` reads what a subject answers to an operation, under its declaration; `write_outcome` is its
+    contrary, for an outcome of the reference or of a subject; `declared_part` is what is compared of an outcome
+    under an introspection. `refusal` is an answer that refuses. `computed`: what stands in a written configuration
+    for keys without a value. `other_ops`: operations of the protocol that are not built.
+    """
+
+    read_outcome: Callable[[O, Any, Any], Any]
+    write_outcome: Callable[[Any], dict[str, Any]]
+    outcome_schema: Callable[[type[Any]], dict[str, Any]]
+    declared_part: Callable[[Any, frozenset[str]], Any]
+    refusal: R
+    introspection: frozenset[str]
+    limits: type[Limits]
+    computed: Callable[[C], dict[str, Any]] = lambda config: {}
+    other_ops: frozenset[str] = frozenset()
+
+
+class Cases(NamedTuple, Generic[C, O]):
+    """How cases are made: `menu` and `plan`, by a theme of `themes`; `smoke` holds one case an operation.
+
+    `unvaried`: keys of the configuration that no case varies. `unfit` says why a case cannot be asked under a
+    declaration, empty where it can.
+    """
+
+    menu: Callable[..., tuple[str, ...]]
+    plan: Callable[..., Plan]
+    themes: Mapping[str, Any]
+    smoke: Mapping[str, list[dict[str, Any]]]
+    unvaried: frozenset[str]
+    unfit: Callable[[Any, C, Sequence[O]], str]
+
+
+class Text(NamedTuple, Generic[S]):
+    """How a state is told to people: `state`, under the heading `name`."""
+
+    name: str
+    state: Callable[[S], str]
+
+
+class Own(NamedTuple):
+    """A cache of ours as a subject: what it offers, as a start answer says it, and how an instance is opened.
+
+    `open_shared`: one that several threads may call; `open_told`: one that tells its rows to a listener.
+    """
+
+    offer: dict[str, Any]
+    open: Callable[[Any], Instance]
+    open_shared: Callable[[Any], Instance] | None = None
+    open_told: Callable[[Any, Callable[[Any], None]], Instance] | None = None
+
+
+class Histories(NamedTuple):
+    """What a level of threads has to know: how histories are made, and what is promised in them.
+
+    `kinds` of histories; `make` takes a draw, a declaration and a kind; `judge` a history, what happened and a
+    declaration. `is_sound`: whether a shorter history is still about threads, and not about what one thread does
+    wrong already. `unasked`: the rules that a declaration keeps out. `open_shared` opens the reference for several
+    threads. `ends`: the rule that a history breaks which never ends; `throws`: one in which a step throws; `rules`:
+    all. `states_max`: the bound of the search for an order. `faults`: ways to open a faulty reference, by name.
+    """
+
+    kinds: tuple[Any, ...]
+    make: Callable[[Any, Any, Any], Any]
+    judge: Callable[[Any, Any, Any], Any]
+    is_sound: Callable[[Any], bool]
+    unasked: Callable[[Any], frozenset[Rule]]
+    open_shared: Callable[[Any], Instance]
+    ends: Rule
+    throws: Rule
+    rules: tuple[Rule, ...]
+    states_max: int
+    faults: Mapping[str, Callable[[Any], Instance]]
+
+
+class System(NamedTuple, Generic[C, S, O, R]):
+    """One cache system. Functions take and give the system's own states, operations and outcomes.
+
+    `blame` is what explaining a difference asks. `fast` is our fast cache, `faults` are the planted faults of it, by
+    name. `family`: how released jars are named in front of their version. What is None or empty the system does not
+    have.
     """
 
     name: str
     levels: tuple[str, ...]
     ops: Mapping[str, type[Any]]
-    refusal: Any
-    read_outcome: Callable[[Any, Any, Any], Any]
-    outcome_schema: Callable[[type[Any]], dict[str, Any]]
-    shown: Mapping[type[Any], Callable[[Any], dict[str, Any]]]
-    declared_part: Callable[[Any, frozenset[str]], Any]
-    introspection: frozenset[str]
-    other_ops: frozenset[str]
-    config: type[Any]
-    variants: type[Any]
-    initial: Callable[[Any], Any]
-    step: Callable[[Any, Any, Any], Any]
-    check: Callable[[Any, Any, Any, Any, dict[Rule, int]], tuple[Rule, ...]]
-    broken: Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
-    liveness: tuple[Rule, Rule]
-    rules: tuple[Rule, ...]
-    of_variants: frozenset[Rule]
-    cells: tuple[str, ...]
-    count_cells: Callable[[Any, dict[str, int]], None]
-    computed: Callable[[Any], dict[str, Any]]
-    unvaried: frozenset[str]
-    menu: Callable[..., tuple[str, ...]]
-    plan: Callable[..., Plan]
-    themes: Mapping[str, Any]
-    smoke: Mapping[str, list[dict[str, Any]]]
-    state_name: str
-    state_text: Callable[[Any], str]
-    unfit: Callable[[Any, Any, Sequence[Any]], str]
+    model: Model[C, S, O]
+    laws: Laws[C, S, O]
+    wire: Wire[C, O, R]
+    cases: Cases[C, O]
+    text: Text[S]
     blame: Blame
+    fast: Own | None = None
+    faults: Mapping[str, Own] = MappingProxyType({})
+    family: str | None = None
+    histories: Histories | None = None
 
     def own_ops(self, level: str) -> frozenset[str]:
         """The names of the operations that a level adds; `observe` belongs to every level and so to none."""
@@ -88,83 +182,29 @@ class System(NamedTuple):
         return tuple(name for name, op in self.ops.items() if op.level in wanted)
 
 
-SYSTEMS: Final[dict[str, System]] = {
-    pulsar_pip430.NAME: System(
-        name=pulsar_pip430.NAME,
-        levels=ops.LEVELS,
-        ops={op.name: op for op in ops.OPS},
-        refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
-        read_outcome=answers.read_outcome,
-        outcome_schema=answers.outcome_schema,
-        shown={},
-        declared_part=observation.declared_part,
-        introspection=frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"}),
-        other_ops=weights.LEDGER_OPS,
-        config=pulsar_pip430.Config,
-        variants=Variants,
-        initial=pulsar_pip430.initial,
-        step=pulsar_pip430.step,
-        check=laws.check,
-        broken=laws.broken,
-        liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
-        rules=tuple(rule for rule in Rule if rule.value.startswith("R-")),
-        of_variants=weights.OF_VARIANTS,
-        cells=CELLS,
-        count_cells=count_cells,
-        computed=lambda config: {"grace_millis": config.effective_grace_millis},
-        unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
-        menu=weights.menu,
-        plan=plan,
-        themes={theme.value: theme for theme in Theme},
-        smoke=smoke.CASES,
-        state_name="queue",
-        state_text=queue_text,
-        unfit=unfit,
-        blame=BLAME,
-    ),
-    kafka_streams.NAME: System(
-        name=kafka_streams.NAME,
-        levels=stream_ops.LEVELS,
-        ops={op.name: op for op in stream_ops.OPS},
-        refusal=stream_outcomes.Failed(stream_outcomes.ErrorKind.ILLEGAL_STATE),
-        read_outcome=stream_answers.read_outcome,
-        outcome_schema=stream_answers.outcome_schema,
-        shown={stream_outcomes.Outcome: stream_answers.shown, dict: dict},
-        declared_part=stream_answers.declared_part,
-        introspection=stream_answers.OPTIONAL,
-        other_ops=frozenset(),
-        config=kafka_streams.Config,
-        variants=kafka_streams.Variants,
-        initial=kafka_streams.initial,
-        step=kafka_streams.step,
-        check=stream_laws.check,
-        broken=stream_laws.broken,
-        liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
-        rules=tuple(rule for rule in Rule if rule.value.startswith("K-")),
-        of_variants=stream_weights.NOT_ASKED,
-        cells=(),
-        count_cells=lambda done, cells: None,
-        computed=lambda config: {},
-        unvaried=frozenset({"variants"}),
-        menu=stream_weights.menu,
-        plan=stream_plan,
-        themes={theme.value: theme for theme in StreamTheme},
-        smoke=stream_smoke.CASES,
-        state_name="cache",
-        state_text=state_text,
-        unfit=stream_unfit,
-        blame=STREAM_BLAME,
-    ),
-}
-"""The systems that are built."""
+AnySystem = System[Any, Any, Any, Any]
+Systems = Mapping[str, AnySystem]
+
+OTHER_SYSTEMS: Final = ("pulsar-legacy", "pulsar-segmented")
+"""Systems of the protocol that are not built."""
 
 
-def system_named(name: str) -> System:
+def system_named(name: str, systems: Systems) -> AnySystem:
     """The system of that name.
 
     Raises:
         UsageError: no such system; the line names those that there are.
     """
-    if name not in SYSTEMS:
-        raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(SYSTEMS)}")
-    return SYSTEMS[name]
+    if name not in systems:
+        raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(systems)}")
+    return systems[name]
+
+
+def rules_of(prefix: str) -> tuple[Rule, ...]:
+    """The rules whose ids begin so."""
+    return tuple(rule for rule in Rule if rule.value.startswith(prefix))
+
+
+def named(ops: Collection[type[Any]]) -> dict[str, type[Any]]:
+    """The types of operations by the names of the operations."""
+    return {op.name: op for op in ops}

@@ -22,7 +22,7 @@ START: Final = '{"cmd":"start","version":1}\n'
 
 def run_line(case: Case | History, identity: int, declaration: Declaration) -> str:
     """The request that plays a case or a history; of the configuration only what the subject lets vary is sent."""
-    config = config_to_json(case.config, declaration.sent_keys)
+    config = config_to_json(case.system, case.config, declaration.sent_keys)
     head = {"id": identity, "system": case.system.name, "config": config}
     if isinstance(case, History):
         request = {"cmd": "history", **head, **parts_to_json(case)}
@@ -121,7 +121,7 @@ def read_answer(
     typed = []
     for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
         try:
-            typed.append(declaration.system.read_outcome(op, outcome, declaration))
+            typed.append(declaration.system.wire.read_outcome(op, outcome, declaration))
         except Malformed as error:
             name = type(op).name
             raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
@@ -157,7 +157,7 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
                 raise BrokenSubject(f"{where} lies between {ticks}, and the step before it ended at {end}")
             end = event["end"]
             try:
-                outcome = declaration.system.read_outcome(op, event["outcome"], declaration)
+                outcome = declaration.system.wire.read_outcome(op, event["outcome"], declaration)
             except Malformed as error:
                 raise BrokenSubject(f"the outcome of {where}: {error}") from None
             found.append(Event(client, index, event["start"], end, outcome))

@@ -37,9 +37,9 @@ class Span(NamedTuple):
 
 
 class StepsOf(NamedTuple):
-    """Marks a field that holds operations of the system of that name."""
+    """Marks a field that holds operations: those that a package of the reference lists as `OPS`."""
 
-    system: str
+    package: str
 
 
 class Absent(Enum):

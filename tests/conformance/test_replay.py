@@ -8,24 +8,27 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.replay import fit
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.case import from_json
-from entrycache_protocol.declaration import Limits
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
 
+SYSTEM = SYSTEMS["pulsar-pip430"]
+
 
 def partial(**changes: Any) -> InProcess:
-    subject = reference()
+    subject = reference(SYSTEM)
     subject._declaration = dataclasses.replace(subject.declaration, **changes)
     return subject
 
 
 def case(config: dict[str, Any], *steps: dict[str, Any]) -> Any:
-    return from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)})
+    return from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)}, SYSTEMS)
 
 
 BELOW = frozenset({"insert", "get", "evict"})
@@ -36,14 +39,14 @@ def test_a_case_that_crosses_the_trigger_needs_an_operation_of_the_level_manager
     with pytest.raises(UsageError, match="above the trigger of 9: it is one of level manager"):
         fit(crossing, partial(ops=BELOW))
     fit(crossing, partial(ops=BELOW | {"cycle"}))
-    fit(crossing, reference())
+    fit(crossing, reference(SYSTEM))
     fit(case({"max_size_bytes": 11}, INSERT), partial(ops=BELOW))
     fit(case({"max_size_bytes": 0}, INSERT), partial(ops=BELOW))
 
 
 def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
     untracked = case({}, INSERT, UNTRACKED)
-    fit(untracked, reference())
+    fit(untracked, reference(SYSTEM))
     with pytest.raises(UsageError, match="takes no null positions, and step 1 of the case has one"):
         fit(untracked, partial(limits=Limits(null_positions=False)))
 

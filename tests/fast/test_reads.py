@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from entrycache_conformance.systems.pulsar_pip430.fast import open_fast
+from entrycache_conformance.systems.pulsar_pip430.fast import open_cache
 from entrycache_fast import BrokerCache, Counters, Position, Removed, Served, Stored
 from entrycache_fast.pulsar.store import Entry
 from entrycache_reference.pulsar_pip430 import ops
@@ -139,14 +139,14 @@ RUN = (
 
 @pytest.mark.parametrize(("cache_type", "leaked"), [(BrokerCache, 0), (Hoarder, 4), (Forgetful, 4)])
 def test_references_that_are_left_are_counted(cache_type: type[BrokerCache], leaked: int) -> None:
-    instance = open_fast(Config(), cache_type)
+    instance = open_cache(Config(), cache_type)
     for op in RUN:
         instance(op)
     assert instance.leaked() == leaked
 
 
 def test_what_is_open_or_cached_at_the_end_is_no_leak() -> None:
-    instance = open_fast(Config())
+    instance = open_cache(Config())
     for op in RUN[:3]:
         instance(op)
     assert instance.leaked() == 0

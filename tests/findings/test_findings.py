@@ -14,11 +14,13 @@ import pytest
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.jvm import FAMILIES, JavaTestClasspath, java_test_classpath
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_protocol.case import outcome_to_json, read_case
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import Subject
+from tests.support import ROOT
 
-FINDINGS: Final = Path(__file__).parents[2] / "docs" / "findings"
+FINDINGS: Final = ROOT / "docs" / "findings"
 FAILED: Final = 1
 
 
@@ -41,11 +43,11 @@ class System(NamedTuple):
     """Whom a consequence concerns: the name of that part of a page."""
 
 
-SYSTEMS: Final = {
+PAGE_SYSTEMS: Final = {
     "pulsar-pip430": System("pulsar", ("4.2.4", "5.0.0-M1", "5.0.1"), "For a broker"),
     "kafka-streams": System("kafka-streams", ("3.9.2", "4.0.0", "4.3.1"), "For a topology"),
 }
-RELEASES: Final = tuple(Release(each.family, version) for each in SYSTEMS.values() for version in each.releases)
+RELEASES: Final = tuple(Release(each.family, version) for each in PAGE_SYSTEMS.values() for version in each.releases)
 
 
 class Page(NamedTuple):
@@ -65,7 +67,7 @@ class Page(NamedTuple):
 def read_page(folder: Path) -> Page:
     text = (folder / "README.md").read_text("utf-8")
     cells = dict(re.findall(r"^\| ([A-Z][a-z ]+) \| (.*) \|$", text, re.MULTILINE))
-    system = SYSTEMS[cells["System"]]
+    system = PAGE_SYSTEMS[cells["System"]]
     fails, holds = (
         tuple(release for release in system.releases if release in cells[name].split(", "))
         for name in ("Fails on", "Holds on")
@@ -144,7 +146,7 @@ def expect_as_the_page_says(page: Page, release: Release, done: subprocess.Compl
 
 def test_every_page_is_whole_and_in_the_index() -> None:
     index = (FINDINGS / "README.md").read_text("utf-8")
-    assert {page.system for page in PAGES} == set(SYSTEMS.values())
+    assert {page.system for page in PAGES} == set(PAGE_SYSTEMS.values())
     for page in PAGES:
         assert f"[{page.title}]({page.name}/README.md) | {', '.join(page.fails_on)} |" in index
         assert page.fails_on
@@ -160,8 +162,10 @@ def test_every_family_of_released_jars_has_its_pages() -> None:
 
 @pytest.mark.parametrize("page", CASES, ids=lambda page: page.name)
 def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
-    case = read_case(FINDINGS / page.name / "case.json")
-    assert [outcome_to_json(done.outcome) for done in trajectory(case, Coverage())] == list(case.outcomes)
+    case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
+    assert [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())] == list(
+        case.outcomes
+    )
     assert case.rules
 
 
@@ -169,7 +173,7 @@ def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
 def test_a_case_differs_where_its_page_says(
     release: Release, page: Page, subjects: Callable[[Release], Subject]
 ) -> None:
-    case = read_case(FINDINGS / page.name / "case.json")
+    case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
     subject = subjects(release)
     difference = judge(case, trajectory(case, Coverage()), subject.play([case])[0], subject.declaration)
     if not page.fails(release):
@@ -181,7 +185,7 @@ def test_a_case_differs_where_its_page_says(
         assert case.note in difference.failed.message
     else:
         assert difference.at == len(case.got) - 1
-        assert outcome_to_json(difference.got) == case.got[-1]
+        assert case.system.wire.write_outcome(difference.got) == case.got[-1]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jvm_driver import VERSION
 
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, clock_sites, java_test_classpath
+from tests.support.jvm.driver import VERSION
 
 NAME = "org.apache.bookkeeper.mledger.Sample"
 

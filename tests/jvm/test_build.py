@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from jvm_driver import VERSION, run_request, talk
 
 from entrycache_conformance.subjects import java
 from entrycache_conformance.subjects.jvm import clock_sites, pinned_jar, pulsar_command, pulsar_versions
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from tests.support import ROOT
+from tests.support.jvm.driver import VERSION, run_request, talk
 
 
 @pytest.mark.parametrize("version", pulsar_versions())
 def test_the_clock_sites_of_the_release_are_the_pinned_ones(version: str, released: list[str]) -> None:
-    pinned = Path(__file__).parents[2] / "conformance" / "jvm" / "pulsar" / version / "clock.sites"
+    pinned = ROOT / "conformance" / "jvm" / "pulsar" / version / "clock.sites"
     assert clock_sites(version, [_jar(version)]) == pinned.read_text("utf-8")
 
 
@@ -56,7 +57,7 @@ def test_a_new_clock_site_stops_the_driver(released: list[str], tmp_path: Path) 
 
 
 def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str], tmp_path: Path) -> None:
-    from changed_jars import NO_CLOCK_CALL, write_changed_jar
+    from entrycache_cli.faults.jars import NO_CLOCK_CALL, write_changed_jar
 
     jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
     command = pulsar_command(VERSION, str(jar))

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from java_file import compiled, run
-from jvm_driver import VERSION
 
 from entrycache_cli.report.java_test import java_test
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
 from entrycache_protocol.errors import UsageError
+from tests.support.jvm.driver import VERSION
+from tests.support.jvm.java_file import compiled, run
 
 TIMED: dict[str, Any] = {
     "system": "pulsar-pip430",

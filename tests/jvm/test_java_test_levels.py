@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from cases_cursors import CASES as CURSORS
-from cases_manager import CASES as MANAGER
-from cases_range_queue import CASES as QUEUE
-from cases_reads import CASES as READS
-from java_file import compiled, run
-from jvm_driver import VERSION
-from steps import DONE, Case, ask, cursor
 
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
 from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.jvm.cases_cursors import CASES as CURSORS
+from tests.support.jvm.cases_manager import CASES as MANAGER
+from tests.support.jvm.cases_range_queue import CASES as QUEUE
+from tests.support.jvm.cases_reads import CASES as READS
+from tests.support.jvm.driver import VERSION
+from tests.support.jvm.java_file import compiled, run
+from tests.support.jvm.steps import DONE, Case, ask, cursor
 
 STALE_RANK: Final[Case] = (
     {},

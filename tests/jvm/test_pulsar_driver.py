@@ -6,15 +6,12 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-import cases_cursors
-import cases_manager
-import cases_range_queue
-import cases_reads
 import pytest
-from jvm_driver import VERSION, Step, run_request, talk
-from steps import Case
 
 from entrycache_conformance.subjects.jvm import java_test_classpath, pulsar_command
+from tests.support.jvm import cases_cursors, cases_manager, cases_range_queue, cases_reads
+from tests.support.jvm.driver import VERSION, Step, run_request, talk
+from tests.support.jvm.steps import Case
 
 CASES: Final[dict[str, Case]] = {
     **cases_range_queue.CASES,

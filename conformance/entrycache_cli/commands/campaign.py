@@ -15,7 +15,7 @@ from entrycache_conformance.campaign.containers import containers
 from entrycache_conformance.campaign.lane import Lane, open_lane
 from entrycache_conformance.campaign.promises import promises, to_keep
 from entrycache_conformance.campaign.run import Plan, run_campaign
-from entrycache_protocol.system import SYSTEMS
+from entrycache_conformance.systems import SYSTEMS
 
 CONTAINERS: Final = "containers"
 """The theme that a program in the JVM plays on the containers of cursors alone."""
@@ -23,7 +23,7 @@ CONTAINERS: Final = "containers"
 PROMISES: Final = "promises"
 """The theme that a program in the JVM plays on the caches of Kafka Streams, each step held to what is promised."""
 
-THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.themes))
+THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
 TOLD_EVERY: Final = 1_000_000
 """Judged steps between two lines of progress on stderr."""

@@ -16,7 +16,7 @@ from entrycache_cli.commands.known import known_options
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
 from entrycache_cli.commands.settings import broker_conf_options, config_for, effective_of
 from entrycache_cli.report.terminal import console, failure_table, summary
-from entrycache_conformance.concurrent.level import LEVEL, PROMISES, offers
+from entrycache_conformance.concurrent.level import LEVEL, offers
 from entrycache_conformance.concurrent.run import said
 from entrycache_conformance.concurrent.table import history_table
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
@@ -132,7 +132,7 @@ def _default_levels(subject: Subject) -> tuple[str, ...]:
 def _levels(subject: Subject) -> tuple[str, ...]:
     """Every level of the subject's system."""
     system = subject.declaration.system
-    return (*system.levels, LEVEL) if system.name in PROMISES else system.levels
+    return (*system.levels, LEVEL) if system.histories is not None else system.levels
 
 
 def _with_progress(subject: Subject, quiet: bool, run: Callable[[Notify], Result]) -> Result:

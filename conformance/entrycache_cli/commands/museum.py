@@ -10,6 +10,7 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
 
 
@@ -18,7 +19,7 @@ from entrycache_faults.catalogue import catalogue
 @ends_with_code
 def command(as_json: bool) -> int:
     """List the exhibits: planted faults of the fast cache, each with its rule and a case that shows it."""
-    shown = catalogue()
+    shown = catalogue(SYSTEMS)
     if as_json:
         found = {
             name: {"rules": list(case.rules), "note": case.note, "steps": len(case.steps)}

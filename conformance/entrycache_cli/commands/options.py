@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from entrycache_conformance.judge import OurError
 from entrycache_conformance.subjects.resolve import Choice
-from entrycache_protocol.errors import EntrycacheError
+from entrycache_protocol.errors import EntrycacheError, OurError
 from entrycache_protocol.wire import cut
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -18,18 +18,21 @@ from entrycache_cli.commands.options import (
 )
 from entrycache_cli.report.java_test import java_test
 from entrycache_cli.report.pytest_test import pytest_test
-from entrycache_cli.report.terminal import compact, console, expected_json, failure_table, got_json
+from entrycache_cli.report.terminal import console, failure_table
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
 from entrycache_conformance.concurrent.run import said
 from entrycache_conformance.concurrent.table import history_table
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.subjects.resolve import resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.registry import linked_rules
-from entrycache_protocol.case import outcome_to_json, read_case, to_json
+from entrycache_protocol.case import read_case, to_json
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import expected_json, got_json
 from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import Subject
+from entrycache_protocol.text import compact
 
 
 @click.command("replay")
@@ -53,7 +56,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         click.echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
         return 0
     choice = choice_of(subject, kwargs)
-    case = read_file(file)
+    case = read_file(file, SYSTEMS)
     found = resolve(choice._replace(system=choice.system or case.system.name))
     if isinstance(case, History):
         return _replay_history(file, case, found, as_json)
@@ -99,8 +102,8 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
     Raises:
         UsageError: the case cannot be read, or tests in that language are not written yet.
     """
-    case = read_case(file)
-    outcomes = [outcome_to_json(done.outcome) for done in trajectory(case, Coverage())]
+    case = read_case(file, SYSTEMS)
+    outcomes = [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())]
     value = {**to_json(case), "outcomes": outcomes}
     if language == "java":
         return java_test(value)
@@ -118,8 +121,8 @@ def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
         difference = replayed.failure.difference
         shown["rules"] = [rule.value for rule in replayed.rules]
         shown["step"] = difference.at
-        shown["expected"] = expected_json(difference)
-        shown["got"] = got_json(difference)
+        shown["expected"] = expected_json(replayed.case.system, difference)
+        shown["got"] = got_json(replayed.case.system, difference)
     shown["stale_outcomes"] = replayed.stale
     return shown
 
@@ -135,7 +138,7 @@ def _show(file: Path, name: str, replayed: Replayed) -> None:
         out.print(failure_table(replayed.failure, replayed.rules))
         for rule in replayed.rules:
             out.print(f"{rule.value}: {linked_rules(rule.value)[0]['text']}", markup=False, soft_wrap=True)
-        out.print(f"expected: {compact(expected_json(difference))}", markup=False, soft_wrap=True)
-        out.print(f"got:      {compact(got_json(difference))}", markup=False, soft_wrap=True)
+        out.print(f"expected: {compact(expected_json(replayed.case.system, difference))}", markup=False, soft_wrap=True)
+        out.print(f"got:      {compact(got_json(replayed.case.system, difference))}", markup=False, soft_wrap=True)
     if replayed.stale:
         out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}", markup=False)

@@ -10,8 +10,8 @@ import click
 from entrycache_cli.commands.options import ends_with_code
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import NAMES, in_process
-from entrycache_conformance.subjects.serve import serve
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.serve import serve
 
 
 @click.command("serve")

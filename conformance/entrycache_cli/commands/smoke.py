@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
-from entrycache_cli.report.terminal import arguments, compact, console
+from entrycache_cli.report.terminal import console
 from entrycache_conformance.smoke import Look, smoke
 from entrycache_conformance.subjects.resolve import resolve
-from entrycache_protocol.case import outcome_to_json
+from entrycache_protocol.text import arguments, compact
 
 
 @click.command("smoke")
@@ -56,8 +56,10 @@ def _what(look: Look) -> str:
     if look.difference is None or look.case is None:
         return ""
     difference = look.difference
-    got = difference.failed.message if difference.failed else compact(outcome_to_json(difference.got))
+    got = (
+        difference.failed.message if difference.failed else compact(look.case.system.wire.write_outcome(difference.got))
+    )
     op = look.case.steps[difference.at]
-    expected = compact(outcome_to_json(difference.expected))
+    expected = compact(look.case.system.wire.write_outcome(difference.expected))
     rules = ", ".join(look.rules)
     return f"step {difference.at}, {type(op).name} {arguments(op)}: expected {expected}, got {got} ({rules})"

@@ -16,6 +16,7 @@ from entrycache_cli.commands.settings import broker_conf_options, effective_of
 from entrycache_cli.report.terminal import console, failure_table
 from entrycache_cli.settings.effective import Effective
 from entrycache_conformance.subjects.resolve import resolve
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
@@ -94,7 +95,7 @@ def record_command(subject: str | None, case_file: Path, out: Path, as_json: boo
     """
     from entrycache_cli.record import record  # noqa: PLC0415
 
-    case = read_case(case_file)
+    case = read_case(case_file, SYSTEMS)
     choice = choice_of(subject, kwargs)
     found = resolve(choice._replace(system=choice.system or case.system.name))
     try:

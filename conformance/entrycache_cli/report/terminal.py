@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_conformance.judge import Difference
-from entrycache_conformance.search import Failure
-from entrycache_protocol.case import outcome_to_json
-from entrycache_protocol.codec import encode_op
+from entrycache_protocol.failure import Failure, got_json
+from entrycache_protocol.text import arguments, compact
 from entrycache_reference.rules import Rule
 
 STYLE = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
@@ -34,38 +31,28 @@ def summary(report: dict[str, Any]) -> Table:
     return table
 
 
-def compact(value: Any) -> str:
-    """JSON on one line."""
-    return json.dumps(value, separators=(", ", ": "))
-
-
-def arguments(op: Any) -> str:
-    """The arguments of a step as people write them."""
-    value = encode_op(op)
-    del value["op"]
-    return "  ".join(f"{name}={json.dumps(part)}" for name, part in value.items())
-
-
 def failure_table(failure: Failure, rules: tuple[Rule, ...]) -> Table:
     """The shortest sequence, a step a line; the last line is where subject and reference part."""
     difference = failure.difference
     names = ", ".join(rule.value for rule in rules)
-    shown_part, state_text = failure.case.system.state_name, failure.case.system.state_text
+    shown_part, state_text = failure.case.system.text.name, failure.case.system.text.state
     broken = "is broken" if len(rules) == 1 else "are broken"
     table = Table(title=f"{names} {broken} at step {difference.at}", title_justify="left", show_lines=True)
     for column in ("step", "op", "expected", "got", "rule", f"{shown_part} before", f"{shown_part} after"):
         table.add_column(column, overflow="fold")
-    state = failure.case.system.initial(failure.case.config)
+    state = failure.case.system.model.initial(failure.case.config)
     for index, (op, done) in enumerate(zip(failure.case.steps, failure.steps, strict=True)):
         if index > difference.at:
             break
         bad = index == difference.at
-        got = compact(got_json(difference) if bad else outcome_to_json(done.outcome))
+        got = compact(
+            got_json(failure.case.system, difference) if bad else failure.case.system.wire.write_outcome(done.outcome)
+        )
         shown = difference.expected if bad and difference.expected is not None else done.outcome
         cells = (
             str(index),
             f"{type(op).name}  {arguments(op)}",
-            compact(outcome_to_json(shown)),
+            compact(failure.case.system.wire.write_outcome(shown)),
             got,
             names if bad else (done.rows[-1].rule.value if done.rows else ""),
             state_text(state),
@@ -74,18 +61,6 @@ def failure_table(failure: Failure, rules: tuple[Rule, ...]) -> Table:
         table.add_row(*(Text(cell, style="red" if bad and cell is got else "") for cell in cells))
         state = done.state
     return table
-
-
-def got_json(difference: Difference) -> Any:
-    """What the subject answered, or how it failed to."""
-    if difference.failed is not None:
-        return {"failed": difference.failed.trouble.value, "message": difference.failed.message}
-    return outcome_to_json(difference.got)
-
-
-def expected_json(difference: Difference) -> Any:
-    """What the reference answers at the difference; null where there is no step."""
-    return None if difference.expected is None else outcome_to_json(difference.expected)
 
 
 def console(stderr: bool = False) -> Console:

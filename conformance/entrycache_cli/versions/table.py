@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from entrycache_cli.versions.records import Judged
 from entrycache_cli.versions.releases import ABSENT, Absent, Pinned
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.rules import Rule
 
 CONFORMS: Final = "conforms"
@@ -70,7 +70,7 @@ def rules_of_findings(folder: Path) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, tuple[str, ...]] = {}
     for page in sorted(folder.glob("*/case.json")):
-        found[page.parent.name] = read_case(page).rules
+        found[page.parent.name] = read_case(page, SYSTEMS).rules
     return found
 
 
@@ -88,7 +88,7 @@ def versions_of(
     versions = tuple(
         _version(subject, digest, judged, pinned(subject)) for (subject, digest), judged in sorted(grouped.items())
     )
-    rules = {rule.value for judged in records for rule in SYSTEMS[judged.system].rules}
+    rules = {rule.value for judged in records for rule in SYSTEMS[judged.system].laws.rules}
     cells: dict[str, tuple[Cell, ...]] = {
         rule.value: tuple(_cell(rule.value, version, findings) for version in versions)
         for rule in Rule

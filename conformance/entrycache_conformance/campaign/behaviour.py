@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.report.terminal import arguments, compact
 from entrycache_conformance.campaign.difference import shortened
 from entrycache_conformance.campaign.make import make_run
 from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
-from entrycache_protocol.case import Case, outcome_to_json
-from entrycache_protocol.declaration import Declaration, Limits
+from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.text import arguments, compact
 
 THEMES: Final = {
     "pulsar-pip430": ("small-keys", "default", "fills-and-holds", "cursors-many"),
@@ -52,13 +53,13 @@ def behaviours(
         UsageError: they are about different systems.
     """
     declaration = _both(before.declaration, after.declaration)
-    menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
+    menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     themes = THEMES[declaration.system.name]
     found: dict[str, Behaviour] = {}
     for number in range(cases):
         theme = themes[number % len(themes)]
         steps = STEPS_OF_LONG if theme == LONG else STEPS
-        case = make_run(declaration, menu, declaration.system.themes[theme], f"{seed}/{number}", steps, None).case
+        case = make_run(declaration, menu, declaration.system.cases.themes[theme], f"{seed}/{number}", steps, None).case
         cut = shortened(case, lambda shorter: _difference(before, after, shorter, declaration))
         if cut is not None:
             one = _named(before, after, *_plain(before, after, *cut, declaration))
@@ -82,7 +83,8 @@ def _both(one: Declaration, other: Declaration) -> Declaration:
         config=one.sent_keys & other.sent_keys,
         introspection=one.introspection & other.introspection,
         payload=one.payload and other.payload,
-        limits=Limits(
+        limits=dataclasses.replace(
+            one.limits,
             max_size=min(limits.max_size for limits in both),
             null_positions=all(limits.null_positions for limits in both),
             readd_members=all(limits.readd_members for limits in both),
@@ -101,7 +103,7 @@ def _difference(before: Subject, after: Subject, case: Case, declaration: Declar
     other = after.play([case])[0]
     if not isinstance(one, Played) or not isinstance(other, Played):
         return None
-    shown = case.system.declared_part
+    shown = case.system.wire.declared_part
     for at, (left, right) in enumerate(zip(one.outcomes, other.outcomes, strict=True)):
         expected, got = shown(left, declaration.introspection), shown(right, declaration.introspection)
         if expected != got:
@@ -138,7 +140,14 @@ def _named(before: Subject, after: Subject, case: Case, difference: Difference) 
             shown = [f"`{n}` {getattr(case.config.variants, n).value} becomes {variants[n].value}" for n in names]
             label = JOINED.join(shown)
             break
-    return Behaviour(label, rules, case, outcome_to_json(difference.expected), outcome_to_json(difference.got), 1)
+    return Behaviour(
+        label,
+        rules,
+        case,
+        case.system.wire.write_outcome(difference.expected),
+        case.system.wire.write_outcome(difference.got),
+        1,
+    )
 
 
 def _variants(before: Declaration, after: Declaration) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.campaign.lane import Outer
 from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
-from entrycache_protocol.declaration import Limits
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 PROGRAM: Final = Path(__file__).with_name("ContainerCampaign.java")

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.judge import Coverage, Difference, judge, trajectory
+from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_protocol.case import Case, outcome_to_json, write_case
+from entrycache_protocol.case import Case, write_case
+from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Subject
 
 TRIES = 2_000
@@ -33,8 +34,8 @@ class Kept(NamedTuple):
             "case": self.number,
             "steps": len(self.case.steps),
             "op": type(self.case.steps[self.difference.at]).name,
-            "expected": outcome_to_json(self.difference.expected),
-            "got": None if got is None else outcome_to_json(got),
+            "expected": self.case.system.wire.write_outcome(self.difference.expected),
+            "got": None if got is None else self.case.system.wire.write_outcome(got),
             "file": self.path.name,
         }
 
@@ -50,8 +51,8 @@ def keep(name: str, case: Case, folder: Path) -> Kept | None:
         return None
     short, difference = found
     steps = trajectory(short, Coverage())
-    right = [outcome_to_json(done.outcome) for done in steps]
-    got = () if difference.got is None else (*right[: difference.at], outcome_to_json(difference.got))
+    right = [short.system.wire.write_outcome(done.outcome) for done in steps]
+    got = () if difference.got is None else (*right[: difference.at], short.system.wire.write_outcome(difference.got))
     note = "" if difference.failed is None else difference.failed.message
     whole = dataclasses.replace(short, outcomes=tuple(right), got=got, note=note)
     return Kept(name, 0, whole, difference, write_case(whole, folder, name.replace(":", "-")))

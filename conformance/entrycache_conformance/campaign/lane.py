@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import entrycache_fast
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, jar_under_test, released_command
 from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
-from entrycache_protocol.declaration import Declaration, Limits, read_declaration
+from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.limits import Limits
 from entrycache_protocol.subject import Played
 from entrycache_protocol.wire import START, parse_line, shortened
 
@@ -92,7 +94,7 @@ class Outer:
         self._writer = threading.Thread(target=self._write, daemon=True)
         self._writer.start()
         self._lines.put(START)
-        self.declaration = read_declaration(parse_line(self._read()))
+        self.declaration = read_declaration(parse_line(self._read()), SYSTEMS)
 
     def _write(self) -> None:
         pipe = self._process.stdin
@@ -202,11 +204,11 @@ def common(lanes: Sequence[Lane]) -> Declaration:
 
 def _narrowest(one: Limits, other: Limits) -> Limits:
     values: dict[str, Any] = {}
-    for field in dataclasses.fields(Limits):
+    for field in dataclasses.fields(one):
         both = getattr(one, field.name), getattr(other, field.name)
         known = [value for value in both if value is not None]
         values[field.name] = min(known) if known else None
-    return Limits(**values)
+    return type(one)(**values)
 
 
 def digest_of(folder: str) -> str:

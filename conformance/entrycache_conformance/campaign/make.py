@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from entrycache_conformance.campaign.lane import Run
 from entrycache_conformance.judge import Coverage, checked_step
-from entrycache_protocol.case import Case, outcome_to_json
+from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import AnySystem
 from entrycache_protocol.wire import run_line
 
 REMEMBERED: Final = 200_000
@@ -43,15 +44,15 @@ def make_run(
     """
     draw = Source(seed)
     system = declaration.system
-    plan = system.plan(draw, declaration, tuple(menu), theme)
-    state = system.initial(plan.config)
+    plan = system.cases.plan(draw, declaration, tuple(menu), theme)
+    state = system.model.initial(plan.config)
     length = len(plan.menu) - 1
     made = []
     outcomes = []
     for _ in range(min(steps, declaration.limits.max_steps or steps)):
         op = plan.make(plan.menu[draw(0, length)], state)
         done = (
-            system.step(state, op, plan.config)
+            system.model.step(state, op, plan.config)
             if coverage is None
             else checked_step(system, plan.config, state, op, coverage)
         )
@@ -59,16 +60,16 @@ def make_run(
         made.append(op)
         outcomes.append(done.outcome)
     case = Case(system, plan.config, tuple(made))
-    return Run(case, run_line(case, 0, declaration), tuple(outcomes), [_json(outcome) for outcome in outcomes])
+    return Run(case, run_line(case, 0, declaration), tuple(outcomes), [_json(system, outcome) for outcome in outcomes])
 
 
-def _json(outcome: Any) -> dict[str, Any]:
+def _json(system: AnySystem, outcome: Any) -> dict[str, Any]:
     try:
-        known = _REMEMBERED.get((type(outcome), outcome))
+        known: dict[str, Any] | None = _REMEMBERED.get((type(outcome), outcome))
     except TypeError:  # what `observe` shows holds mappings
-        return outcome_to_json(outcome)
+        return system.wire.write_outcome(outcome)
     if known is None:
-        known = outcome_to_json(outcome)
+        known = system.wire.write_outcome(outcome)
         if len(_REMEMBERED) < REMEMBERED:
             _REMEMBERED[type(outcome), outcome] = known
     return known

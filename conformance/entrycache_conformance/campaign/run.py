@@ -13,7 +13,6 @@ from entrycache_conformance.campaign.lane import Lane, Run, common
 from entrycache_conformance.campaign.make import make_run
 from entrycache_conformance.judge import Coverage
 from entrycache_protocol.case import variants_to_json
-from entrycache_protocol.declaration import Limits
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 
@@ -53,11 +52,11 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
         UsageError: the subjects are not alike, or their system has no such theme.
     """
     declaration = common(lanes)
-    themes = declaration.system.themes
+    themes = declaration.system.cases.themes
     if plan.theme not in themes:
         raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
     theme = themes[plan.theme]
-    menu = declaration.system.menu(name for name in declaration.system.ops if name in declaration.ops)
+    menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     coverage = Coverage()
     judged = dict.fromkeys((lane.name for lane in lanes), 0)
     kept: list[Kept] = []
@@ -117,7 +116,7 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
 
 def _subject(lane: Lane, steps: int) -> dict[str, Any]:
     declaration = lane.declaration
-    norm = Limits()
+    norm = type(declaration.limits)()
     return {
         "name": lane.name,
         "artifact": lane.artifact,

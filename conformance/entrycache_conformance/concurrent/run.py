@@ -9,10 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.concurrent.level import LEVEL, PROMISES, is_proved, offers, unasked
+from entrycache_conformance.concurrent.level import LEVEL, is_proved, offers, promises_of
 from entrycache_conformance.concurrent.search import Found, Tally, search
-from entrycache_conformance.judge import OurError
-from entrycache_protocol.case import outcome_to_json
+from entrycache_protocol.errors import OurError
 from entrycache_protocol.history import History, write_history
 from entrycache_protocol.subject import Happened, Subject
 from entrycache_reference.rules import Rule
@@ -49,7 +48,7 @@ def conform_concurrent(
     if not offers(declaration):
         reason = "the subject declares no histories: limits.threads is 1 or absent"
         return Threaded({LEVEL: level}, [], [{"what": f"level {LEVEL}", "reason": reason}], ())
-    promises = PROMISES[declaration.system.name]
+    promises = promises_of(declaration.system)
     tally = Tally()
     wanted = min(wanted, HISTORIES_MAX)
     found = search(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
@@ -71,7 +70,9 @@ def conform_concurrent(
         path = _written(found, folder)
         return Threaded({LEVEL: level}, [_to_json(found, path)], skipped, ((found, path),), tally.fired)
     see_what_is_spoilt(subject, tally.ended)
-    unmet = [rule.value for rule in promises.rules if rule not in unasked(declaration) and not tally.fired[rule]]
+    unmet = [
+        rule.value for rule in promises.rules if rule not in promises.unasked(declaration) and not tally.fired[rule]
+    ]
     if unmet:
         skipped.append({"what": f"level {LEVEL}", "reason": f"no history asked for {', '.join(unmet)}"})
     elif tally.histories:
@@ -91,11 +92,11 @@ def see_what_is_spoilt(subject: Subject, ended: tuple[History, Happened] | None)
     declaration = subject.declaration
     events = []
     for event in happened.events:
-        outcome = outcome_to_json(event.outcome)
+        outcome = history.system.wire.write_outcome(event.outcome)
         if event.client == len(history.clients) and "entries" in outcome and "bytes" in outcome:
             outcome = {**outcome, "bytes": outcome["bytes"] + 1}
         events.append(event._replace(outcome=outcome))
-    if not PROMISES[history.system.name].judge(history, Happened(tuple(events)), declaration).broken:
+    if not promises_of(history.system).judge(history, Happened(tuple(events)), declaration).broken:
         raise SpoiltUnseen("an answer that was spoilt on purpose was not seen; this run would prove nothing")
 
 

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.concurrent.level import PROMISES, is_proved, rule_of
+from entrycache_conformance.concurrent.level import is_proved, promises_of, rule_of
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
-from entrycache_protocol.case import outcome_to_json
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Failed, Happened, HistoryAnswer, Skipped, Subject
 from entrycache_reference.kafka_streams.threads import Break
@@ -79,7 +78,7 @@ def search(
     subject: Subject, wanted: int, seed: int, tally: Tally, progress: Callable[[int], None] = lambda count: None
 ) -> Found | None:
     """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
-    promises = PROMISES[subject.declaration.system.name]
+    promises = promises_of(subject.declaration.system)
     source = random.Random(seed)
     made = 0
     while made < wanted:
@@ -99,7 +98,7 @@ def search(
 
 def judge(subject: Subject, history: History, answer: HistoryAnswer, tally: Tally) -> Found | None:
     """What an answer breaks, if anything."""
-    promises = PROMISES[history.system.name]
+    promises = promises_of(history.system)
     if isinstance(answer, Skipped):
         tally.skipped.append(answer)
         return None
@@ -122,7 +121,9 @@ def judge(subject: Subject, history: History, answer: HistoryAnswer, tally: Tall
 
 def with_events(history: History, happened: Happened) -> History:
     """The history with what was answered, as its file tells it."""
-    events = [{**event._asdict(), "outcome": outcome_to_json(event.outcome)} for event in happened.events]
+    events = [
+        {**event._asdict(), "outcome": history.system.wire.write_outcome(event.outcome)} for event in happened.events
+    ]
     return dataclasses.replace(history, events=tuple(events))
 
 
@@ -161,7 +162,7 @@ def _is_alike(found: Found, like: Found) -> bool:
 
 def shrink(subject: Subject, found: Found) -> Found:
     """The shortest history found that fails in the same way, and how often it does."""
-    promises = PROMISES[found.history.system.name]
+    promises = promises_of(found.history.system)
     left = CANDIDATES if found.failed is None or is_proved(found.failed) else SILENT_CANDIDATES
     shortest = found
     often = OFTEN if found.failed is None else SILENT_OFTEN if is_proved(found.failed) else 1

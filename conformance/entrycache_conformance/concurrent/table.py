@@ -7,8 +7,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.report.terminal import arguments, compact
 from entrycache_conformance.concurrent.search import Found
+from entrycache_protocol.text import arguments, compact
 
 
 def history_table(found: Found) -> Table:

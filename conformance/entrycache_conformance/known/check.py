@@ -7,16 +7,16 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_cli.report.terminal import compact, expected_json, got_json
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.known.entry import Entry
 from entrycache_conformance.known.running import Running, is_about, is_about_another
 from entrycache_conformance.replay import fit
 from entrycache_conformance.subjects.narrowed import Narrowed
-from entrycache_protocol.declaration import Limits
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import expected_json, got_json
 from entrycache_protocol.subject import Skipped, Subject
+from entrycache_protocol.text import compact
 from entrycache_reference.rules import Rule
 
 
@@ -73,7 +73,7 @@ def check(entry: Entry, folder: Path, subject: Subject, run: Running) -> Checked
     difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
         return _same(entry, State.PASSES, "its case does as the rules say; remove the entry")
-    got, expected = got_json(difference), expected_json(difference)
+    got, expected = got_json(case.system, difference), expected_json(case.system, difference)
     rules = [rule.value for rule in explain(subject, case, steps, difference)]
     wrong = []
     if not same_answer(got, entry.got):
@@ -89,7 +89,7 @@ def check(entry: Entry, folder: Path, subject: Subject, run: Running) -> Checked
 
 def _without_limits(subject: Subject) -> Subject:
     """The subject without the limits that keep searches away from what is known."""
-    return Narrowed(subject, dataclasses.replace(subject.declaration, limits=Limits()))
+    return Narrowed(subject, dataclasses.replace(subject.declaration, limits=None))
 
 
 def same_answer(one: Any, other: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, from_json, read_case
 from entrycache_protocol.errors import UsageError
 
@@ -47,12 +48,12 @@ class Entry:
     def read_case(self, folder: Path) -> Case:
         """The case that fails; see `entrycache_protocol.case.read_case` for its errors."""
         if not self.case.lstrip().startswith("{"):
-            return read_case(folder / self.case)
+            return read_case(folder / self.case, SYSTEMS)
         try:
             value = json.loads(self.case)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{self.label}: case is not JSON: {error}") from None
-        return from_json(value)
+        return from_json(value, SYSTEMS)
 
 
 def read_known(path: Path) -> tuple[Entry, ...]:

@@ -6,15 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.report.terminal import expected_json, got_json
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.known.check import PROBLEMS, Checked, State, check, same_answer
 from entrycache_conformance.known.entry import Entry, write_known
 from entrycache_conformance.known.running import Running, running
 from entrycache_conformance.run import Notify, Options, Report, conform
-from entrycache_conformance.search import Failure
 from entrycache_conformance.subjects.narrowed import without
 from entrycache_protocol.case import Case, to_json
+from entrycache_protocol.failure import Failure, expected_json, got_json
 from entrycache_protocol.subject import Subject
 from entrycache_reference.rules import Rule
 
@@ -76,8 +75,8 @@ def same_failure(found: Found, entry: Entry, case: Case) -> bool:
     return (
         rules[0].value == entry.rule
         and _played(failure.case) == _played(case)
-        and expected_json(failure.difference) == entry.expected
-        and same_answer(got_json(failure.difference), entry.got)
+        and expected_json(failure.case.system, failure.difference) == entry.expected
+        and same_answer(got_json(failure.case.system, failure.difference), entry.got)
     )
 
 
@@ -139,8 +138,8 @@ def _shown(failures: list[Found]) -> list[dict[str, Any]]:
             "rules": [rule.value for rule in rules],
             "case": str(path),
             "step": failure.difference.at,
-            "expected": expected_json(failure.difference),
-            "got": got_json(failure.difference),
+            "expected": expected_json(failure.case.system, failure.difference),
+            "got": got_json(failure.case.system, failure.difference),
             "steps": len(failure.case.steps),
         }
         for failure, rules, path in failures
@@ -181,6 +180,9 @@ def _new(found: Found, subject: Subject, run: Running) -> Entry:
     failure, rules, path = found
     case = path.read_text(encoding="utf-8")
     versions = (run.version or "*",)
-    expected, got = expected_json(failure.difference), got_json(failure.difference)
+    expected, got = (
+        expected_json(failure.case.system, failure.difference),
+        got_json(failure.case.system, failure.difference),
+    )
     rule, system = rules[0].value, run.system
     return Entry(0, rule, system, subject.name, versions, case, expected, got, NOT_EXPLAINED, "")

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from entrycache_conformance.known.entry import Entry
-from entrycache_conformance.subjects.jvm import pulsar_versions
-from entrycache_faults.fast import EXHIBITS
-from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_conformance.subjects.jvm_build import versions
+from entrycache_conformance.subjects.resolve import is_ours
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.subject import Subject
-from entrycache_protocol.system import SYSTEMS
-
-OWN: Final = ("reference", "fast", *EXHIBITS, *STREAM_EXHIBITS)
-"""Our own subjects; their version is that of this package."""
 
 
 class Running(NamedTuple):
@@ -45,13 +41,12 @@ def is_about_another(entry: Entry) -> bool:
     """Whether an entry is about another subject that this suite can run by its name."""
     if entry.system not in SYSTEMS:
         return False
-    if entry.subject in OWN:
+    if is_ours(entry.subject):
         return _covers(entry, version("entrycache"))
     family, _, release = entry.subject.partition(":")
-    if family != "pulsar":
+    if family != SYSTEMS[entry.system].family:
         return False
-    known = pulsar_versions()
-    return any(_covers(entry, one) for one in known if release in {"", one})
+    return any(_covers(entry, one) for one in versions(family) if release in {"", one})
 
 
 def _covers(entry: Entry, said: str) -> bool:

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_conformance.subjects.in_process import InProcess
-from entrycache_conformance.subjects.reference import open_reference, reference
+from entrycache_conformance.subjects.reference import offer_of, open_reference
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.in_process import InProcess
 
 LIES_FROM: Final = 3
 """Which call of the operation is the first that is answered wrongly."""
@@ -18,8 +18,7 @@ class BrokenReference(InProcess):
     """The reference with wrong answers, under the declaration of the subject that is to be judged."""
 
     def __init__(self, declaration: Declaration, open_instance: Callable[[Any], Callable[[Any], Any]]) -> None:
-        offer: dict[str, Any] = reference(declaration.system.name).start_answer["systems"]
-        super().__init__("broken on purpose", open_instance, offer)
+        super().__init__("broken on purpose", declaration.system, open_instance, offer_of(declaration.system))
         self._declaration = declaration
 
 
@@ -45,7 +44,7 @@ def wrong(outcome: Any, refusal: Any) -> Any:
 
 def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
     """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
-    correct = open_reference(declaration.system)
+    correct = open_reference(declaration.system.model)
     lies_from = min(LIES_FROM, declaration.limits.max_steps or LIES_FROM)
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
@@ -57,7 +56,7 @@ def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
             outcome = answer(op)
             calls += type(op).name == op_name
             lies = type(op).name == op_name and calls >= lies_from
-            return wrong(outcome, declaration.system.refusal) if lies else outcome
+            return wrong(outcome, declaration.system.wire.refusal) if lies else outcome
 
         return lie
 

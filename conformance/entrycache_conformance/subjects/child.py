@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, Final, TypeVar
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
@@ -264,7 +265,7 @@ class Child:
                     )
                 raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
             self.start_answer = parse_line(line)
-            return read_declaration(self.start_answer, self._wanted)
+            return read_declaration(self.start_answer, SYSTEMS, self._wanted)
         except (BrokenSubject, RecursionError) as error:
             raise self._broken(error) from None
 

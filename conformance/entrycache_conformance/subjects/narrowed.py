@@ -102,7 +102,7 @@ def unmasked(subject: Subject, findings: Sequence[str]) -> Narrowed:
         subject,
         dataclasses.replace(
             declaration,
-            variants=_as_norm(declaration.variants or declaration.system.variants(), masks["variants"]),
+            variants=_as_norm(declaration.variants or declaration.system.model.variants(), masks["variants"]),
             limits=_as_norm(declaration.limits, masks["limits"]),
             fixed={key: value for key, value in declaration.fixed.items() if key not in masks["fixed"]},
             findings={mask: behind for mask, behind in declaration.findings.items() if mask not in off},

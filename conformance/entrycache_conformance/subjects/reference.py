@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_conformance.subjects.in_process import InProcess, Open
-from entrycache_faults.model import Model
-from entrycache_protocol.system import SYSTEMS, System
-from entrycache_reference import kafka_streams
-from entrycache_reference.kafka_streams.threads import shared
+from entrycache_protocol.in_process import InProcess, Open
+from entrycache_protocol.system import AnyModel, AnySystem, Instance
 
 THREADS: Final = 8
 """The most clients of a history that our own caches take."""
 
 
-def _shared_streams(config: Any) -> Callable[[Any], Any]:
-    return shared.Shared(config)
+def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
+    """Instances that step a reference, or a model of it with a planted fault."""
 
-
-SHARED: Final[Mapping[str, Open]] = {kafka_streams.NAME: _shared_streams}
-"""How the reference of a system is opened for several threads."""
-
-
-def open_reference(played: System | Model) -> Callable[[Any], Callable[[Any], Any]]:
-    """Instances that step the reference of a system, or a model of it."""
-
-    def open_instance(config: Any) -> Callable[[Any], Any]:
-        state = played.initial(config)
+    def open_instance(config: Any) -> Instance:
+        state = model.initial(config)
 
         def answer(op: Any) -> Any:
             nonlocal state
-            done = played.step(state, op, config)
+            done = model.step(state, op, config)
             state = done.state
             return done.outcome
 
@@ -40,16 +29,20 @@ def open_reference(played: System | Model) -> Callable[[Any], Callable[[Any], An
     return open_instance
 
 
-def reference(name: str = "pulsar-pip430", called: str = "reference", opened_shared: Open | None = None) -> InProcess:
-    """The reference of a system as a subject; it declares all that the system has.
-
-    `opened_shared`: how it is opened for several threads, where that is not the way of the system.
-    """
-    system = SYSTEMS[name]
-    offer = {
+def offer_of(system: AnySystem) -> dict[str, Any]:
+    """What the reference of a system offers: all that the system has."""
+    return {
         "ops": list(system.ops),
-        "introspection": sorted(system.introspection),
+        "introspection": sorted(system.wire.introspection),
         "payload": "token" in {name for op in system.ops.values() for name in op.__slots__},
-        **({"limits": {"threads": THREADS}} if name in SHARED else {}),
+        **({} if system.histories is None else {"limits": {"threads": THREADS}}),
     }
-    return InProcess(called, open_reference(system), {name: offer}, opened_shared or SHARED.get(name))
+
+
+def reference(system: AnySystem, called: str = "reference", open_shared: Open | None = None) -> InProcess:
+    """The reference of a system as a subject.
+
+    `open_shared`: how it is opened for several threads, where that is not the way of the system.
+    """
+    shared = None if system.histories is None else system.histories.open_shared
+    return InProcess(called, system, open_reference(system.model), offer_of(system), open_shared or shared)

@@ -6,20 +6,14 @@ import shlex
 import sys
 from typing import NamedTuple
 
-from entrycache_conformance.subjects import reference
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.in_process import InProcess
 from entrycache_conformance.subjects.jvm import is_released, released_command
-from entrycache_conformance.systems.kafka_streams import fast as streams_fast
-from entrycache_conformance.systems.pulsar_pip430 import fast
-from entrycache_faults.fast import EXHIBITS
-from entrycache_faults.fast.planted import Planted
-from entrycache_faults.fast.streams import STREAM_EXHIBITS
-from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess, own_subject
 from entrycache_protocol.subject import Subject
-from entrycache_protocol.system import system_named
-from entrycache_reference import kafka_streams
+from entrycache_protocol.system import AnySystem
 
 
 class Choice(NamedTuple):
@@ -37,25 +31,37 @@ NAMES = "reference, fast, pulsar:4.2.4, kafka-streams:4.3.1, or an exhibit (entr
 
 
 def in_process(name: str, system: str | None = None) -> InProcess | None:
-    """The subject of this process that has this name, if any; one that has several is of Pulsar's without a system.
+    """The subject of this process that has this name, if any; one that several systems have is of the first.
 
     Raises:
         UsageError: there is no such system.
     """
+    asked = SYSTEMS.values() if system is None else (system_named(system),)
+    return next((found for each in asked if (found := _of(each, name)) is not None), None)
+
+
+def _of(system: AnySystem, name: str) -> InProcess | None:
     if name == "reference":
-        return reference.reference() if system is None else reference.reference(system_named(system).name)
-    if name in THREAD_FAULTS:
-        return reference.reference(kafka_streams.NAME, name, THREAD_FAULTS[name])
-    if name in STREAM_EXHIBITS or (name == "fast" and system == kafka_streams.NAME):
-        planted = STREAM_EXHIBITS.get(name, Planted())
-        offered = {kafka_streams.NAME: streams_fast.SHARED_DECLARATION if name == "fast" else streams_fast.DECLARATION}
-        opened = streams_fast.open_shared if name == "fast" else None
-        return InProcess(name, lambda config: streams_fast.open_streams(config, *planted), offered, opened)
-    if name == "fast" or name in EXHIBITS:
-        cache_type = EXHIBITS.get(name, fast.BrokerCache)
-        offer = {"pulsar-pip430": fast.DECLARATION}
-        return InProcess(name, lambda config: fast.open_fast(config, cache_type), offer)
+        return reference(system)
+    own = system.fast if name == "fast" else system.faults.get(name)
+    if own is not None:
+        return own_subject(name, system, own)
+    if system.histories is not None and name in system.histories.faults:
+        return reference(system, name, system.histories.faults[name])
     return None
+
+
+def is_planted(name: str) -> bool:
+    """Whether this is the name of a planted fault."""
+    return any(
+        name in each.faults or (each.histories is not None and name in each.histories.faults)
+        for each in SYSTEMS.values()
+    )
+
+
+def is_ours(name: str) -> bool:
+    """Whether this is a subject of our own, whose version is that of this package."""
+    return name in {"reference", "fast"} or is_planted(name)
 
 
 def resolve(choice: Choice) -> Subject:
@@ -79,7 +85,7 @@ def resolve(choice: Choice) -> Subject:
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")
-    if name in EXHIBITS or name in STREAM_EXHIBITS or name in THREAD_FAULTS:
+    if is_planted(name):
         argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name)
     subject = in_process(name, choice.system)

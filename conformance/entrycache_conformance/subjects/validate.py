@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from entrycache_protocol.case import Case, outcome_to_json, to_json
+from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.history import History
@@ -25,7 +25,7 @@ class Validated:
         system = subject.declaration.system
         self._case = Draft202012Validator(case_schema(system))
         self._history = Draft202012Validator(history_schema(system))
-        self._outcomes = {op: Draft202012Validator(system.outcome_schema(op)) for op in system.ops.values()}
+        self._outcomes = {op: Draft202012Validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
         self.messages = 0
 
     @property
@@ -50,7 +50,11 @@ class Validated:
         for case, answer in zip(cases, answers, strict=True):
             if isinstance(answer, Played):
                 for op, outcome in zip(case.steps, answer.outcomes, strict=True):
-                    self._hold(self._outcomes[type(op)], _plain(outcome_to_json(outcome)), f"an outcome of {op.name}")
+                    self._hold(
+                        self._outcomes[type(op)],
+                        _plain(self.declaration.system.wire.write_outcome(outcome)),
+                        f"an outcome of {op.name}",
+                    )
         return answers
 
     def _hold(self, validator: Draft202012Validator, value: Any, what: str) -> None:
@@ -71,7 +75,7 @@ class Validated:
         for history, answer in zip(histories, answers, strict=True):
             if isinstance(answer, Happened):
                 for op, event in zip(history.steps, answer.events, strict=True):
-                    shown = _plain(outcome_to_json(event.outcome))
+                    shown = _plain(self.declaration.system.wire.write_outcome(event.outcome))
                     self._hold(self._outcomes[type(op)], shown, f"an outcome of {op.name}")
         return answers
 

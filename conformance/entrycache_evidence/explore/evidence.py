@@ -89,7 +89,8 @@ def exhaust(
 ) -> tuple[list[Evidence], list[str]]:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
-    The steps are those of the reference, or of the model. A law without a mutant gives no evidence: nothing shows that it can fail.
+    The steps are those of the reference, or of the model. A law without a planted fault gives no evidence: nothing
+    shows that it can fail.
     """
     seen: list[tuple[AnyWorld, Exploration]] = []
     for world in worlds:

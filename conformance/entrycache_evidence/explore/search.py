@@ -9,12 +9,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore.bounded import Bounded, EveryEvent, WholeState
 from entrycache_evidence.explore.kafka import Relative, Streams
 from entrycache_evidence.explore.world import Canon, Events, World
 from entrycache_faults.model import Model
 from entrycache_protocol.case import Case
-from entrycache_protocol.system import SYSTEMS, System
+from entrycache_protocol.system import AnyModel, AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.rules import Rule
 
@@ -57,7 +58,7 @@ def _no_collection() -> Iterator[None]:
 class Parts(NamedTuple):
     """What a kind of world is explored with: its system, what may happen in a state, when two states are the same."""
 
-    system: System
+    system: AnySystem
     events: Callable[[Any], Iterable[Any]]
     canon: Canon | WholeState | Relative
     start: tuple[Any, ...] = ()
@@ -88,8 +89,8 @@ def explore(
 def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, model: Model | None) -> Exploration:
     config = world.config
     system, events_of, canon, start = parts_of(world)
-    played = model or system
-    step, check = played.step, system.check
+    played = model or system.model
+    step, check = played.step, system.laws.check
     follows, key_of, settled = canon.follows, canon.key, canon.settled
     first: Any = settled(after(played, config, start))
     seen: set[Hashable] = {key_of(first)}
@@ -134,7 +135,7 @@ def _path(number: int, parents: array[int], via: array[int], made: list[Any]) ->
     return path[::-1]
 
 
-def after(played: System | Model, config: Any, steps: Iterable[Any]) -> Any:
+def after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
     """The state that these steps lead to from the empty one."""
     state = played.initial(config)
     for event in steps:
@@ -144,6 +145,6 @@ def after(played: System | Model, config: Any, steps: Iterable[Any]) -> Any:
 
 def breaks(case: Case, model: Model | None = None) -> tuple[Rule, ...]:
     """The rules that the last step of a case breaks, run from the empty state, by the reference or by a model."""
-    config, last, played = case.config, case.steps[-1], model or case.system
+    config, last, played = case.config, case.steps[-1], model or case.system.model
     state = after(played, config, case.steps[:-1])
-    return case.system.broken(config, state, last, played.step(state, last, config))
+    return case.system.laws.broken(config, state, last, played.step(state, last, config))

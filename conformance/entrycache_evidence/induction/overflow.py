@@ -37,8 +37,7 @@ def _written(model: Model, held: Held, key: str) -> Change:
     """A dirty write into a namespace of two entries, with its overflow."""
     state = cache_of(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
     node = node_of("1", True, NEW, state.writes)
-    calls = model["step.perform"], model["stores.receive"]
-    done: Change = model["writes.put_node"](state, "a", key, node, Config(), *calls)
+    done: Change = model["writes.put_node"](state, "a", key, node, Config(), model["step.environment"]())
     return done
 
 
@@ -60,7 +59,7 @@ def _of_writes(goal: Callable[[str, Change], Any]) -> Callable[[Table, Model], l
 
 
 def _evictions(done: Change) -> int:
-    return sum([row.op == "EVICT" for row in done.state.rows])
+    return sum([event.op == "EVICT" for event in done.state.under_way.events])
 
 
 def _pays(key: str, done: Change) -> Any:
@@ -73,7 +72,9 @@ def _pays(key: str, done: Change) -> Any:
 def _spares(key: str, done: Change) -> Any:
     """What fits evicts nothing."""
     total = NEW + REST + ELSEWHERE + (0 if key == "x" else OWN)
-    nothing = z3.And(z3.BoolVal(_evictions(done) == 0 and not done.state.calls), raw(done.state.evicts) == _EVICTS)
+    nothing = z3.And(
+        z3.BoolVal(_evictions(done) == 0 and not done.state.under_way.calls), raw(done.state.evicts) == _EVICTS
+    )
     return z3.Implies(total <= LIMIT, nothing)
 
 

@@ -45,8 +45,7 @@ def _put(key: str, value: str | None, dirty: bool) -> Way:
 
     def way(model: Model, state: State, config: Config) -> State:
         node = node_of(value, dirty, NEW, state.writes)
-        calls = model["step.perform"], model["stores.receive"]
-        after: State = model["writes.put_node"](state, "a", key, node, config, *calls).state
+        after: State = model["writes.put_node"](state, "a", key, node, config, model["step.environment"]()).state
         return after
 
     return way

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook import kafka as streams
 from entrycache_evidence.rulebook.scenario import listening
 from entrycache_faults.catalogue import catalogue
 from entrycache_faults.model import Model
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams import laws as stream_laws
 from entrycache_reference.pulsar_pip430 import initial, laws, step
@@ -70,7 +70,7 @@ def corpus(tests_folder: Path) -> Corpus:
     with listening() as heard:
         for call in {id(call): call for calls in tests.values() for call in calls}.values():
             call()
-    shown = [case for case in catalogue().values() if case.system.name == "pulsar-pip430"]
+    shown = [case for case in catalogue(SYSTEMS).values() if case.system.name == "pulsar-pip430"]
     exhibits = [Run(PULSAR, case.config, case.steps) for case in shown]
     told = [Run(PULSAR, config, events) for config, events in heard]
     return Corpus((*told, *exhibits, *_random_runs(), *stream_runs()), tests)
@@ -80,16 +80,16 @@ def _random_runs() -> Iterator[Run]:
     system = SYSTEMS["pulsar-pip430"]
     source = random.Random(SEED)
     declaration = Declaration(system, frozenset(system.ops), payload=True)
-    menu = system.menu(system.ops)
+    menu = system.cases.menu(system.ops)
     for _ in range(CASES):
         case = make_case(source.randint, declaration, menu, Coverage(), STEPS, stops=False).case
         yield Run(PULSAR, case.config, case.steps)
 
 
 def rule_tests(folder: Path) -> Tests:
-    """The marked tests of a folder, one call for each of their parameters."""
+    """The marked tests below a folder, one call for each of their parameters."""
     found: Tests = {}
-    for path in sorted(folder.glob("test_*.py")):
+    for path in sorted(folder.rglob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"rule_tests_{path.stem}", path)
         assert spec is not None
         assert spec.loader is not None

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.arguments import Aim
 from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import SYSTEMS
 from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
 from entrycache_reference.kafka_streams.config import (
     DeleteRead,
@@ -95,7 +95,7 @@ def released_runs() -> Iterator[Run]:
         case = make_case(
             source.randint,
             declaration,
-            system.menu(system.ops_up_to(level), level),
+            system.cases.menu(system.ops_up_to(level), level),
             Coverage(),
             STEPS,
             stops=False,

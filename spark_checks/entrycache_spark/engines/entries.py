@@ -10,9 +10,9 @@ from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Var
 from entrycache_reference.pulsar_pip430.count import expect_read, mark_read
 from entrycache_reference.pulsar_pip430.decision import Action
 from entrycache_reference.pulsar_pip430.insert import new_entry
+from entrycache_reference.pulsar_pip430.lookup import marked
 from entrycache_reference.pulsar_pip430.ops import ExpectRead, Insert, MarkRead
 from entrycache_reference.pulsar_pip430.passes import requeued
-from entrycache_reference.pulsar_pip430.read import marked
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step, initial
 from entrycache_reference.vocabulary import CacheName, Position
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from entrycache_reference.kafka_streams.named_cache import looked_up, removed, without_key, written
 from entrycache_reference.kafka_streams.outcomes import Context
-from entrycache_reference.kafka_streams.space import looked_up, removed, without_key, written
 from entrycache_reference.kafka_streams.state import Node, Space
 from entrycache_spark.engines.kafka_facts import ENDS, Row, StreamFacts, differ
 

@@ -5,15 +5,13 @@ What a listener's steps answered has no type of its own in JSON, so outcomes are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrycache_protocol.codec import Malformed, decode_object, decoder, encode
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.schema import object_schema, schema_of
 from entrycache_reference.kafka_streams import laws, ops, outcomes
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Failed, Forward, Handed, Outcome
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 OPTIONAL: Final = frozenset({"dirty", "lru", "tracked"})
 """Keys that are compared only where a subject declares them."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.adapter import Adapter
 from entrycache_fast.kafka import CachingStore, Row, ThreadCache
+from entrycache_protocol.system import Own
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Outcome
@@ -18,11 +19,8 @@ DECLARATION: Final[dict[str, Any]] = {
 }
 """What the fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
 
-SHARED_DECLARATION: Final = {**DECLARATION, "limits": {"threads": 8}}
-"""The same behind a lock: it takes histories."""
 
-
-def open_streams(
+def open_cache(
     config: Config,
     cache_type: type[ThreadCache] = ThreadCache,
     store_type: type[CachingStore] = CachingStore,
@@ -34,7 +32,7 @@ def open_streams(
 
 def open_shared(config: Config) -> Callable[[ops.Op], Outcome]:
     """An empty instance that several threads may call: one step after another, under one lock."""
-    step = open_streams(config)
+    step = open_cache(config)
     lock = Lock()
 
     def alone(op: ops.Op) -> Outcome:
@@ -44,4 +42,12 @@ def open_shared(config: Config) -> Callable[[ops.Op], Outcome]:
     return alone
 
 
-__all__ = ["DECLARATION", "SHARED_DECLARATION", "CachingStore", "ThreadCache", "open_shared", "open_streams"]
+FAST: Final = Own(
+    {**DECLARATION, "limits": {"threads": 8}},
+    open_cache,
+    open_shared,
+    open_told=lambda config, on_row: open_cache(config, on_row=on_row),
+)
+"""The fast cache as a subject; behind a lock it takes histories."""
+
+__all__ = ["DECLARATION", "FAST", "CachingStore", "ThreadCache", "open_cache", "open_shared"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 from entrycache_reference.kafka_streams.config import Total
 from entrycache_reference.kafka_streams.outcomes import Unanswered
 from entrycache_reference.kafka_streams.state import State
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 
 def unfit(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:

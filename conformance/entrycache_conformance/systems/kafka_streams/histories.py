@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from entrycache_conformance.systems.kafka_streams.limits import Limits
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw, choose
 from entrycache_protocol.history import History
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Total
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration, Limits
 
 NODE_BYTES: Final = 50
 """About what one entry counts here."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entrycache_conformance.systems.kafka_streams.arguments import Aim
 from entrycache_conformance.systems.kafka_streams.fit import answered_only
 from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw, choose
 from entrycache_protocol.plan import Plan
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.state import State
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 USUAL_STEPS = 20
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.observation import read_observed
 from entrycache_protocol.codec import Malformed, decode_object
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.schema import object_schema
 from entrycache_reference.pulsar_pip430.laws import ANSWERS
 from entrycache_reference.pulsar_pip430.ops import Observe
 from entrycache_reference.pulsar_pip430.outcomes import Refused
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 MESSAGE: Final = frozenset({"message"})
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.themes import Traits
 from entrycache_conformance.systems.pulsar_pip430.weights import LEVEL_OF
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw, choose
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 Menu = dict[str, tuple[Any, ...]]
 

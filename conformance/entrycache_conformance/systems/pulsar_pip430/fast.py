@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.adapter import Adapter, Payloads, VirtualClock
 from entrycache_fast import BrokerCache, Row
+from entrycache_protocol.system import Own
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
@@ -46,7 +47,7 @@ class Instance:
         return self._adapter.leaked()
 
 
-def open_fast(
+def open_cache(
     config: Config,
     cache_type: type[BrokerCache] = BrokerCache,
     on_row: Callable[[Row], None] | None = None,
@@ -73,4 +74,7 @@ def open_fast(
     return Instance(Adapter(cache, clock, payloads))
 
 
-__all__ = ["DECLARATION", "BrokerCache", "Instance", "open_fast"]
+FAST: Final = Own(DECLARATION, open_cache, open_told=lambda config, on_row: open_cache(config, on_row=on_row))
+"""The fast cache as a subject."""
+
+__all__ = ["DECLARATION", "FAST", "BrokerCache", "Instance", "open_cache"]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from entrycache_protocol.declaration import Declaration
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import OPS
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 BELOW: Final = frozenset(op.name for op in OPS if op.level in {"range", "queue"})
 """The operations of the levels at which no insert crosses the trigger."""

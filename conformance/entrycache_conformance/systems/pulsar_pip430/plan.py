@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entrycache_conformance.systems.pulsar_pip430.arguments import MAKERS, Aim
 from entrycache_conformance.systems.pulsar_pip430.arguments.limits import within_limits
 from entrycache_conformance.systems.pulsar_pip430.configs import make_config
 from entrycache_conformance.systems.pulsar_pip430.themes import TRAITS, Theme
 from entrycache_conformance.systems.pulsar_pip430.weights import LEVEL_OF, last_level, own_menu
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw, choose
 from entrycache_protocol.plan import Plan
 from entrycache_reference.pulsar_pip430.state import State
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 USUAL_STEPS = 40
 """Of how many steps about one ends a case of the default theme."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from entrycache_faults.reference.kafka_streams.planted import Taken, planted
-from entrycache_reference.kafka_streams import lookups, ops, size, space, writes
+from entrycache_reference.kafka_streams import lookups, named_cache, ops, size, writes
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import without_key, written
 from entrycache_reference.kafka_streams.outcomes import Deleted, Done, Failed, Listed, NamespaceCounters
-from entrycache_reference.kafka_streams.space import without_key, written
 from entrycache_reference.kafka_streams.state import Node, Space, State, space_of, with_space
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -27,27 +27,27 @@ def size_of_key_only(key: str, value: str | None, *rest: Any) -> int:
     return size.utf8_bytes(key) if value is None else size.size_bytes(key, value, *rest)
 
 
-@planted(Rule.K_PUT_1, "space.written")
+@planted(Rule.K_PUT_1, "named_cache.written")
 def written_in_place(space: Space, key: str, node: Node) -> Space:
     """An overwritten key keeps its place."""
     done = written(space, key, node)
     return done._replace(recent=space.recent) if key in space.nodes else done
 
 
-@planted(Rule.K_PUT_2, "space.written")
+@planted(Rule.K_PUT_2, "named_cache.written")
 def written_uncounted(space: Space, key: str, node: Node) -> Space:
     """An overwrite is not counted."""
     return written(space, key, node)._replace(overwrites=space.overwrites)
 
 
-@planted(Rule.K_PUT_2, "space.written", other=True)
+@planted(Rule.K_PUT_2, "named_cache.written", other=True)
 def written_adding(own: Space, key: str, node: Node) -> Space:
     """The former size is not subtracted."""
     before = own.nodes[key].size_bytes if key in own.nodes else 0
-    return space.written(own, key, node._replace(size_bytes=node.size_bytes + before))
+    return named_cache.written(own, key, node._replace(size_bytes=node.size_bytes + before))
 
 
-@planted(Rule.K_PUT_3, "space.written")
+@planted(Rule.K_PUT_3, "named_cache.written")
 def written_keeping_its_turn(space: Space, key: str, node: Node) -> Space:
     """A dirty key written again keeps its turn."""
     done = written(space, key, node)

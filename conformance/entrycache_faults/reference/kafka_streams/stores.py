@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from entrycache_faults.reference.kafka_streams.planted import Taken, planted
-from entrycache_reference.kafka_streams import ops, stores
+from entrycache_reference.kafka_streams import listeners, ops, stores
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import removed
 from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed, Value
 from entrycache_reference.kafka_streams.running import booked, held
 from entrycache_reference.kafka_streams.size import in_order
-from entrycache_reference.kafka_streams.space import removed
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -54,7 +54,7 @@ def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: 
     unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(Forward(event.store, key, None) for key in unknown)
-    return after._replace(forwards=(*after.forwards, *extra)), answer
+    return stores.with_forwards(after, (*after.under_way.forwards, *extra)), answer
 
 
 @planted(Rule.K_STORE_3, "stores.receive", other=True)
@@ -69,7 +69,7 @@ def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any
 
 
 @planted(Rule.K_STORE_4, "stores.receive")
-def receive_late(state: State, name: str, entries: Any, config: Config, perform: Any) -> State:
+def receive_late(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """An overtaken write is passed on."""
     after = state
     known = []
@@ -80,17 +80,17 @@ def receive_late(state: State, name: str, entries: Any, config: Config, perform:
             below = stores.lies_below(store.inner, key, node.value)
             after = stores.with_store(after, name, store._replace(inner=below))
     for key, node in known:
-        after = stores.pass_on(after, name, key, node, config, perform)
+        after = stores.pass_on(after, name, key, node, config, env)
     return after
 
 
 @planted(Rule.K_STORE_4, "stores.receive", other=True)
-def receive_below_last(state: State, name: str, entries: Any, config: Config, perform: Any) -> State:
+def receive_below_last(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """Passed on before it lies below."""
     after = state
     for key, node in entries:
         if node.value is not None or key in stores.store_of(after, name).inner:
-            after = stores.pass_on(after, name, key, node, config, perform)
+            after = stores.pass_on(after, name, key, node, config, env)
     for key, node in entries:
         store = stores.store_of(after, name)
         below = stores.lies_below(store.inner, key, node.value)
@@ -100,10 +100,10 @@ def receive_below_last(state: State, name: str, entries: Any, config: Config, pe
 
 @planted(Rule.K_STORE_5, "stores.performed")
 def performed_nothing(
-    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """Nothing is done downstream."""
-    return state._replace(called=state.called + 1), ()
+    return listeners.counted_call(state), ()
 
 
 @planted(Rule.K_STORE_6, ops.StoreGet)

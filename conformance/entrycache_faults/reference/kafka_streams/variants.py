@@ -7,8 +7,8 @@ from typing import Any
 from entrycache_faults.reference.kafka_streams.planted import planted
 from entrycache_reference.kafka_streams import stores, undelivered
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import without_key
 from entrycache_reference.kafka_streams.running import Held
-from entrycache_reference.kafka_streams.space import without_key
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -38,7 +38,7 @@ def without_deleted_keys(state: State, own: Held, keys: tuple[str, ...]) -> Stat
     return undelivered.without_keys(state, own, tuple(key for key in keys if key in nodes and nodes[key].value is None))
 
 
-@planted(Rule.K_METRICS_4, "spaces.booked")
+@planted(Rule.K_METRICS_4, "namespaces.booked")
 def booked_nothing(before: State, after: State, *rest: Any) -> State:
     """Where the total is a running one, what is cleared stays in it."""
     return after
@@ -46,13 +46,13 @@ def booked_nothing(before: State, after: State, *rest: Any) -> State:
 
 @planted(Rule.K_STORE_9, "stores.receive_one_by_one")
 def received_unless_overtaken(
-    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, *perform: Any
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Any
 ) -> State:
     """Where entries are passed on one by one, an overtaken one is left out."""
     after = state
     for key, node in entries:
         if stores.store_of(after, name).passed_on.get(key, -1) < node.write:
-            after = stores.receive_one_by_one(after, name, ((key, node),), config, *perform)
+            after = stores.receive_one_by_one(after, name, ((key, node),), config, env)
     return after
 
 

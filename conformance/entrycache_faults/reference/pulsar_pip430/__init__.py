@@ -12,8 +12,8 @@ from entrycache_faults.reference.pulsar_pip430 import (
     manager,
     passes,
     readings,
-    reads,
     state,
+    storage_reads,
     variants,
 )
 from entrycache_faults.reference.pulsar_pip430.flips import REACHABLE, flips
@@ -28,7 +28,7 @@ __all__ = [
     "manager",
     "passes",
     "readings",
-    "reads",
     "state",
+    "storage_reads",
     "variants",
 ]

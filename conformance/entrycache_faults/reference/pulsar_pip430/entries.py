@@ -1,11 +1,11 @@
-"""Faults about single entries: insert, read, count, invalidate."""
+"""Faults about single entries: insert, lookup, count, invalidate."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_pip430.planted import planted
-from entrycache_reference.pulsar_pip430 import change, count, insert, ops, outcomes, read, remove, trigger
+from entrycache_reference.pulsar_pip430 import change, count, insert, lookup, ops, outcomes, remove, trigger
 from entrycache_reference.pulsar_pip430.config import Config, DuplicateCount
 from entrycache_reference.pulsar_pip430.state import Entry, State, Step
 from entrycache_reference.rules import Rule
@@ -63,7 +63,7 @@ def new_entry_with_a_flag(state: State, event: ops.Insert, config: Config) -> En
 @planted(Rule.READ_1, ops.Get)
 def get_missing_empty(state: State, event: ops.Get, config: Config) -> Step:
     """A get answers a miss for an entry of size 0."""
-    done = read.get(state, event, config)
+    done = lookup.get(state, event, config)
     entry = change.entry_at(state, event.cache, event.pos)
     return done._replace(outcome=outcomes.Hit(False)) if entry is not None and entry.size_bytes == 0 else done
 
@@ -71,10 +71,10 @@ def get_missing_empty(state: State, event: ops.Get, config: Config) -> Step:
 @planted(Rule.READ_2, ops.Get)
 def get_not_marking(state: State, event: ops.Get, config: Config) -> Step:
     """A hit leaves no mark."""
-    return read.get(state, event, config)._replace(state=state)
+    return lookup.get(state, event, config)._replace(state=state)
 
 
-@planted(Rule.READ_3, "read.positions_between")
+@planted(Rule.READ_3, "lookup.positions_between")
 def positions_descending(state: State, name: CacheName, first: Position, last: Position) -> tuple[Position, ...]:
     """get_range answers in descending order."""
     return change.positions_between(state, name, first, last)[::-1]
@@ -83,9 +83,9 @@ def positions_descending(state: State, name: CacheName, first: Position, last: P
 @planted(Rule.READ_4, ops.GetRange)
 def get_range_marking_one(state: State, event: ops.GetRange, config: Config) -> Step:
     """get_range marks the first entry only."""
-    done = read.get_range(state, event, config)
+    done = lookup.get_range(state, event, config)
     found = change.positions_between(state, event.cache, event.first, event.last)
-    after = read.get(state, ops.Get(event.cache, found[0]), config).state if found else state
+    after = lookup.get(state, ops.Get(event.cache, found[0]), config).state if found else state
     return done._replace(state=after)
 
 
@@ -93,7 +93,7 @@ def get_range_marking_one(state: State, event: ops.GetRange, config: Config) -> 
 def get_range_reordering(state: State, event: ops.GetRange, config: Config) -> Step:
     """Reversed bounds are put in order."""
     first, last = sorted((event.first, event.last))
-    return read.get_range(state, replace(event, first=first, last=last), config)
+    return lookup.get_range(state, replace(event, first=first, last=last), config)
 
 
 @planted(Rule.READ_6, ops.Exists)

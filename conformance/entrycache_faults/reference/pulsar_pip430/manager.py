@@ -43,31 +43,31 @@ def _triggered_at(trigger_bytes: int) -> Callable[[State, ops.Op, Config], Step]
     return Model(PLANTED.package, {"limits.trigger_bytes": lambda state: trigger_bytes}).step
 
 
-@planted(Rule.TRIGGER_2, "trigger.after_insert")
+@planted(Rule.TRIGGER_2, "trigger.trigger_when_needed")
 def after_insert_at_the_trigger(state: State, config: Config) -> Step:
     """An insert that reaches the trigger exactly runs a size pass."""
     need = state.size_bytes - limits.target_bytes(state)
     if config.eviction is Eviction.MANUAL or state.size_bytes != limits.trigger_bytes(state) or need <= 0:
-        return trigger.after_insert(state, config)
+        return trigger.trigger_when_needed(state, config)
     return _passed(state, need, config)
 
 
-@planted(Rule.TRIGGER_2, "trigger.after_insert", other=True)
+@planted(Rule.TRIGGER_2, "trigger.trigger_when_needed", other=True)
 def after_insert_for_its_size(state: State, config: Config) -> Step:
     """A triggered pass frees as many bytes as the insert brought."""
     slot = state.queue[-1]
     need = 0 if slot is None else state.caches[slot.cache].entries[slot.pos].size_bytes
     if config.eviction is Eviction.MANUAL or limits.bytes_over(state) == 0 or need == 0:
-        return trigger.after_insert(state, config)
+        return trigger.trigger_when_needed(state, config)
     return _passed(state, need, config)
 
 
-@planted(Rule.TRIGGER_2, "trigger.after_insert", other=True)
+@planted(Rule.TRIGGER_2, "trigger.trigger_when_needed", other=True)
 def after_insert_for_the_target(state: State, config: Config) -> Step:
     """A triggered pass frees as many bytes as may stay."""
     need = limits.target_bytes(state)
     if config.eviction is Eviction.MANUAL or limits.bytes_over(state) == 0 or need == 0:
-        return trigger.after_insert(state, config)
+        return trigger.trigger_when_needed(state, config)
     return _passed(state, need, config)
 
 
@@ -77,7 +77,7 @@ def insert_triggering_when_refused(state: State, event: ops.Insert, config: Conf
     done = trigger.offer(state, event, config)
     if done.outcome != outcomes.Inserted(False) or config.max_size_bytes == 0:
         return done
-    relieved = trigger.after_insert(done.state, config)
+    relieved = trigger.trigger_when_needed(done.state, config)
     parts = (Part(state, event, done), *relieved.parts)
     return Step(relieved.state, done.outcome, done.rows + relieved.rows, parts)
 
@@ -116,7 +116,7 @@ def cycle_without_size_pass(state: State, event: ops.Cycle, config: Config) -> S
 @planted(Rule.TRIGGER_6, ops.Cycle, other=True)
 def cycle_size_pass_first(state: State, event: ops.Cycle, config: Config) -> Step:
     """cycle runs its size pass before its time pass."""
-    relieved = trigger.relieve(state, config, passes.Origin.CYCLE)
+    relieved = trigger.evict_to_watermark(state, config, passes.Origin.CYCLE)
     cutoff = state.now_nanos - state.settings.ttl_nanos
     expired = passes.run_pass(relieved.state, passes.PassKind.TIME, cutoff, config, passes.Origin.CYCLE)
     parts = (*relieved.parts, Part(relieved.state, ops.Expire(), expired))
@@ -145,12 +145,12 @@ def bytes_over_at_least_one(state: State) -> int:
     return max(1, limits.bytes_over(state))
 
 
-@planted(Rule.TRIGGER_8, "trigger.after_insert", other=True)
+@planted(Rule.TRIGGER_8, "trigger.trigger_when_needed", other=True)
 def after_insert_between(state: State, config: Config) -> Step:
     """Above the trigger but not above the target a pass frees one byte, and is not counted."""
     between = limits.trigger_bytes(state) < state.size_bytes <= limits.target_bytes(state)
     if not between or config.eviction is Eviction.MANUAL:
-        return trigger.after_insert(state, config)
+        return trigger.trigger_when_needed(state, config)
     return passes.run_pass(state, passes.PassKind.SIZE, 1, config, passes.Origin.TRIGGER)
 
 
@@ -197,7 +197,7 @@ def configure_evicting(state: State, event: ops.Configure, config: Config) -> St
     done = manage.configure(state, event, config)
     if isinstance(done.outcome, outcomes.Refused):
         return done
-    relieved = trigger.after_insert(done.state, config)
+    relieved = trigger.trigger_when_needed(done.state, config)
     return Step(relieved.state, done.outcome, done.rows + relieved.rows, relieved.parts)
 
 

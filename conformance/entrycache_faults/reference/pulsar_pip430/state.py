@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_pip430.planted import planted
-from entrycache_reference.pulsar_pip430 import change, look, ops, outcomes, passes, read, remove
+from entrycache_reference.pulsar_pip430 import change, lookup, ops, outcomes, passes, remove, views
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
@@ -38,7 +38,7 @@ def drop_entries_rebuilding_the_queue(state: State, name: CacheName, positions: 
 @planted(Rule.STATE_4, ops.Advance)
 def advance_expiring(state: State, event: ops.Advance, config: Config) -> Step:
     """Entries older than the time to live leave when time passes."""
-    done = look.advance(state, event, config)
+    done = views.advance(state, event, config)
     if done.state is state:
         return done
     cutoff = done.state.now_nanos - state.settings.ttl_nanos
@@ -58,14 +58,14 @@ def evict_dropping_when_refused(state: State, event: ops.Evict, config: Config) 
 @planted(Rule.STATE_6, ops.Advance)
 def advance_ignoring_negative(state: State, event: ops.Advance, config: Config) -> Step:
     """A negative advance is taken for one by 0."""
-    return look.advance(state, replace(event, nanos=max(0, event.nanos)), config)
+    return views.advance(state, replace(event, nanos=max(0, event.nanos)), config)
 
 
 @planted(Rule.STATE_7, ops.Exists)
 def exists_marking(state: State, event: ops.Exists, config: Config) -> Step:
     """exists marks the entry accessed."""
-    after = read.get(state, ops.Get(event.cache, event.pos), config).state
-    return read.exists(state, event, config)._replace(state=after)
+    after = lookup.get(state, ops.Get(event.cache, event.pos), config).state
+    return lookup.exists(state, event, config)._replace(state=after)
 
 
 @planted(Rule.STATE_8, "remove.removal")
@@ -78,7 +78,7 @@ def removal_told_twice(state: State, name: CacheName, positions: tuple[Position,
 @planted(Rule.STATE_9, ops.Exists)
 def exists_leaving_no_cache(state: State, event: ops.Exists, config: Config) -> Step:
     """exists opens no cache."""
-    done = read.exists(state, event, config)
+    done = lookup.exists(state, event, config)
     if state.caches[event.cache] != change.EMPTY._replace(grace_start_nanos=state.now_nanos):
         return done
     others = {name: cache for name, cache in state.caches.items() if name != event.cache}
@@ -88,7 +88,7 @@ def exists_leaving_no_cache(state: State, event: ops.Exists, config: Config) -> 
 @planted(Rule.METRICS_1, ops.Usage)
 def usage_with_all_bytes(state: State, event: ops.Usage, config: Config) -> Step:
     """usage of a cache answers the bytes of all."""
-    done = look.usage(state, event, config)
+    done = views.usage(state, event, config)
     assert isinstance(done.outcome, outcomes.Used)
     return done._replace(outcome=outcomes.Used(done.outcome.entries, state.size_bytes))
 
@@ -97,12 +97,12 @@ def usage_with_all_bytes(state: State, event: ops.Usage, config: Config) -> Step
 def usage_counting_slots(state: State, event: ops.Usage, config: Config) -> Step:
     """usage of all caches counts the slots of the queue, dead ones too."""
     if event.cache in state.caches or not isinstance(event.cache, Absent):
-        return look.usage(state, event, config)
+        return views.usage(state, event, config)
     return Step(state, outcomes.Used(len(state.queue), state.size_bytes), ())
 
 
 @planted(Rule.LIVENESS_2, ops.Advance)
 def advance_answering_time(state: State, event: ops.Advance, config: Config) -> Step:
     """advance answers the time."""
-    done = look.advance(state, event, config)
+    done = views.advance(state, event, config)
     return done if done.state is state else done._replace(outcome=outcomes.Counted(done.state.now_nanos))

@@ -27,7 +27,7 @@ def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config:
     return insert.kept(state, event, cached, config)
 
 
-@planted(Rule.READ_13, "reads.is_wanted")
+@planted(Rule.READ_13, "storage_reads.is_wanted")
 def is_wanted_above_zero(expected_reads: int, config: Config) -> bool:
     """Where 0 expected reads count, fills with 0 are not cached."""
     return expected_reads > 0

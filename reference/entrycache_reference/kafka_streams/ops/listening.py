@@ -10,7 +10,7 @@ from entrycache_reference.kafka_streams.ops.store import StoreName
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, StepsOf
 
-Steps = Annotated[tuple[Any, ...], StepsOf("kafka-streams")]
+Steps = Annotated[tuple[Any, ...], StepsOf(__package__)]
 """Operations of this system, performed in their order."""
 
 

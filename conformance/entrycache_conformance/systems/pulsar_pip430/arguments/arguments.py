@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.pulsar_pip430.themes import HOLDS, Traits
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
-
-if TYPE_CHECKING:
-    from entrycache_protocol.declaration import Declaration
 
 FIRST_TOKEN = 1_001
 """Payloads of inserts; those of fills are small."""
@@ -37,11 +36,11 @@ class Aim:
         self.cursor_caches = traits.caches[: traits.cursor_caches]
         self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
         self.holds = HOLDS
-        self.limits = declaration.limits
+        self.limits: Limits = declaration.limits
         self.null_positions = declaration.limits.null_positions
         self.looked_at: dict[CacheName, dict[CursorName, Position | None]] = {}
         self.to_come: list[Any] = []
-        self.max_size = declaration.limits.max_size
+        self.max_size: int = declaration.limits.max_size
         self.room_bytes = None if crosses or config.max_size_bytes == 0 else int(config.max_size_bytes * 0.98)
         self.token = FIRST_TOKEN
 

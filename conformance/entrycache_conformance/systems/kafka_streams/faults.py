@@ -1,0 +1,20 @@
+"""The planted faults of our fast cache, and of the reference among threads, as subjects."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from entrycache_conformance.systems.kafka_streams.fast import DECLARATION, open_cache
+from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
+from entrycache_protocol.system import Own
+
+FAULTS: Final = {
+    name: Own(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))
+    for name, types in STREAM_EXHIBITS.items()
+}
+"""By name."""
+
+OF_THREADS: Final = dict(THREAD_FAULTS)
+"""How a faulty reference is opened for several threads, by the name of its fault."""

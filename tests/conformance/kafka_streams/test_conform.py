@@ -1,0 +1,52 @@
+"""Conformance runs of kafka-streams: the reference passes, planted faults are caught, shrunk and named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import FAULT_OF
+from entrycache_protocol.in_process import InProcess
+from entrycache_reference.rules import Rule
+
+SYSTEM: Final = SYSTEMS["kafka-streams"]
+STEPS_MAX: Final = 8
+FAULTS: Final = (
+    Rule.K_PUT_3,
+    Rule.K_GET_1,
+    Rule.K_EVICT_3,
+    Rule.K_FLUSH_3,
+    Rule.K_LISTEN_2,
+    Rule.K_STORE_1,
+)
+
+
+def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path: Path) -> None:
+    options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
+    report = conform(reference(SYSTEM), options).json
+    assert report["verdict"] == "conforms"
+    assert {name: level["examples"] for name, level in report["levels"].items()} == {"cache": 1_000, "store": 1_000}
+    assert report["rules"].keys() == {rule.value for rule in Rule if rule.value.startswith("K-")}
+    assert report["skipped"] == []
+
+
+def faulty(fault: Fault) -> InProcess:
+    """The reference with an error, as a subject; what judges it has none."""
+    return InProcess("faulty", SYSTEM, open_reference(fault.model), offer_of(SYSTEM))
+
+
+@pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)
+def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
+    level = "store" if rule is Rule.K_STORE_1 else "cache"
+    report = conform(faulty(FAULT_OF[rule]), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
+    assert report.json["verdict"] == "violates"
+    failure = report.json["failures"][0]
+    assert failure["steps"] <= STEPS_MAX
+    assert rule.value in failure["rules"]

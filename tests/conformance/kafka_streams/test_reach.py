@@ -1,0 +1,78 @@
+"""What the cases of a short run reach: entries that go together, calls beyond the budget, looks at the end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.generate import Made, make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_protocol.declaration import Declaration
+from entrycache_reference.kafka_streams import Variants, ops
+from entrycache_reference.kafka_streams.outcomes import Failed, Outcome
+
+CASES: Final = 400
+"""As many as profile `dev` plays at a level."""
+
+EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
+
+
+def _cases(level: str, variants: Variants) -> Iterator[Made]:
+    system = SYSTEMS["kafka-streams"]
+    declaration = Declaration(system, frozenset(system.ops), variants=variants)
+    menu = system.cases.menu(system.ops_up_to(level), level)
+    source = random.Random(f"reach {level}")
+    return (make_case(source.randint, declaration, menu, Coverage()) for _ in range(CASES))
+
+
+def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
+    """A tombstone goes along with an entry that is evicted, and somebody takes both."""
+    if type(op).name not in EVICTING or isinstance(outcome.answer, Failed):  # type: ignore[attr-defined]
+        return False
+    return any(entry.value is None for call in outcome.flushed for entry in call.entries[1:])
+
+
+@pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["norm", "released"])
+def test_tombstones_go_along_with_evicted_entries(variants: Variants) -> None:
+    reached = sum(
+        any(_evicts_with_a_tombstone(op, done.outcome) for op, done in zip(made.case.steps, made.steps, strict=True))
+        for made in _cases("cache", variants)
+    )
+    assert reached >= 10
+
+
+def test_a_call_that_throws_is_followed_by_one_that_is_over_the_budget() -> None:
+    reached = 0
+    for made in _cases("cache", Variants()):
+        for done in made.steps:
+            calls = done.outcome.flushed
+            threw = sum(isinstance(answer, Failed) for call in calls for answer in call.inner)
+            reached += threw > 0 and len(calls) > made.case.config.reentry_budget > threw
+    assert reached >= 3
+
+
+def test_keys_that_lie_below_alone_begin_ranges() -> None:
+    reached = 0
+    for made in _cases("store", RELEASED):
+        for op, before in zip(made.case.steps[1:], made.steps, strict=False):
+            if isinstance(op, ops.StoreRange) and op.store in before.state.stores:
+                below = before.state.stores[op.store].inner.keys() - before.state.spaces[op.store].nodes.keys()
+                first, last = op.from_, op.to
+                reached += first is not None and last is not None and first in below and first <= last
+    assert reached >= 5
+
+
+@pytest.mark.parametrize("level", ["cache", "store"])
+def test_a_case_ends_with_looks_at_all_that_is_left(level: str) -> None:
+    for made in _cases(level, Variants()):
+        if not made.steps or len(made.steps) >= 40:
+            continue
+        state = made.steps[-1].state
+        wanted = [ops.Metrics(), ops.Usage(), *(ops.Metrics(name) for name in sorted(state.spaces))]
+        wanted += [ops.StoreInner(name) for name in sorted(state.stores)]
+        assert list(made.case.steps[-len(wanted) :]) == wanted

@@ -1,0 +1,146 @@
+"""The named readings of the releases: declared, a subject that has one conforms; undeclared, its rule is reported."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_conformance.explain import explain
+from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.fit import unfit
+from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_protocol.case import Case
+from entrycache_protocol.in_process import InProcess
+from entrycache_reference.kafka_streams import Variants, ops
+from entrycache_reference.kafka_streams.config import FailedFlush, FlushedTombstone, Total, UndeliveredEviction
+from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed, Unanswered, Used
+
+SYSTEM: Final = SYSTEMS["kafka-streams"]
+STEPS_MAX: Final = 8
+X: Final = ops.Put("a", "x", "1", True)
+Y: Final = ops.Put("a", "y", "1", True)
+TOMBSTONE: Final = ops.Put("a", "x", None, True)
+
+READINGS: Final = {
+    "undelivered_eviction": (UndeliveredEviction.LOST, "K-FLUSH-3", (X, ops.Evict("a"), ops.Get("a", "x"))),
+    "failed_flush": (FailedFlush.CLEAN, "K-FLUSH-3", (X, ops.Listen("a", (), 1), ops.Flush("a"), ops.Metrics("a"))),
+    "total": (Total.RUNNING, "K-METRICS-1", (X, ops.Listen("a", (Y,)), ops.Flush("a"), ops.Usage())),
+    "flushed_tombstone": (
+        FlushedTombstone.ANY_WRITE,
+        "K-FLUSH-4",
+        (TOMBSTONE, ops.Listen("a", (X,)), ops.Flush("a"), ops.Get("a", "x")),
+    ),
+}
+"""Each variant of level `cache`: its other value, the rule that it breaks, and steps that show it."""
+
+
+def following(variants: Variants, **declared: str) -> InProcess:
+    """A subject that follows these readings, whatever it is sent, and declares what it is told to."""
+    offer = dict(reference(SYSTEM).start_answer["systems"][SYSTEM.name])
+    offer["variants"] = declared
+
+    def open_instance(config: Any) -> Callable[[Any], Any]:
+        own = dataclasses.replace(config, variants=variants)
+        state = SYSTEM.model.initial(own)
+
+        def answer(op: Any) -> Any:
+            nonlocal state
+            done = SYSTEM.model.step(state, op, own)
+            if isinstance(done.outcome.answer, Unanswered):
+                raise RuntimeError(done.outcome.answer.reason)
+            state = done.state
+            return done.outcome
+
+        return answer
+
+    return InProcess("following", SYSTEM, open_instance, offer)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_reading_that_is_not_declared_is_found(name: str, tmp_path: Path) -> None:
+    value, _, _ = READINGS[name]
+    report = conform(following(Variants(**{name: value})), Options(("cache",), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
+    assert report.json["verdict"] == "violates"
+    assert report.json["failures"][0]["steps"] <= STEPS_MAX
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_reading_that_is_not_declared_is_reported_with_its_rule(name: str) -> None:
+    value, rule, events = READINGS[name]
+    subject = following(Variants(**{name: value}))
+    case = Case(SYSTEM, SYSTEM.model.config(), events)
+    steps = trajectory(case, Coverage())
+    difference = judge(case, steps, play(subject, case), subject.declaration)
+    assert difference is not None
+    assert explain(subject, case, steps, difference)[0].value == rule
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_reading_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
+    value, _, _ = READINGS[name]
+    subject = following(Variants(**{name: value}), **{name: value.value})
+    report = conform(subject, Options(("cache",), Profile(300, 0, 0), 0, 0.0, tmp_path))
+    assert report.json["verdict"] == "conforms", report.json["failures"]
+
+
+def _answers(variants: Variants, *events: ops.Op, **config: int) -> list[Any]:
+    settings = SYSTEM.model.config(variants=variants, **config)
+    state = SYSTEM.model.initial(settings)
+    answers = []
+    for event in events:
+        done = SYSTEM.model.step(state, event, settings)
+        answers.append(done.outcome.answer)
+        state = done.state
+    return answers
+
+
+def test_a_lost_entry_leaves_a_key_that_every_later_flush_ends_at() -> None:
+    flushes = (ops.Usage(), ops.Resize(100), ops.Listen("a"), Y, ops.Flush("a"), ops.Flush("a"), ops.Metrics("a"))
+    answers = _answers(RELEASED, X, *flushes, ops.Put("a", "x", "2"), max_size_bytes=40)
+    assert answers[0] == Failed(ErrorKind.ILLEGAL_ARGUMENT)
+    assert answers[1] == Used(0, 0, 47)
+    assert answers[5] == answers[6] == answers[8] == Failed(ErrorKind.ILLEGAL_STATE)
+    assert answers[7].dirty == ("x", "y")
+
+
+def test_what_a_flush_has_marked_before_it_ended_is_dropped_silently() -> None:
+    behind = (X, Y, ops.Get("a", "x"), ops.Evict("a"), ops.Listen("a"), ops.Flush("a"))
+    answers = _answers(RELEASED, *behind, ops.Evict("a"), ops.Usage("a"), ops.Metrics("a"))
+    assert answers[3] == Failed(ErrorKind.ILLEGAL_ARGUMENT)
+    assert answers[5] == Failed(ErrorKind.ILLEGAL_STATE)
+    assert answers[6] == Done()
+    assert answers[7] == Used(0, 0)
+    assert answers[8].dirty == ("x", "y")
+
+
+def test_a_step_that_would_never_end_is_not_asked_of_who_declares_it() -> None:
+    steps = (X, ops.Resize(0))
+    released = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
+    assert _answers(RELEASED, *steps, max_size_bytes=40)[1] == Unanswered(
+        "resize evicts from nothing for ever: the running total is above the limit, and nothing is left"
+    )
+    declaration = following(RELEASED).declaration
+    assert "step 1 of the case gives no answer" in unfit(declaration, released, steps)
+    assert unfit(declaration, SYSTEM.model.config(max_size_bytes=40), steps) == ""
+    assert Case(SYSTEM, released, steps).system.cases.unfit(declaration, released, steps[:1]) == ""
+
+
+def test_a_namespace_that_is_closed_under_a_call_is_left_alone_by_it() -> None:
+    inner = (ops.Close("a"), ops.Put("a", "z", "1"), ops.Usage())
+    events = (ops.Listen("a", inner), X, Y, ops.Put("a", "w", "1"), ops.Usage())
+    answers = _answers(RELEASED, *events, max_size_bytes=94)
+    assert answers[4] == Used(1, 47, 47 - 47 - 47)
+
+
+def test_people_are_told_of_keys_without_an_entry_and_of_the_running_total() -> None:
+    settings = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
+    done = SYSTEM.model.step(SYSTEM.model.initial(settings), X, settings)
+    assert SYSTEM.text.state(done.state) == "a: (empty) (0B, dirty without an entry: x)\nrunning total: 47B"

@@ -1,0 +1,291 @@
+"""Known failures: each state of an entry is shown on a planted fault, and so is what --fix does about it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomlkit
+
+from entrycache_conformance.known.check import PROBLEMS, Checked, State, check
+from entrycache_conformance.known.entry import read_known, write_known
+from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
+from entrycache_conformance.known.running import running
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.run import Options
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_faults.fast import EXHIBITS
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
+
+FAULT = "expire-at-the-cutoff"
+CASE = {
+    "system": "pulsar-pip430",
+    "config": {},
+    "steps": [
+        {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1, "token": 1},
+        {"op": "expire", "older_than_nanos": 0},
+    ],
+}
+
+
+def subject(name: str) -> InProcess:
+    cache_type = EXHIBITS.get(name, fast.BrokerCache)
+    return InProcess(
+        name, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, cache_type), fast.DECLARATION
+    )
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    """An entry that is true of the exhibit."""
+    return {
+        "rule": "R-EXPIRE-1",
+        "system": "pulsar-pip430",
+        "subject": FAULT,
+        "versions": ["0.1.0"],
+        "case": json.dumps(CASE),
+        "expected": '{"entries": 0, "bytes": 0}',
+        "got": '{"entries": 1, "bytes": 1}',
+        "reason": "planted",
+        "issue": "https://example.org/1",
+        **changes,
+    }
+
+
+def written(tmp_path: Path, *tables: dict[str, Any]) -> Path:
+    path = tmp_path / "known.toml"
+    path.write_text(tomlkit.dumps({"known": list(tables)}))
+    return path
+
+
+def run(path: Path, name: str = FAULT, level: str = "queue") -> KnownReport:
+    options = Options((level,), Profile(60, 0, 0), 0, 0.0, path.parent / "failures")
+    return conform_knowing(subject(name), options, read_known(path), path.parent, lambda *progress: None)
+
+
+def checked(path: Path, name: str = FAULT) -> list[Checked]:
+    """The entries alone, without a search."""
+    tested = subject(name)
+    return [check(one, path.parent, tested, running(tested)) for one in read_known(path)]
+
+
+def states(report: KnownReport) -> list[State]:
+    return [one.state for one in report.checked]
+
+
+@pytest.fixture(scope="module")
+def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The entry of what the search really meets, as --fix writes it."""
+    folder = tmp_path_factory.mktemp("met")
+    options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, folder / "failures")
+    report = conform_knowing(subject(FAULT), options, (), folder, lambda *progress: None)
+    assert fix_file(folder / "new.toml", subject(FAULT), report) == [f"added R-EXPIRE-1 of {FAULT}: write its reason"]
+    fix_file(folder / "same.toml", subject(FAULT), report)
+    assert (folder / "same.toml").read_bytes() == (folder / "new.toml").read_bytes()
+    (table,) = tomlkit.parse((folder / "new.toml").read_text()).unwrap()["known"]
+    assert table["reason"] == "not explained yet"
+    return dict(table)
+
+
+def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path, met: dict[str, Any]) -> None:
+    report = run(written(tmp_path, met))
+    assert states(report) == [State.FAILS]
+    assert report.problems == []
+    assert report.report.json["verdict"] == "conforms"
+    assert report.report.json["failures"] == [] == report.report.failures
+    assert [(hit.number, found[1][0].value) for hit, found in report.hits] == [(1, "R-EXPIRE-1")]
+    assert "operation expire" in [item["what"] for item in report.report.json["skipped"]]
+
+
+def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
+    elsewhere = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
+    assert states(elsewhere) == [State.FAILS]
+    assert elsewhere.report.json["verdict"] == "violates"
+
+
+def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
+    """A second planted fault stands behind the known one."""
+
+    class Twice(EXHIBITS[FAULT], EXHIBITS["evict-nothing-accepted"]):  # type: ignore[misc]
+        pass
+
+    options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
+    both = InProcess(FAULT, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, Twice), fast.DECLARATION)
+    entries = read_known(written(tmp_path, met))
+    report = conform_knowing(both, options, entries, tmp_path, lambda *progress: None)
+    assert report.report.json["verdict"] == "violates"
+    assert [failure["rule"] for failure in report.report.json["failures"]] == ["R-EVICT-6"]
+
+
+def test_an_entry_that_passes_is_a_problem(tmp_path: Path) -> None:
+    (one,) = checked(written(tmp_path, entry(subject="fast")), "fast")
+    assert one.state is State.PASSES
+    assert one.state in PROBLEMS
+    assert one.line == "entry 1 (R-EXPIRE-1, fast) passes: its case does as the rules say; remove the entry"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"got": '{"entries": 2, "bytes": 1}'}, 'the answer is {"entries": 1, "bytes": 1}, the entry says'),
+        ({"expected": '{"entries": 1, "bytes": 0}'}, 'the rules say {"entries": 0, "bytes": 0}, the entry says'),
+        ({"rule": "R-EVICT-1"}, "it breaks R-EXPIRE-1, R-EXPIRE-5, the entry says R-EVICT-1"),
+    ],
+)
+def test_an_entry_that_differs_is_a_problem(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    (one,) = checked(written(tmp_path, entry(**changes)))
+    assert one.state is State.DIFFERS
+    assert said in one.line
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"subject": "no-such-cache"}, "it is about no-such-cache 0.1.0 (pulsar-pip430), and this is"),
+        ({"versions": ["9.9", "8.*"]}, "9.9, 8.*"),
+        ({"system": "pulsar-modern"}, "pulsar-modern"),
+        ({"subject": "pulsar:1.0", "versions": ["1.0"]}, "pulsar:1.0"),
+        ({"rule": "R-NONE-1"}, "there is no such rule"),
+        ({"case": "nowhere.json"}, "its case cannot be played: cannot read the case"),
+        ({"case": "{}"}, "its case cannot be played"),
+        ({"case": "{"}, "case is not JSON"),
+    ],
+)
+def test_an_entry_that_matches_nothing_is_a_problem(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    (one,) = checked(written(tmp_path, entry(**changes)))
+    assert one.state is State.MATCHES_NOTHING
+    assert said in one.line
+
+
+def test_entries_about_other_subjects_wait(tmp_path: Path) -> None:
+    path = written(tmp_path, entry(), entry(subject="fast"), entry(subject="pulsar", versions=["4.2.*"]))
+    assert [one.state for one in checked(path)] == [State.FAILS, State.ANOTHER, State.ANOTHER]
+    assert State.ANOTHER not in PROBLEMS
+
+
+@pytest.mark.parametrize("about", ["kafka-streams:4.3.1", "kafka-streams"])
+def test_an_entry_about_a_release_of_any_system_waits_beside_others(tmp_path: Path, about: str) -> None:
+    """Whether its release is there is asked of its own system's family."""
+    kafka = {"system": "kafka-streams", "subject": about, "rule": "K-FLUSH-3"}
+    path = written(tmp_path, entry(), entry(**kafka, versions=["4.3.*"]), entry(**kafka, versions=["1.0"]))
+    assert [one.state for one in checked(path)] == [State.FAILS, State.ANOTHER, State.MATCHES_NOTHING]
+
+
+def test_a_release_of_another_family_is_none_of_the_system(tmp_path: Path) -> None:
+    (one,) = checked(written(tmp_path, entry(subject="kafka-streams:4.3.1", versions=["4.3.1"])))
+    assert one.state is State.MATCHES_NOTHING
+
+
+def test_a_case_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "case.json").write_text(json.dumps(CASE))
+    assert checked(written(tmp_path, entry(case="case.json")))[0].state is State.FAILS
+    as_table = entry(case=CASE, expected={"entries": 0, "bytes": 0}, got={"entries": 1, "bytes": 1})
+    assert checked(written(tmp_path, as_table))[0].state is State.FAILS
+
+
+def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
+    """A limit stands for a finding; the finding's own case is beyond it."""
+    tested = InProcess(
+        FAULT,
+        SYSTEMS["pulsar-pip430"],
+        lambda config: fast.open_cache(config, EXHIBITS[FAULT]),
+        {**fast.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}},
+    )
+    steps = [{"op": "cursor_add", "cache": "a", "cursor": "x", "pos": None}, *CASE["steps"]]
+    (one,) = read_known(written(tmp_path, entry(case=json.dumps({**CASE, "steps": steps}))))
+    assert check(one, tmp_path, tested, running(tested)).state is State.FAILS
+
+
+def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, met: dict[str, Any]) -> None:
+    path = written(
+        tmp_path,
+        entry(subject="fast"),
+        {**met, "got": "{}", "reason": "it's ours"},
+        entry(subject="nothing"),
+        entry(rule="R-EVICT-1"),
+    )
+    kept = "# Why these are known.\n" + path.read_text().replace("it's ours", "it's ours # not a remark")
+    path.write_text(kept)
+    report = run(path)
+    assert states(report) == [State.ANOTHER, State.DIFFERS, State.MATCHES_NOTHING, State.DIFFERS]
+    done = fix_file(path, subject(FAULT), report)
+    assert [line.split(" ")[0] for line in done] == ["corrected", "removed", "corrected"]
+    fixed = path.read_text()
+    assert fixed.startswith("# Why these are known.\n")
+    assert "it's ours # not a remark" in fixed
+    again = run(path)
+    assert states(again) == [State.ANOTHER, State.FAILS, State.FAILS]
+    assert again.report.json["verdict"] == "conforms"
+    assert fix_file(path, subject(FAULT), again) == []
+    assert path.read_text() == fixed
+
+
+def test_writing_what_was_read_changes_no_byte(tmp_path: Path) -> None:
+    path = written(tmp_path, entry(), entry(reason="a \"b\" 'c'\nd"))
+    before = path.read_bytes()
+    entries = read_known(path)
+    write_known(path, [(one.number, one) for one in entries])
+    assert path.read_bytes() == before
+    write_known(path, [(None, one) for one in entries])
+    assert read_known(path) == entries
+    write_known(path, [(2, dataclasses.replace(entries[1], got=None))])
+    assert read_known(path)[0].got is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("known = [", "are not TOML"),
+        ("knwon = 1", "unknown key 'knwon'"),
+        ("known = 1", "no array of tables"),
+        ('[[known]]\nrule = "R-EXPIRE-1"', "entry 1 has no 'system'"),
+        (tomlkit.dumps({"known": [entry(), entry(more=1)]}), "entry 2 has an unknown key 'more'"),
+        (tomlkit.dumps({"known": [entry(versions="0.1.0")]}), "expected an array of strings"),
+        (tomlkit.dumps({"known": [entry(versions=[])]}), "expected an array of strings"),
+        (tomlkit.dumps({"known": [entry(reason=3)]}), "expected a string"),
+        (tomlkit.dumps({"known": [entry(got="{")]}), "expected an outcome"),
+        ("\xff", "not UTF-8"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "known.toml"
+    path.write_bytes(text.encode("iso-8859-1"))
+    with pytest.raises(UsageError) as told:
+        read_known(path)
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "entrycache_cli", "conform", *argv]
+    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_command(tmp_path: Path) -> None:
+    begun = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
+    assert begun.returncode == 1
+    path = tmp_path / "known.toml"
+    right = path.read_text().replace("not explained yet", "planted").replace('issue = ""', 'issue = "https://a.b/1"')
+    path.write_text("".join("got = '{}'\n" if line.startswith("got = ") else line for line in right.splitlines(True)))
+    first = command(FAULT, "--level", "queue", "--known", "known.toml", "--json", cwd=tmp_path)
+    assert first.returncode == 1
+    assert json.loads(first.stdout)["known"][0]["state"] == "differs"
+    assert "entrycache: entry 1" in first.stderr
+    assert "differs: the answer is" in first.stderr
+    path.write_text(right)
+    last = command(FAULT, "--level", "queue", "--known", "known.toml", cwd=tmp_path)
+    assert (last.returncode, last.stderr) == (0, "")
+    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: planted (https://a.b/1)" in last.stdout
+    for argv, said in (
+        (["--fix"], "--fix rewrites the file of --known"),
+        (["--known", "none.toml"], "cannot read the known failures none.toml"),
+    ):
+        done = command("fast", *argv, cwd=tmp_path)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        assert said in done.stderr

@@ -1,0 +1,184 @@
+"""The machine finds faults, shrinks them, names their rule; both engines; and it is the same every time."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from entrycache_conformance.explain import explain
+from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
+from entrycache_conformance.profiles import PROFILES, Profile
+from entrycache_conformance.run import Options, SelfCheckFailed, conform, reachable, self_check
+from entrycache_conformance.search import bulk, search
+from entrycache_conformance.subjects import broken
+from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_faults.catalogue import catalogue
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.subject import Played
+from entrycache_reference.pulsar_pip430 import Variants, passes
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+
+SYSTEM = SYSTEMS["pulsar-pip430"]
+MENU = SYSTEM.cases.menu(SYSTEM.ops)
+
+
+def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
+    """The reference with some outcomes changed."""
+
+    def open_instance(config: Any) -> Callable[[Any], Any]:
+        correct = open_reference(SYSTEM.model)(config)
+        return lambda op: twist(op, correct(op))
+
+    return InProcess("twisted", SYSTEM, open_instance, offer_of(SYSTEM))
+
+
+def two_is_one(op: Any, outcome: Any) -> Any:
+    wrong = type(op).name == "evict" and type(outcome) is Removed and outcome.entries == 2
+    return Removed(1, outcome.bytes) if wrong else outcome
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hypothesis_finds_and_shrinks(seed: int) -> None:
+    failure = search(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
+    assert failure is not None
+    assert len(failure.case.steps) <= 4
+    assert failure.difference.got.entries == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
+    failure = bulk(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
+    assert failure is not None
+    assert len(failure.case.steps) <= 4
+
+
+def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
+    def throw(op: Any, outcome: Any) -> Any:
+        if type(op).name == "mark_read" and outcome.expected_reads == 0:
+            raise ZeroDivisionError("counts")
+        return outcome
+
+    failure = search(twisted(throw), MENU, 1_000, 0, Coverage()).failure
+    assert failure is not None
+    assert len(failure.case.steps) == 2
+    assert [rule.value for rule in explain(reference(SYSTEM), failure.case, failure.steps, failure.difference)] == [
+        "R-LIVENESS-2"
+    ]
+
+
+def test_the_same_seed_gives_the_same_cases() -> None:
+    seen: list[list[Any]] = [[], []]
+    for run in seen:
+
+        def keep(op: Any, outcome: Any, run: list[Any] = run) -> Any:
+            run.append((op, outcome))
+            return outcome
+
+        search(twisted(keep), MENU, 50, 7, Coverage())
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 500
+
+
+def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -> None:
+    subject = in_process("streams-evict-newest", "kafka-streams")
+    assert subject is not None
+    menu = subject.declaration.system.cases.menu(subject.declaration.ops)
+    shrunk = []
+    before = settings.get_current_profile_name()
+    for profile in ("default", "ci"):
+        settings.load_profile(profile)
+        try:
+            shrunk.append([search(subject, menu, 400, seed, Coverage()).failure for seed in range(3)])
+        finally:
+            settings.load_profile(before)
+    ours, theirs = ([failure.case.steps for failure in each if failure is not None] for each in shrunk)
+    assert ours == theirs
+    assert len(ours) == 3
+
+
+def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broken, "wrong", lambda outcome, refusal: outcome)
+    with pytest.raises(SelfCheckFailed):
+        self_check(reference(SYSTEM).declaration, MENU, 0)
+
+
+def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "halts", lambda kind, bound, entry: False)
+    with pytest.raises(LawBroken):
+        search(reference(SYSTEM), MENU, 500, 0, Coverage())
+
+
+def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
+    for levels in (SYSTEM.levels, ("range", "queue")):
+        options = Options(levels, Profile(3, 200, 50), 0, 0.0, tmp_path)
+        report = conform(reference(SYSTEM), options).json
+        assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
+        assert report["verdict"] == "nothing-checked"
+        assert "too seldom" in report["skipped"][-1]["reason"]
+
+
+def offered(**changes: Any) -> Declaration:
+    return dataclasses.replace(reference(SYSTEM).declaration, **changes)
+
+
+def test_what_is_reachable_depends_on_what_is_offered() -> None:
+    everything, cells = reachable(offered(), "queue", PROFILES["dev"])
+    assert len(reachable(offered(), SYSTEM.levels[-1], PROFILES["dev"])[1]) == 12
+    assert {"TIME/EVICT_1", "TIME/EVICT_2", "SIZE/EVICT_1", "SIZE/EVICT_2"} <= set(cells)
+    assert {"R-EXPIRE-1", "R-INSERT-1", "R-REQUEUE-2"} <= {rule.value for rule in everything}
+    some, fewer = reachable(offered(ops=frozenset({"insert", "get", "exists"})), "range", PROFILES["dev"])
+    assert {"R-INSERT-1", "R-READ-1"} <= {rule.value for rule in some}
+    assert "R-EXPIRE-1" not in {rule.value for rule in some}
+    assert fewer == []
+    fixed = offered(fixed={"extend_recently_accessed": False})
+    rules, left = reachable(fixed, "queue", PROFILES["dev"])
+    assert set(left) == {cell for cell in cells if not cell.endswith("/REQUEUE_1")}
+    assert len(left) < len(cells)
+    assert {"R-EXPIRE-1", "R-INSERT-1", "R-REQUEUE-2"} <= {rule.value for rule in rules}
+
+
+def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
+    subject = reference(SYSTEM)
+    subject._declaration = offered(ops=frozenset({"insert", "get"}))
+    report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).json
+    assert report["levels"]["range"]["verdict"] == "conforms"
+    assert report["levels"]["queue"]["verdict"] == "nothing-checked"
+    assert "evict" in report["levels"]["queue"]["missing"]
+
+
+QUICK = [name for name in catalogue(SYSTEMS) if not name.startswith("liveness")]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
+    case = catalogue(SYSTEMS)[name]
+    subject = in_process(name)
+    assert subject is not None
+    steps = trajectory(case, Coverage())
+    answer = subject.play([case])[0]
+    assert isinstance(answer, Played)
+    difference = judge(case, steps, answer, subject.declaration)
+    assert difference is not None
+    rules = {rule.value for rule in explain(subject, case, steps, difference)}
+    assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"
+
+
+def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
+    options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
+    offer = {**fast.DECLARATION, "variants": {"requeue_budget": "split"}}
+    split = InProcess("split", SYSTEM, fast.open_cache, offer)
+    assert conform(split, options).json["verdict"] == "conforms"
+
+    def open_norm(config: Any) -> Callable[[Any], Any]:
+        return fast.open_cache(dataclasses.replace(config, variants=Variants()))
+
+    shared = InProcess("says split, is shared", SYSTEM, open_norm, offer)
+    assert conform(shared, options).json["verdict"] == "violates"

@@ -1,0 +1,249 @@
+"""The explorer of `kafka-streams`: exact counts, states told apart only where it matters, and planted errors found."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.explore import cache_worlds, released_worlds, store_worlds
+from entrycache_evidence.explore import evidence as explorer
+from entrycache_evidence.explore import kafka_worlds as stream_worlds
+from entrycache_evidence.explore.evidence import exhaust, refute
+from entrycache_evidence.explore.kafka import Relative, Streams
+from entrycache_evidence.explore.search import after, breaks, explore
+from entrycache_faults.reference import FAULT_OF
+from entrycache_protocol.case import dumps, from_json
+from entrycache_reference.kafka_streams import initial, ops, step
+from entrycache_reference.kafka_streams.laws import LAWS, broken, check
+from entrycache_reference.kafka_streams.outcomes import Unanswered
+from entrycache_reference.kafka_streams.state import Space, State, Store
+from entrycache_reference.rules import Rule
+
+SYSTEM = SYSTEMS["kafka-streams"]
+
+
+@pytest.mark.parametrize(
+    ("world", "states", "transitions", "depth"),
+    [
+        (cache_worlds.EVERY, 796, 32636, 10),
+        (store_worlds.STORE, 686, 14406, 7),
+        (released_worlds.LOST, 1045, 29260, 6),
+    ],
+    ids=lambda value: value.name if isinstance(value, Streams) else "",
+)
+def test_a_world_closes_with_exactly_these_counts(world: Streams, states: int, transitions: int, depth: int) -> None:
+    found = explore(world)
+    assert found.counterexample is None
+    assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
+
+
+def test_the_worlds_fire_every_law() -> None:
+    fired = {
+        rule for world in stream_worlds.FAULTS for rule in explore(replace(world, depth=4 if world.depth else 3)).fired
+    }
+    assert {law.rule for law in LAWS} <= fired
+
+
+def test_a_case_of_a_world_begins_with_its_first_steps() -> None:
+    model = FAULT_OF[Rule.K_FLUSH_5].model
+    found = explore(replace(cache_worlds.WIDE, depth=2), only=Rule.K_FLUSH_5, model=model).counterexample
+    assert found is not None
+    assert found.case.steps[:1] == cache_worlds.WIDE.start
+    assert len(found.case.steps) == 3
+    assert Rule.K_FLUSH_5 in breaks(found.case, model)
+
+
+def renewed(state: State, chance: random.Random) -> State:
+    """Other counters, other numbers of writes in the same order, and nothing of what was passed on but its order."""
+    more = chance.randint(1, 9)
+    spaces = {
+        ns: space._replace(
+            nodes={key: node._replace(write=more * node.write + 3) for key, node in space.nodes.items()},
+            hits=space.hits + chance.randint(0, 5),
+            misses=space.misses + chance.randint(0, 5),
+            overwrites=space.overwrites + chance.randint(0, 5),
+            flushes=space.flushes + chance.randint(0, 5),
+        )
+        for ns, space in state.spaces.items()
+    }
+    stores = {
+        name: store._replace(passed_on=overtaking(store, state.spaces.get(name, Space()), more))
+        for name, store in state.stores.items()
+    }
+    return state._replace(
+        spaces=spaces,
+        stores=stores,
+        puts=state.puts + chance.randint(0, 5),
+        gets=state.gets + chance.randint(0, 5),
+        evicts=state.evicts + chance.randint(0, 5),
+        flushes=state.flushes + chance.randint(0, 5),
+        writes=more * state.writes + 3,
+    )
+
+
+def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
+    """Of the writes passed on only those that an entry is not later than."""
+    return {
+        key: more * write + 3
+        for key, write in store.passed_on.items()
+        if key in space.nodes and write >= space.nodes[key].write
+    }
+
+
+WORLDS = pytest.mark.parametrize(
+    "world", [*stream_worlds.CI, cache_worlds.VAST], ids=lambda world: world.name.replace(" ", "-")
+)
+
+
+@WORLDS
+def test_states_held_for_the_same_behave_the_same(world: Streams) -> None:
+    """A run from the first state and one that is renewed after each step keep equal keys, answers and verdicts."""
+    config, canon, chance = world.config, Relative(world), random.Random(7)
+    for _ in range(25):
+        real = after(SYSTEM, config, world.start)
+        other = renewed(real, chance)
+        for _ in range(20):
+            event = chance.choice(world.events)
+            one, two = step(real, event, config), step(other, event, config)
+            assert canon.key(one.state) == canon.key(two.state)
+            fired: list[dict[Rule, int]] = [{}, {}]
+            assert check(config, real, event, one, fired[0]) == check(config, other, event, two, fired[1]) == ()
+            assert fired[0] == fired[1]
+            if not isinstance(event, ops.Metrics):
+                assert one.outcome == two.outcome
+            if canon.follows(one):
+                real, other = one.state, renewed(two.state, chance)
+
+
+class Tally:
+    """A counter of which nothing can be asked but how much it has grown."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, of: str, grown: int = 0) -> None:
+        self.of, self.grown = of, grown
+
+    def __add__(self, more: int) -> Tally:
+        return Tally(self.of, self.grown + more)
+
+    def __sub__(self, other: Tally | int) -> Tally | int:
+        if isinstance(other, int):
+            return Tally(self.of, self.grown - other)
+        assert self.of == other.of
+        return self.grown - other.grown
+
+    def __eq__(self, other: object) -> bool:
+        assert isinstance(other, Tally)
+        assert self.of == other.of
+        return self.grown == other.grown
+
+    def __bool__(self) -> bool:
+        raise TypeError("a counter was asked for its value")
+
+
+def tallied(state: State) -> State:
+    """The state with its counters sealed."""
+    counters = ("hits", "misses", "overwrites", "flushes")
+    sealed: Callable[..., Any] = Space._replace
+    spaces = {ns: sealed(space, **{name: Tally(name) for name in counters}) for ns, space in state.spaces.items()}
+    thread: Callable[..., Any] = state._replace
+    own = {name: Tally(f"thread {name}") for name in ("puts", "gets", "evicts", "flushes")}
+    done: State = thread(spaces=spaces, **own)
+    return done
+
+
+@WORLDS
+def test_nobody_asks_for_the_value_of_a_counter(world: Streams) -> None:
+    """So what was shown for one state holds for all that differ from it in their counters only."""
+    config, canon, chance = world.config, Relative(world), random.Random(8)
+    for _ in range(25):
+        state = tallied(after(SYSTEM, config, world.start))
+        for _ in range(20):
+            event = chance.choice(world.events)
+            done = step(state, event, config)
+            assert broken(config, state, event, done) == ()
+            if canon.follows(done):
+                state = tallied(done.state)
+
+
+def test_nothing_follows_a_step_without_an_answer() -> None:
+    world = released_worlds.RUNNING
+    steps = (
+        ops.Put("a", "x", "1", True),
+        ops.Listen("a", (ops.Put("a", "y", None, True), ops.Get("a", "x"))),
+        ops.Flush("a"),
+        ops.Clear("a"),
+    )
+    assert set(steps) <= set(world.events)
+    state = after(SYSTEM, world.config, steps)
+    done = step(state, ops.Resize(0), world.config)
+    assert isinstance(done.outcome.answer, Unanswered)
+    canon = Relative(world)
+    assert not canon.follows(done)
+    assert canon.follows(step(state, ops.Usage(), world.config))
+    assert not Relative(replace(world, drift_bytes=1)).follows(step(state, ops.Usage(), world.config))
+
+
+@pytest.mark.parametrize(
+    ("rule", "world", "steps"),
+    [
+        (Rule.K_SIZE_1, cache_worlds.EVERY, 1),
+        (Rule.K_PUT_3, cache_worlds.EVERY, 3),
+        (Rule.K_FLUSH_1, cache_worlds.EVERY, 4),
+        (Rule.K_METRICS_2, cache_worlds.EVERY, 2),
+        (Rule.K_EVICT_3, cache_worlds.LISTENERS, 3),
+        (Rule.K_LISTEN_2, cache_worlds.TWO, 3),
+        (Rule.K_RESIZE_2, cache_worlds.TWO, 5),
+        (Rule.K_LISTEN_3, cache_worlds.SILENT, 3),
+        (Rule.K_STORE_2, store_worlds.STORE, 4),
+        (Rule.K_STORE_4, store_worlds.FORWARDS, 4),
+        (Rule.K_FLUSH_7, released_worlds.LOST, 2),
+        (Rule.K_METRICS_4, released_worlds.RUNNING, 2),
+        (Rule.K_STORE_9, released_worlds.ONE_BY_ONE, 4),
+        (Rule.K_STORE_10, released_worlds.CACHED, 3),
+    ],
+    ids=lambda value: value.value if isinstance(value, Rule) else "",
+)
+def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: Streams, steps: int) -> None:
+    found = refute(FAULT_OF[rule], (world,))
+    assert found is not None
+    assert found.world is world
+    case = found.counterexample.case
+    assert len(case.steps) == steps
+    assert breaks(case) == (), "the reference itself keeps the law on this case"
+    assert rule in breaks(case, FAULT_OF[rule].model)
+    again = from_json(json.loads(dumps(case)), SYSTEMS)
+    assert (again.steps, again.config) == (case.steps, case.config)
+
+
+def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
+    evidence, failures = exhaust((store_worlds.STORE,), lambda _: None, FAULT_OF[Rule.K_STORE_8].model)
+    assert evidence == []
+    assert len(failures) == 1
+    assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
+
+
+def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = replace(cache_worlds.EVERY, depth=1)
+    harmless = replace(FAULT_OF[Rule.K_SHARE_1], replaced={})
+    own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
+    monkeypatch.setattr(explorer, "FAULT_OF", own)
+    monkeypatch.setattr(explorer, "DEEPEST", 1)
+    monkeypatch.setattr(stream_worlds, "FAULTS", (world,))
+    evidence, failures = exhaust((world,), lambda _: None)
+    assert [item.rule for item in evidence] == [Rule.K_GET_3]
+    assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]
+
+
+def test_each_profile_has_worlds_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: worlds)
+    asked: list[Any] = [explorer.exhaust_streams(name) for name in ("ci", "nightly")]
+    assert asked == [stream_worlds.CI, stream_worlds.NIGHTLY]
+    assert len({world.name for world in stream_worlds.NIGHTLY}) == len(stream_worlds.NIGHTLY)
+    assert initial(stream_worlds.CI[0].config).spaces == {}

@@ -1,0 +1,147 @@
+"""Cases and outcomes as JSON: lossless, strict, and in agreement with the schema."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.validate import _plain
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430.answers import read_outcome
+from entrycache_faults.catalogue import CASES, catalogue
+from entrycache_protocol.case import Case, dumps, encode_outcome, from_json, read_case, to_json
+from entrycache_protocol.codec import Malformed, decode_op, encode_op
+from entrycache_protocol.declaration import read_declaration
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.schema import case_schema
+
+SYSTEM = SYSTEMS["pulsar-pip430"]
+
+
+def made(seed: int) -> tuple[Case, list[Any]]:
+    subject = reference(SYSTEM)
+    found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
+    return found.case, found.steps
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
+    case, steps = made(seed)
+    path = tmp_path / "case.json"
+    path.write_text(dumps(case))
+    again = read_case(path, SYSTEMS)
+    assert again.steps == case.steps
+    assert to_json(again) == to_json(case)
+    declaration = reference(SYSTEM).declaration
+    for op, done in zip(case.steps, steps, strict=True):
+        outcome = json.loads(json.dumps(encode_outcome(done.outcome)))
+        assert read_outcome(op, outcome, declaration) == done.outcome
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_made_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
+    case, steps = made(seed)
+    assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_plain(to_json(case))))
+    for op, done in zip(case.steps, steps, strict=True):
+        outcome = _plain(encode_outcome(done.outcome))
+        assert not list(Draft202012Validator(SYSTEM.wire.outcome_schema(type(op))).iter_errors(outcome))
+
+
+BAD_STEPS = [
+    {"op": "insert", "cache": "a", "pos": [1, 0]},
+    {"op": "insert", "cache": "a", "pos": [1, -1], "size": 1},
+    {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1.0},
+    {"op": "insert", "cache": "a", "pos": [1, 0], "size": True},
+    {"op": "insert", "cache": "a", "pos": [1, 0], "size": 2**53},
+    {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1, "expected_reads": 2**31},
+    {"op": "insert", "cache": "a", "pos": [1, 0, 0], "size": 1},
+    {"op": "insert", "cache": 1, "pos": [1, 0], "size": 1},
+    {"op": "expire", "older_than_nanos": None},
+    {"op": "usage", "cache": None},
+    {"op": "get", "cache": "a", "pos": [1, 0], "mark": False},
+    {"op": "remove_range", "cache": "a", "first": [-2, 0], "last": [1, 0], "last_inclusive": True},
+    {"op": "remove_range", "cache": "a", "first": [0, 0], "last": [1, 0], "last_inclusive": 1},
+    {"op": "nothing"},
+    {"op": ["get"]},
+    {},
+    [],
+]
+
+
+@pytest.mark.parametrize("step", BAD_STEPS, ids=lambda step: json.dumps(step)[:60])
+def test_what_the_schema_refuses_the_reader_refuses(step: Any) -> None:
+    with pytest.raises(Malformed):
+        decode_op(SYSTEM.ops, step)
+    # In JSON Schema 1.0 is an integer; the reader is stricter, as the page says integers.
+    if step != BAD_STEPS[2]:
+        value = {"system": "pulsar-pip430", "steps": [step]}
+        assert list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(value))
+
+
+def test_null_and_absent_expected_reads_are_both_kept() -> None:
+    for step in (
+        {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1, "expected_reads": None},
+        {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1},
+    ):
+        assert json.loads(json.dumps(encode_op(decode_op(SYSTEM.ops, step)))) == step
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([], "a JSON object"),
+        ({}, "no 'system'"),
+        ({"system": "nope", "steps": []}, "not built"),
+        ({"system": "pulsar-pip430", "steps": {}}, "not an array"),
+        ({"system": "pulsar-pip430", "steps": [], "more": 1}, "unknown key 'more'"),
+        ({"system": "pulsar-pip430", "steps": [], "config": {"watermark": 2}}, "watermark: expected 0 to 1"),
+        ({"system": "pulsar-pip430", "steps": [], "variants": {"x": 1}}, "unknown key 'x'"),
+        ({"system": "pulsar-pip430", "steps": [{"op": "get"}]}, "step 0 of the case: op get: cache: it is missing"),
+    ],
+)
+def test_a_bad_case_is_refused_in_one_line(value: Any, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        from_json(value, SYSTEMS)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_cases_of_the_museum_hold_the_whole_configuration() -> None:
+    for name, case in catalogue(SYSTEMS).items():
+        assert (CASES / f"{name}.json").read_text(encoding="utf-8") == dumps(case)
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        {},
+        {"ops": "insert"},
+        {"ops": [1]},
+        {"ops": ["fly"]},
+        {"ops": ["insert"], "config": ["colour"]},
+        {"ops": ["insert"], "fixed": {"ttl_nanos": "1"}},
+        {"ops": ["insert"], "introspection": ["soul"]},
+        {"ops": ["insert"], "variants": {"requeue_budget": "none"}},
+        {"ops": ["insert"], "payload": 1},
+        {"ops": ["insert"], "limits": {"max_steps": 0}},
+        {"ops": ["insert"], "limits": {"max_size": -1}},
+        {"ops": ["insert"], "order_slack": -1},
+    ],
+)
+def test_a_false_declaration_makes_a_broken_subject(offer: Any) -> None:
+    with pytest.raises(BrokenSubject):
+        read_declaration({"version": 1, "systems": {"pulsar-pip430": offer}}, SYSTEMS)
+
+
+def test_order_slack_is_not_judged_yet() -> None:
+    answer = {"version": 1, "systems": {"pulsar-pip430": {"ops": ["insert"], "order_slack": 2}}}
+    with pytest.raises(UsageError, match="order_slack is not judged yet"):
+        read_declaration(answer, SYSTEMS)

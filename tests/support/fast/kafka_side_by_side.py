@@ -1,0 +1,68 @@
+"""Random runs of `kafka-streams`, and the comparison of its fast cache with the reference, step by step.
+
+The generator is the suite's, the comparison is not: rows and invariants are looked at too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from entrycache_conformance.systems.kafka_streams.arguments import Aim
+from entrycache_conformance.systems.kafka_streams.fast import ThreadCache, open_cache
+from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
+from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
+from entrycache_fast.kafka import Row
+from entrycache_reference.kafka_streams import Config, initial, ops, step
+
+LIMITS = (0, 50, 100, 150, 20_000_000)
+
+
+def runs(source: random.Random, theme: Theme, level: str, count: int, steps: int) -> Iterator[tuple[Config, list[Any]]]:
+    """Runs whose limits are lowered with several namespaces too."""
+    traits = TRAITS[theme]
+    for _ in range(count):
+        stores = source.choice(traits.stores) if level == "store" else 0
+        names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")
+        aim = Aim(source.randint, traits, names, source.choice(traits.namespaces), stores)
+        config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
+        state = initial(config)
+        run: list[Any] = []
+        weighted = menu(names)
+        for _ in range(steps):
+            lowers = source.random() < 0.05
+            op = ops.Resize(source.choice(LIMITS)) if lowers else aim.op(source.choice(weighted), state)
+            run.append(op)
+            state = step(state, op, config).state
+        yield config, run
+
+
+def shown(row: Row) -> tuple[Any, ...]:
+    """A row in the form of the reference's, without its rule."""
+    key = None if row.key is None else row.key.decode("utf-8", "surrogatepass")
+    return (*row[:4], key, *row[5:])
+
+
+def assert_equal(config: Config, run: Sequence[Any], cache_type: type[ThreadCache] = ThreadCache) -> None:
+    """Outcomes and rows are those of the reference, with and without a callback; the invariants hold."""
+    caches: list[ThreadCache] = []
+
+    class Kept(cache_type):  # type: ignore[misc,valid-type]
+        def __init__(self, *settings: Any) -> None:
+            super().__init__(*settings)
+            caches.append(self)
+
+    rows: list[Row] = []
+    traced = open_cache(config, Kept, on_row=rows.append)
+    silent = open_cache(config, cache_type)
+    state = initial(config)
+    for number, op in enumerate(run):
+        rows.clear()
+        expected = step(state, op, config)
+        state = expected.state
+        assert traced(op) == expected.outcome, (number, op)
+        assert silent(op) == expected.outcome, (number, op)
+        assert [shown(row) for row in rows] == [tuple(row)[1:] for row in expected.rows], (number, op)
+        caches[0].check()
+        assert caches[0].usage().entries == sum(len(space.nodes) for space in state.spaces.values())
