@@ -64,12 +64,12 @@ class Faults:
 
         return enter
 
-    def plant_reading(self, note: str, *rules: Rule, **reading: object) -> None:
+    def plant_variant(self, note: str, *rules: Rule, **values: object) -> None:
         """Enter a variant of the reference, once for each rule of the norm that it breaks."""
         norm = import_module(f"{self.package}.step").step
 
         def step(state: Any, event: Any, config: Any) -> Any:
-            variants = dataclasses.replace(config.variants, **reading)
+            variants = dataclasses.replace(config.variants, **values)
             return norm(state, event, dataclasses.replace(config, variants=variants))
 
         self._planted += [Fault(rule, note, self.package, {"step.step": step}, is_other=True) for rule in rules]

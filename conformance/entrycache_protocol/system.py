@@ -13,8 +13,10 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from entrycache_protocol.blame import Blame
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import Family
 from entrycache_protocol.limits import Limits
 from entrycache_protocol.plan import Plan
+from entrycache_reference.judged import Judged
 from entrycache_reference.rules import Rule
 
 C = TypeVar("C")
@@ -96,16 +98,19 @@ class Wire(NamedTuple, Generic[C, O, R]):
 class Cases(NamedTuple, Generic[C, O]):
     """How cases are made: `menu` and `plan`, by a theme of `themes`; `smoke` holds one case an operation.
 
-    `unvaried`: keys of the configuration that no case varies. `unfit` says why a case cannot be asked under a
-    declaration, empty where it can.
+    `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
+    configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
+    a case cannot be asked under a declaration, empty where it can.
     """
 
     menu: Callable[..., tuple[str, ...]]
     plan: Callable[..., Plan]
     themes: Mapping[str, Any]
+    telling: Mapping[str, int]
     smoke: Mapping[str, list[dict[str, Any]]]
     unvaried: frozenset[str]
     unfit: Callable[[Any, C, Sequence[O]], str]
+    shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 class Text(NamedTuple, Generic[S]):
@@ -139,7 +144,7 @@ class Histories(NamedTuple):
 
     kinds: tuple[Any, ...]
     make: Callable[[Any, Any, Any], Any]
-    judge: Callable[[Any, Any, Any], Any]
+    judge: Callable[[Any, Any, Any], Judged]
     is_sound: Callable[[Any], bool]
     unasked: Callable[[Any], frozenset[Rule]]
     open_shared: Callable[[Any], Instance]
@@ -154,8 +159,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """One cache system. Functions take and give the system's own states, operations and outcomes.
 
     `blame` is what explaining a difference asks. `fast` is our fast cache, `faults` are the planted faults of it, by
-    name. `family`: how released jars are named in front of their version. What is None or empty the system does not
-    have.
+    name. `jvm`: its released jars. What is None or empty the system does not have.
     """
 
     name: str
@@ -169,7 +173,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     blame: Blame
     fast: Own | None = None
     faults: Mapping[str, Own] = MappingProxyType({})
-    family: str | None = None
+    jvm: Family | None = None
     histories: Histories | None = None
 
     def own_ops(self, level: str) -> frozenset[str]:

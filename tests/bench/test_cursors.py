@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
-from entrycache_bench import released
-from entrycache_bench.cursor_mix import MIXES, make_mix
-from entrycache_bench.cursors import (
+from entrycache_bench.pulsar_pip430 import released
+from entrycache_bench.pulsar_pip430.cursor_mix import MIXES, make_mix
+from entrycache_bench.pulsar_pip430.cursors import (
     JUDGED_SIZES,
     MOVE_RANK,
     PATTERNS,
@@ -19,8 +18,9 @@ from entrycache_bench.cursors import (
     judged,
     linear_cursors,
 )
-from entrycache_bench.linear import LinearCursors
-from entrycache_bench.released import with_released
+from entrycache_bench.pulsar_pip430.linear import LinearCursors
+from entrycache_bench.pulsar_pip430.released import with_released
+from entrycache_conformance.java.releases import toured
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 
@@ -83,20 +83,17 @@ def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> N
     assert [item.missed for item in found] == [True] * len(JUDGED_SIZES)
 
 
-def test_the_released_container_plays_every_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_released_container_plays_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
     try:
-        found = with_released(costs, "4.2.4", 1)
+        found = with_released(costs, toured(released.FAMILY).version, 1)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     assert [item.pattern for item in found] == list(PATTERNS)
     assert all(item.released_nanos is not None and item.released_nanos > 0 for item in found)
-    for wrong, told in (("class CursorCosts {", "compile"), ("class CursorCosts {}", "not be measured")):
-        source = tmp_path / "CursorCosts.java"
-        source.write_text(wrong, encoding="utf-8")
-        monkeypatch.setattr(released, "SOURCE", source)
-        with pytest.raises(BrokenSubject, match=told):
-            with_released(costs, "4.2.4", 1)
+    monkeypatch.setattr(released, "MAIN", "no.Such")
+    with pytest.raises(BrokenSubject, match=r"could not be measured: .*no\.Such"):
+        with_released(costs, toured(released.FAMILY).version, 1)
 
 
 def test_a_version_without_a_driver_is_named() -> None:

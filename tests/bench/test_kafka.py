@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_bench.kafka import JVM, make_mix, play_fast, play_mapping, released, streams_at
+from entrycache_bench.kafka_streams.costs import JVM, make_mix, play_fast, play_mapping, released
+from entrycache_bench.kafka_streams.costs import kafka_costs_at as streams_at
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.page import page
 from entrycache_bench.result import Result, Streams, read_result
+from entrycache_conformance.java.releases import newest
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 MIX = make_mix(5_000, 100)
@@ -29,7 +31,7 @@ def test_every_side_plays_the_same_mix_under_the_same_bound() -> None:
 
 def test_the_released_cache_agrees() -> None:
     try:
-        with released("4.3.1", MIX) as play:
+        with released(newest("kafka-streams").version, MIX) as play:
             clean, dirty = play(False), play(True)
             seconds = sum(play(False).seconds for _ in range(40))  # its clock steps by 10 ms
     except MissingPrerequisite as missing:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects.jvm import pinned_jar
+from entrycache_conformance.java.classpath import jar_under_test
+from entrycache_conformance.java.releases import toured
 from entrycache_faults.catalogue import CASES
 from tests.support import ROOT
 
@@ -35,11 +36,11 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
         pytest.skip("mvn or javac is missing")
     arguments = shlex.split(words)[1:]
     standing_for = {
-        "node my-cache.mjs": f"node {ROOT / 'tests' / 'outside' / 'cache.mjs'}",
+        "node my-cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
         "FILE": str(CASES / "expire-at-the-cutoff.json"),
     }
     if "my.jar" in arguments:
-        standing_for["my.jar"] = str(pinned_jar("4.2.4", "managed-ledger"))
+        standing_for["my.jar"] = str(jar_under_test(toured("pulsar").subject))
     argv = [sys.executable, "-m", "entrycache_cli", *(standing_for.get(word, word) for word in arguments)]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     expected = 1 if "exits 1" in comment else 0

@@ -9,8 +9,9 @@ from typing import Any, Final
 import pytest
 from click.testing import CliRunner
 
+from entrycache_cli.kafka_streams.share import Entry, client_of, share_bytes
 from entrycache_cli.main import main
-from entrycache_cli.settings.kafka import Entry, client_of, share_bytes
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
@@ -33,7 +34,7 @@ def numbers(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(output))
 
 
-@pytest.mark.parametrize("release", ["3.9.2", "4.0.0", "4.3.1"])
+@pytest.mark.parametrize("release", versions("kafka-streams"))
 def test_the_shares_are_those_that_the_release_computes(release: str) -> None:
     try:
         released = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))

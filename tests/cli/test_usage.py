@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_conformance.java.releases import versions
+
 MISTAKES = [
     ("audit nowhere", 2, "no such folder"),
     ("audit", 2, "Missing argument"),
@@ -19,7 +21,7 @@ MISTAKES = [
     ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
     ("conform --command nosuchprogram", 2, "cannot start"),
     ("conform --classpath x.jar", 2, "--classpath goes with a released jar"),
-    ("conform pulsar:9", 2, "known: 4.2.4"),
+    ("conform pulsar:9", 2, f"known: {versions('pulsar')[0]}"),
     ("conform --timeout 0", 2, "--timeout"),
     ("fly", 2, "No such command"),
     ("replay nowhere", 2, "cannot read the case"),

@@ -15,10 +15,11 @@ from entrycache_cli.commands.versions import ask
 from entrycache_cli.main import main
 from entrycache_cli.versions.page import page, spans
 from entrycache_cli.versions.records import Judged, read_record, read_records
-from entrycache_cli.versions.releases import ABSENT, Absent, Pinned, pinned
+from entrycache_cli.versions.releases import ABSENT, Pinned, pinned
 from entrycache_cli.versions.table import rules_of_findings, versions_of
-from entrycache_conformance.subjects.jvm import pulsar_versions
+from entrycache_conformance.java.releases import releases, toured
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import Absent
 from entrycache_reference.rules import Rule
 
 LOCK = Pinned("managed-ledger-4.2.4.jar", "aa" * 32, "cc" * 32, 20)
@@ -129,14 +130,14 @@ def test_what_is_not_run_is_a_row_with_its_reason() -> None:
 
 
 def test_the_pinned_releases_are_those_of_the_drivers() -> None:
-    for version in pulsar_versions():
-        lock = pinned(f"pulsar:{version}")
+    for release in releases("pulsar"):
+        lock = pinned(release.subject)
         assert lock is not None
-        assert lock.jar == f"managed-ledger-{version}.jar"
+        assert lock.jar == f"managed-ledger-{release.version}.jar"
         assert lock.jars > 10
     assert pinned("pulsar:4.1.0") is None
     assert pinned("fast") is None
-    assert {release.subject for release in ABSENT}.isdisjoint(f"pulsar:{version}" for version in pulsar_versions())
+    assert {release.subject for release in ABSENT}.isdisjoint(release.subject for release in releases("pulsar"))
 
 
 def test_findings_name_their_rules(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results.mkdir()
     assert called(*folders) == 2
     assert "no records" in capsys.readouterr().err
-    right = pinned("pulsar:4.2.4")
+    right = pinned(toured("pulsar").subject)
     assert right is not None
     (results / "a.json").write_text(json.dumps(campaign(sha256=right.sha256)))
     pages = [tmp_path / "one.md", tmp_path / "two.md"]

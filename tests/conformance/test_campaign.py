@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.campaign.behaviour import behaviours
-from entrycache_conformance.campaign.containers import Crowd, compiled, played
-from entrycache_conformance.campaign.lane import alike, open_lane
+from entrycache_conformance.campaign.played import alike
 from entrycache_conformance.campaign.run import Plan, run_campaign
+from entrycache_conformance.campaign.subjects import open_subject
+from entrycache_conformance.java.program import program_of
+from entrycache_conformance.java.releases import newest
 from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems.pulsar_pip430.containers import MODULE, Crowd, played
 from entrycache_protocol.errors import MissingPrerequisite
 
 EXHIBIT = "count-stops-at-zero"
@@ -22,8 +25,8 @@ def plan(folder: Path, cases: int) -> Plan:
 
 
 def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> None:
-    first = run_campaign([open_lane("fast")], plan(tmp_path, 20), lambda cases, steps: None).json
-    again = run_campaign([open_lane("fast")], plan(tmp_path, 20), lambda cases, steps: None).json
+    first = run_campaign([open_subject("fast")], plan(tmp_path, 20), lambda cases, steps: None).json
+    again = run_campaign([open_subject("fast")], plan(tmp_path, 20), lambda cases, steps: None).json
     assert first["differences"] == []
     assert first["judged_steps"] == 20 * 60
     assert first["laws"]["rules"]
@@ -31,7 +34,7 @@ def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> Non
 
 
 def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
-    campaign = run_campaign([open_lane(EXHIBIT)], plan(tmp_path, 200), lambda cases, steps: None)
+    campaign = run_campaign([open_subject(EXHIBIT)], plan(tmp_path, 200), lambda cases, steps: None)
     assert len(campaign.kept) == 1
     assert campaign.kept[0].path.exists()
     assert len(campaign.kept[0].case.steps) <= 8
@@ -57,12 +60,12 @@ def test_a_behaviour_diff_shows_a_planted_fault() -> None:
 
 
 @pytest.mark.parametrize(("crowd", "lifted"), [(Crowd("active", 12, 8), "ties"), (Crowd("heap", 40, 12), "")])
-def test_the_container_campaign_finds_what_the_limits_mask(crowd: Crowd, lifted: str, tmp_path: Path) -> None:
+def test_the_container_campaign_finds_what_the_limits_mask(crowd: Crowd, lifted: str) -> None:
     try:
-        program = compiled("4.2.4", tmp_path)
+        program = program_of(newest("pulsar", "map").subject, MODULE)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     limits = frozenset({lifted} - {""})
-    assert played(program, tmp_path, crowd, 1, 50, limits)["differences"] > 0
+    assert played(program, crowd, 1, 50, limits)["differences"] > 0
     within = crowd._replace(cursors=5) if crowd.container == "heap" else crowd
-    assert played(program, tmp_path, within, 1, 50, frozenset())["differences"] == 0
+    assert played(program, within, 1, 50, frozenset())["differences"] == 0

@@ -37,12 +37,6 @@ JAR_RULES = {
 }
 """The rule that each change breaks."""
 
-PACKAGE = {
-    "pulsar": "org.apache.bookkeeper.mledger.impl.cache",
-    "kafka-streams": "org.apache.kafka.streams.state.internals",
-}
-"""Where the Java test of a release stands."""
-
 
 @pytest.fixture(scope="module")
 def caught(tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
@@ -96,22 +90,20 @@ def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     name: str, jars: dict[str, tuple[faults.Caught, Path]], tmp_path: Path
 ) -> None:
     from entrycache_cli.report.java_test import CLASS_NAME
-    from entrycache_conformance.subjects.jvm import java_test_classpath
+    from entrycache_conformance.java.classpath import java_test_classpath
+    from entrycache_conformance.java.program import compile_and_run
+    from entrycache_conformance.java.releases import toured
 
     found, jar = jars[name]
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
-    family, version = ("pulsar", "4.2.4") if name in faults.PULSAR_JARS else ("kafka-streams", "4.3.1")
-    main = f"{PACKAGE[family]}.{CLASS_NAME}"
+    subject = toured("pulsar" if name in faults.PULSAR_JARS else "kafka-streams").subject
     codes, texts = [], []
     for classpath in (str(jar), None):
-        known = java_test_classpath(version, classpath, family)
-        paths = f"{known.classpath}:{tmp_path}"
-        subprocess.run([known.javac, "-nowarn", "-cp", known.classpath, "-d", str(tmp_path), str(source)], check=True)
-        agent = [] if known.agent is None else [f"-javaagent:{known.agent}"]
-        argv = [known.java, *agent, "-cp", paths, main]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        tools = java_test_classpath(subject, classpath)
+        agent = [] if tools.agent is None else [f"-javaagent:{tools.agent}"]
+        done = compile_and_run(source, tools, tmp_path, options=agent, timeout_seconds=60)
         codes.append(done.returncode)
         texts.append(done.stdout + done.stderr)
     assert codes == [1, 0], texts

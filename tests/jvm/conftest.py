@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.jvm import released_command
 from entrycache_protocol.errors import MissingPrerequisite
 
 
 @pytest.fixture(scope="session")
 def released() -> list[str]:
     """The command of the driver over the released jar, built where it was not."""
-    from tests.support.jvm.driver import VERSION
+    from tests.support.jvm.driver import SUBJECT
 
     try:
-        return pulsar_command(VERSION)
+        return released_command(SUBJECT)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 
 from entrycache_cli.report.java_test import CLASS_NAME, java_test
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import Program, compiled
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage, trajectory
-from entrycache_conformance.subjects.jvm import java_test_classpath
-from entrycache_conformance.subjects.jvm_build import versions
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
 from entrycache_protocol.case import read_case, to_json
@@ -46,39 +47,20 @@ TEXTS: Final = {
 NAMES: Final = dict(zip((*SHOWN, *FAILING), TEXTS, strict=True))
 
 
-class Compiled(NamedTuple):
-    java: str
-    classpath: str
-
-
-@pytest.fixture(scope="module", params=versions("kafka-streams"))
-def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+@pytest.fixture(scope="module", params=releases("kafka-streams"), ids=str)
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Program:
     try:
-        java = java_test_classpath(request.param, family="kafka-streams")
+        tools = java_test_classpath(request.param.subject)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     folder = tmp_path_factory.mktemp("streams")
     for name, text in TEXTS.items():
         (folder / f"{name}.java").write_text(text, "utf-8")
-    sources = [folder / f"{name}.java" for name in TEXTS]
-    argv: list[str | Path] = [
-        java.javac,
-        "-Xlint:-options",
-        "-encoding",
-        "UTF-8",
-        "-cp",
-        java.classpath,
-        "-d",
-        folder / "out",
-        *sources,
-    ]
-    subprocess.run(argv, check=True)
-    return Compiled(java.java, f"{folder / 'out'}:{java.classpath}")
+    return compiled([folder / f"{name}.java" for name in TEXTS], tools, folder / "out")
 
 
-def _run(name: str, compiled: Compiled) -> subprocess.CompletedProcess[str]:
-    argv = [compiled.java, "-cp", compiled.classpath, f"{PACKAGE}.{NAMES[name]}"]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+def _run(name: str, program: Program) -> subprocess.CompletedProcess[str]:
+    return program.run(f"{PACKAGE}.{NAMES[name]}", timeout_seconds=120)
 
 
 def test_every_op_is_shown() -> None:
@@ -87,14 +69,14 @@ def test_every_op_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_release_passes_what_it_conforms_to(name: str, compiled: Compiled) -> None:
-    done = _run(name, compiled)
+def test_a_release_passes_what_it_conforms_to(name: str, program: Program) -> None:
+    done = _run(name, program)
     assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_release_fails_where_the_case_of_a_finding_does(name: str, compiled: Compiled) -> None:
-    done = _run(name, compiled)
+def test_a_release_fails_where_the_case_of_a_finding_does(name: str, program: Program) -> None:
+    done = _run(name, program)
     last = len(read_case(Path(FINDINGS[0].parents[1], name, "case.json"), SYSTEMS).got) - 1
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith(f"step {last}: ")

@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.subjects.jvm import released_command
-from entrycache_conformance.subjects.jvm_build import versions
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.jvm.cases_kafka import CASES, LISTEN, USAGE, at, put, usage
 from tests.support.jvm.driver import Step, talk
@@ -23,10 +23,10 @@ ENDLESS: Final[list[Step]] = [
 """The put inside the flush is counted twice in the total, so that all evictions together do not reach the new limit."""
 
 
-@pytest.fixture(params=versions("kafka-streams"))
+@pytest.fixture(params=releases("kafka-streams"), ids=str)
 def released(request: pytest.FixtureRequest) -> list[str]:
     try:
-        return released_command(f"kafka-streams:{request.param}")
+        return released_command(request.param.subject)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 import pytest
 
+from entrycache_conformance.java.releases import Release
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.jvm.listener_table import NOT_ON_THE_PAGE, PAGE, RELEASES, Cells, cells, shown, table
 
 
-@pytest.fixture(scope="module", params=RELEASES)
-def release(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.fixture(scope="module", params=RELEASES, ids=str)
+def release(request: pytest.FixtureRequest) -> Release:
+    return cast(Release, request.param)
 
 
 @pytest.fixture(scope="module")
-def found(release: str, tmp_path_factory: pytest.TempPathFactory) -> Cells:
+def found(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Cells:
     try:
         return cells(release, tmp_path_factory.mktemp("listeners"))
     except MissingPrerequisite as missing:

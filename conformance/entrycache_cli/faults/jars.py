@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.subjects.jvm import jar_under_test
+from entrycache_conformance.java.classpath import jar_under_test
 
 PULSAR: Final = "pulsar:4.2.4"
 KAFKA: Final = "kafka-streams:4.3.1"
+"""The jars that are changed: the bytes of a change stand in this one jar."""
 
 _PACKAGE: Final = {
     PULSAR: "org/apache/bookkeeper/mledger/impl/",

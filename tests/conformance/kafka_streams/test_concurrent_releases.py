@@ -11,6 +11,7 @@ import pytest
 
 from entrycache_conformance.concurrent.replay import replay_history
 from entrycache_conformance.concurrent.run import conform_concurrent
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.subjects.narrowed import unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
@@ -19,7 +20,7 @@ from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import Subject
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
-RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")
+RELEASES: Final = versions("kafka-streams")
 TAKEN_OFF: Final = {
     "kafka-resize-deadlock": "K-CONCURRENCY-1",
     "kafka-crossed-listeners-deadlock": "K-CONCURRENCY-1",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from entrycache_conformance.campaign import promises
+from entrycache_conformance.java.releases import newest
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams import kept_promises as promises
 from entrycache_protocol.case import from_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
-VERSION = "4.3.1"
+SUBJECT = newest("kafka-streams").subject
 WORLDS, LONGEST = 250, 40
 NOT_IN_THE_PROTOCOL = {"reverse view"}
 """The protocol has no operation for the reverse view of a store."""
@@ -23,7 +23,7 @@ NOT_IN_THE_PROTOCOL = {"reverse view"}
 @pytest.fixture(scope="module")
 def record() -> dict[str, Any]:
     try:
-        return promises.promises([f"kafka-streams:{VERSION}"], 5, WORLDS, LONGEST)
+        return promises.promises([SUBJECT], 5, WORLDS, LONGEST)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
@@ -49,7 +49,7 @@ def test_a_broken_promise_that_no_finding_explains_is_a_difference(monkeypatch: 
 
 
 def test_the_protocol_shows_what_the_program_found(record: dict[str, Any]) -> None:
-    subject = resolve(Choice(f"kafka-streams:{VERSION}"))
+    subject = resolve(Choice(SUBJECT))
     try:
         unseen = []
         for cell in record["subjects"][0]["cells"]:
@@ -65,6 +65,6 @@ def test_the_protocol_shows_what_the_program_found(record: dict[str, Any]) -> No
         subject.close()
 
 
-def test_a_subject_that_is_no_released_jar_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"fast.*kafka-streams:4.3.1"):
+def test_a_subject_that_is_no_released_jar_is_refused() -> None:
+    with pytest.raises(UsageError, match=f"fast.*{SUBJECT}"):
         promises.promises(["fast"], 1, 1)

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
@@ -16,7 +17,7 @@ from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import Subject
 
 CASES: Final = sorted((Path(__file__).parent / "cases").glob("*.json"))
-RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")
+RELEASES: Final = versions("kafka-streams")
 
 
 @pytest.fixture(scope="module", params=RELEASES)

@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.replay import replay
 from entrycache_conformance.subjects.resolve import Choice, resolve
@@ -22,7 +23,7 @@ CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
 STEPS_MAX: Final = 8
 
 
-@pytest.fixture(scope="module", params=["3.9.2", "4.0.0", "4.3.1"])
+@pytest.fixture(scope="module", params=versions("kafka-streams"))
 def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
     try:
         subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))

@@ -6,7 +6,11 @@ import json
 import subprocess
 from typing import Any, Final
 
-VERSION: Final = "4.2.4"
+from entrycache_conformance.java.releases import toured
+
+RELEASE: Final = toured("pulsar")
+SUBJECT: Final = RELEASE.subject
+"""The release that the cases worked out by hand are about."""
 
 Step = dict[str, Any]
 

@@ -5,18 +5,19 @@ Written anew by ``python -m tests.support.jvm.heap_held``.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.subjects.jvm import java_test_classpath
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import Program, compiled, main_of
+from entrycache_conformance.java.releases import Release, releases
 from tests.support import ROOT
 
 SOURCE: Final = Path(__file__).with_name("HeapHeld.java")
 PAGE: Final = ROOT / "docs" / "behaviour-diffs.md"
-MAIN: Final = "org.apache.kafka.streams.state.internals.HeapHeld"
-RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")
+RELEASES: Final = releases("kafka-streams")
+HEAP: Final = ("-Xms512m", "-Xmx512m", "-XX:+UseCompressedOops")
 ENTRIES: Final = 20_000
 BEGIN: Final = "<!-- heap: begin -->\n"
 END: Final = "<!-- heap: end -->\n"
@@ -45,18 +46,15 @@ class Held(NamedTuple):
         return self.held_bytes / self.counted_bytes
 
 
-def compiled(release: str, folder: Path) -> list[str]:
-    """The command that measures on a release; the numbers follow it."""
-    java = java_test_classpath(release, family="kafka-streams")
-    argv = [java.javac, "-nowarn", "-encoding", "UTF-8", "-cp", java.classpath, "-d", str(folder), str(SOURCE)]
-    subprocess.run(argv, check=True, capture_output=True)
-    heap = ["-XX:+UseSerialGC", "-Xms512m", "-Xmx512m", "-XX:+UseCompressedOops"]
-    return [java.java, *heap, "-cp", f"{folder}:{java.classpath}", MAIN]
+def program(release: Release, folder: Path) -> Program:
+    """What measures on a release."""
+    return compiled([SOURCE], java_test_classpath(release.subject), folder)
 
 
-def measured(command: list[str], shape: Shape) -> Held:
-    argv = [*command, str(ENTRIES), *map(str, shape)]
-    counted, held = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.split()
+def measured(program: Program, shape: Shape) -> Held:
+    done = program.run(main_of(SOURCE), ENTRIES, *shape, options=HEAP)
+    assert done.returncode == 0, done.stderr
+    counted, held = done.stdout.split()
     return Held(int(counted), int(held))
 
 
@@ -69,13 +67,10 @@ def row(shape: Shape, held: list[Held]) -> str:
 
 def table() -> str:
     with tempfile.TemporaryDirectory() as scratch:
-        commands = []
-        for release in RELEASES:
-            folder = Path(scratch) / release
-            folder.mkdir()
-            commands.append(compiled(release, folder))
-        rows = [row(shape, [measured(command, shape) for command in commands]) for shape in SHAPES]
-    head = f"| key + value | key + value of the record | counted | {' | '.join(f'held, {r}' for r in RELEASES)} |\n"
+        programs = [program(release, Path(scratch) / release.version) for release in RELEASES]
+        rows = [row(shape, [measured(each, shape) for each in programs]) for shape in SHAPES]
+    columns = " | ".join(f"held, {release.version}" for release in RELEASES)
+    head = f"| key + value | key + value of the record | counted | {columns} |\n"
     return head + "|---|---|---|" + "---|" * len(RELEASES) + "\n" + "".join(rows)
 
 

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 from entrycache_cli.report.java_test import CLASS_NAME, java_test
-from entrycache_conformance.subjects.jvm import JavaTestClasspath
+from entrycache_conformance.java.classpath import JavaTestClasspath
+from entrycache_conformance.java.program import Program, compiled, main_of
 
-PACKAGE: Final = "org.apache.bookkeeper.mledger.impl.cache"
+
+class Compiled(NamedTuple):
+    """The file of a case, compiled; it runs on any class path that holds the released classes."""
+
+    main: str
+    folder: Path
+
+    def run(self, tools: JavaTestClasspath, *options: str) -> subprocess.CompletedProcess[str]:
+        program = Program(tools.java, f"{self.folder}:{tools.classpath}")
+        return program.run(self.main, options=options, timeout_seconds=60)
 
 
-def compiled(case: dict[str, Any], tools: JavaTestClasspath, folder: Path) -> Path:
+def compiled_case(case: dict[str, Any], tools: JavaTestClasspath, folder: Path) -> Compiled:
     source = folder / f"{CLASS_NAME}.java"
     source.write_text(java_test(case, mismatch_step=2), "utf-8")
-    subprocess.run(
-        [tools.javac, "-encoding", "UTF-8", "-cp", tools.classpath, "-d", folder / "out", source],
-        check=True,
-        capture_output=True,
-    )
-    return folder / "out"
-
-
-def run(classes: Path, tools: JavaTestClasspath, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [tools.java, *options, "-cp", f"{classes}:{tools.classpath}", f"{PACKAGE}.{CLASS_NAME}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    compiled([source], tools, folder / "out")
+    return Compiled(main_of(source), folder / "out")

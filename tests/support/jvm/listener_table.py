@@ -5,17 +5,18 @@ Written anew by ``python -m tests.support.jvm.listener_table``.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from entrycache_conformance.subjects.jvm import java_test_classpath
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import compile_and_run
+from entrycache_conformance.java.releases import Release, releases
 from tests.support import ROOT
 
-HERE: Final = Path(__file__).parent
 PAGE: Final = ROOT / "docs" / "kafka-listeners.md"
-RELEASES: Final = ("3.9.2", "4.0.0", "4.3.1")
+RELEASES: Final = releases("kafka-streams")
+SOURCE: Final = Path(__file__).with_name("ListenerTable.java")
 WORLDS: Final = 150
 STEPS: Final = 60
 SEED: Final = 1
@@ -28,21 +29,10 @@ Cells = dict[tuple[str, str], dict[str, str]]
 """What was met, by operation and place, then by moment: one letter a consequence."""
 
 
-def program(release: str, name: str, arguments: list[str], folder: Path) -> str:
-    """What a Java program of this folder prints on a release."""
-    source = HERE / f"{name}.java"
-    java = java_test_classpath(release, family="kafka-streams")
-    argv = [java.javac, "-nowarn", "-encoding", "UTF-8", "-cp", java.classpath, "-d", str(folder), str(source)]
-    subprocess.run(argv, check=True, capture_output=True)
-    package = source.read_text("utf-8").partition(";")[0].removeprefix("package ")
-    argv = [java.java, "-XX:+UseSerialGC", "-cp", f"{folder}:{java.classpath}", f"{package}.{name}", *arguments]
-    return subprocess.run(argv, check=False, capture_output=True, text=True).stdout
-
-
-def cells(release: str, folder: Path) -> Cells:
+def cells(release: Release, folder: Path) -> Cells:
     """The grid of one release."""
     found: Cells = {}
-    told = program(release, "ListenerTable", [str(WORLDS), str(STEPS), str(SEED)], folder)
+    told = compile_and_run(SOURCE, java_test_classpath(release.subject), folder, WORLDS, STEPS, SEED).stdout
     for line in told.splitlines():
         op, place, moment, marks = line.split("|")
         found.setdefault((op, place), {})[moment] = marks

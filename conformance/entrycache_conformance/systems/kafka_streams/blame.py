@@ -18,11 +18,11 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
 GENERAL: Final = OF_VARIANTS | {Rule.K_PUT_1, Rule.K_PUT_6, Rule.K_RANGE_2, Rule.K_EVICT_6, Rule.K_LIVENESS_2}
-"""Laws of all writes, of all iterations and of readings, which almost any difference breaks; others say more."""
+"""Laws of all writes, of all iterations and of variants, which almost any difference breaks; others say more."""
 
 
 def faults() -> Sequence[Sequence[Fault]]:
-    """What is planted function by function, and the readings of the releases."""
+    """What is planted function by function, and the variants of releases."""
     return (tuple(PLANTED),)
 
 

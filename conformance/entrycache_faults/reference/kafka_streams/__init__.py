@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.kafka_streams import entries, flush, namespaces, readings, stores, threads, variants
+from entrycache_faults.reference.kafka_streams import entries, flush, namespaces, released, stores, threads, variants
 from entrycache_faults.reference.kafka_streams.planted import PLANTED, THREADS
 
-__all__ = ["PLANTED", "THREADS", "entries", "flush", "namespaces", "readings", "stores", "threads", "variants"]
+__all__ = ["PLANTED", "THREADS", "entries", "flush", "namespaces", "released", "stores", "threads", "variants"]

@@ -1,4 +1,4 @@
-"""Faults of the variants: the readings of other releases."""
+"""Faults about variants."""
 
 from __future__ import annotations
 
