@@ -38,6 +38,10 @@ class Lemma(NamedTuple):
     obligations: Callable[[Table, Model], list[Obligation]]
     fault: Planted
 
+    def of_norm(self) -> list[Obligation]:
+        """The obligations about the reference itself."""
+        return self.obligations(DECISION, norm(self.fault.model.package))
+
 
 @cache
 def norm(package: str) -> Model:
@@ -57,7 +61,7 @@ def unsatisfiable(term: Any) -> bool | None:
 def problems(lemma: Lemma) -> list[str]:
     """What keeps the lemma from being proved: an obligation that fails or is void, a fault that is not refuted."""
     found = []
-    for name, given, goal in lemma.obligations(DECISION, norm(lemma.fault.model.package)):
+    for name, given, goal in lemma.of_norm():
         if unsatisfiable(given) is not False:
             found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
         if unsatisfiable(z3.And(given, z3.Not(goal))) is not True:

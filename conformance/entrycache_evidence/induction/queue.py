@@ -153,7 +153,7 @@ def _young(table: Table, model: Model) -> list[Obligation]:
 def _freed(take: Take) -> tuple[Any, Any, Any]:
     """What a size pass needs, what it has freed, and that the bound of this take is what is left of it."""
     need, freed = z3.Ints("need freed")
-    bound = take.model["passes.remaining"](passes.PassKind.SIZE, Term(need), Term(freed))  # type: ignore[arg-type]
+    bound = take.model["passes.remaining"](passes.PassKind.SIZE, Term(need), Term(freed))
     return need, freed, z3.And(take.head.sane, z3.Not(take.head.time), need > 0, take.head.bound == raw(bound))
 
 

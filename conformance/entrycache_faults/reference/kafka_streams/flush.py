@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from entrycache_faults.model import Place
 from entrycache_faults.reference.kafka_streams.planted import Taken, planted
 from entrycache_reference.kafka_streams import flush, listeners, named_cache, namespaces, ops, writes
 from entrycache_reference.kafka_streams.config import Config
@@ -23,7 +25,7 @@ from entrycache_reference.kafka_streams.state import (
 )
 from entrycache_reference.rules import Rule
 
-IN_STORES: Final = {"stores.performed": listeners.performed}
+IN_STORES: Final[Mapping[Place, object]] = {"stores.performed": listeners.performed}
 """What is done downstream of a store is as it should be."""
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
+from entrycache_faults.model import Place
 from entrycache_faults.planted import Fault
 from entrycache_faults.reference.pulsar_pip430.planted import PLANTED
 from entrycache_reference.pulsar_pip430 import passes
@@ -61,7 +62,7 @@ def _with(line: Line, column: int, value: bool) -> Line:
 
 
 def _flip(line: Line, column: str, value: bool, table: dict[Facts, Line]) -> Fault:
-    replaced = {"decision.LOOKUP": table, "passes.requeued": _requeued}
+    replaced: dict[Place, object] = {"decision.LOOKUP": table, "passes.requeued": _requeued}
     return Fault(line.rule, f"{line.rule.name}: {column} = {value}", PLANTED.package, replaced, is_other=True)
 
 
