@@ -12,7 +12,7 @@ from entrycache_bench.result import Result
 HEAD = """# Numbers
 
 Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
-`entrycache bench --released 4.2.4 --streams 4.3.1 --json > docs/numbers.json`.
+`entrycache bench{released} --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
@@ -40,7 +40,7 @@ it knows each rank by heart, where the blocked order searches.
 
 RELEASED = """
 Third, the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the same moves
-(`bench/CursorCosts.java`). It is another language, so what counts is how a column grows. In lockstep it grows less than
+(`jvm/pulsar/bench`). It is another language, so what counts is how a column grows. In lockstep it grows less than
 our linked list does.
 """
 
@@ -61,7 +61,11 @@ the first is as the other.
 
 def page(result: Result, picture: str) -> str:
     """The page in Markdown; `picture` is the name of the picture beside it."""
+    released = "" if result.released is None else f" --released {result.released}"
+    if result.streams is not None and result.streams.released is not None:
+        released += f" --streams {result.streams.released}"
     head = HEAD.format(
+        released=released,
         rounds=result.rounds,
         operations=result.operations,
         python=result.python,

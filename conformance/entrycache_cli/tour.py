@@ -19,13 +19,12 @@ from rich.console import Console
 
 from entrycache_cli.report.results import summary
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.family import Family
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
+from entrycache_protocol.family import Family
 
 STREAMS = "kafka-streams"
 OURS = ("reference", "fast")
@@ -94,9 +93,10 @@ def all_shown(verdicts: dict[str, str]) -> bool:
     )
 
 
-def subjects_of(family: Family, strict: bool) -> tuple[str, ...]:
-    """Our own subjects and the released ones of a family: those that stand for it, in a strict run all."""
-    return (*OURS, *(release.subject for release in releases(family.name) if strict or release.tour))
+def released(family: Family | None, strict: bool) -> tuple[str, ...]:
+    """The released subjects of a family: those that stand for it, in a strict run all."""
+    known = () if family is None else releases(family.name)
+    return tuple(release.subject for release in known if strict or release.tour)
 
 
 def traced_case(folder: Path) -> Path:
@@ -117,10 +117,10 @@ def main(profile: str, strict: bool) -> None:
     tour = Tour()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for family in FAMILIES.values():
-            for subject in subjects_of(family, strict):
-                what = f"conform {subject} ({family.system})"
-                tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
+        for system in SYSTEMS.values():
+            for subject in (*OURS, *released(system.jvm, strict)):
+                what = f"conform {subject} ({system.name})"
+                tour.part(what, "conform", subject, "--system", system.name, "--profile", profile)
         trace = folder / "trace"
         case = traced_case(folder)
         if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import Family
 from entrycache_protocol.limits import Limits
 from entrycache_protocol.plan import Plan
 from entrycache_reference.rules import Rule
@@ -142,8 +143,8 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """One cache system. Functions take and give the system's own states, operations and outcomes.
 
     `blame` names the rules of a difference: it is given the subject, the case, the reference's steps through it and
-    the difference. `fast` is our fast cache, `faults` are the planted faults of it, by name. `family`: how released
-    jars are named in front of their version. What is None or empty the system does not have.
+    the difference. `fast` is our fast cache, `faults` are the planted faults of it, by name. `jvm`: its released
+    jars. What is None or empty the system does not have.
     """
 
     name: str
@@ -157,7 +158,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     blame: Callable[[Any, Any, list[Any], Any], tuple[Rule, ...]]
     fast: Own | None = None
     faults: Mapping[str, Own] = MappingProxyType({})
-    family: str | None = None
+    jvm: Family | None = None
     histories: Histories | None = None
 
     def own_ops(self, level: str) -> frozenset[str]:

@@ -15,7 +15,6 @@ from entrycache_conformance.campaign.containers import containers
 from entrycache_conformance.campaign.promises import promises, to_keep
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
-from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.in_process import InProcess
@@ -102,8 +101,9 @@ def command(
 
 def _system(subjects: tuple[str, ...]) -> str:
     """The system of the released jars among the subjects, else the first one."""
-    families = (FAMILIES.get(name.partition(":")[0]) for name in subjects)
-    return next((family.system for family in families if family is not None), next(iter(SYSTEMS)))
+    families = {name.partition(":")[0] for name in subjects}
+    released = (system.name for system in SYSTEMS.values() if system.jvm is not None and system.jvm.name in families)
+    return next(released, next(iter(SYSTEMS)))
 
 
 def _write(record: dict[str, Any], out: Path | None) -> None:

@@ -13,16 +13,13 @@ from entrycache_cli.report.java_imports import imports
 from entrycache_cli.report.java_kafka import DEFAULTS as STREAMS_DEFAULTS
 from entrycache_cli.report.java_kafka import call_of, imports_of, parts_of
 from entrycache_cli.report.java_text import comment, literal, method, number, string, without_messages
-from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import versions
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430 import ops
 
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
-
-FAMILY_OF: Final = {family.system: family.name for family in FAMILIES.values()}
-"""The family whose releases the text compiles and runs with, by system."""
 
 STEPS_A_METHOD: Final = 20
 """A Java method holds 64 KiB of code."""
@@ -87,7 +84,7 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     ]
     common = {
         "name": CLASS_NAME,
-        "releases": ", ".join(versions(FAMILY_OF[case["system"]])),
+        "releases": ", ".join(_releases(case["system"])),
         "rules": comment(", ".join(case.get("rules", ()))),
         "note": comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
@@ -113,6 +110,12 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
         grace_millis=config.get("grace_millis", 2 * config["ttl_nanos"] // 1_000_000),
         storage_entry_size=config["storage_entry_size"],
     )
+
+
+def _releases(system: str) -> tuple[str, ...]:
+    """The releases that the text compiles and runs with."""
+    family = SYSTEMS[system].jvm
+    return () if family is None else versions(family.name)
 
 
 def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:

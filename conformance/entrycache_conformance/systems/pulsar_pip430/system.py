@@ -9,6 +9,7 @@ from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cell
 from entrycache_conformance.systems.pulsar_pip430.explain import explain
 from entrycache_conformance.systems.pulsar_pip430.fast import FAST
 from entrycache_conformance.systems.pulsar_pip430.fit import unfit
+from entrycache_conformance.systems.pulsar_pip430.jvm import PULSAR
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.pulsar_pip430.plan import plan
 from entrycache_conformance.systems.pulsar_pip430.queue_text import queue_text
@@ -60,5 +61,5 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     blame=explain,
     fast=FAST,
     faults=faults.FAULTS,
-    family="pulsar",
+    jvm=PULSAR,
 )

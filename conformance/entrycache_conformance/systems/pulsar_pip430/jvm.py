@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_conformance.java.family import Absent, Family
+from entrycache_protocol.family import Absent, Family
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
 GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
@@ -18,7 +18,6 @@ def _absent(version: str, resolves: bool, reason: str) -> Absent:
 PULSAR: Final = Family(
     name="pulsar",
     title="Pulsar",
-    system="pulsar-pip430",
     coordinates=COORDINATES,
     main="org.apache.bookkeeper.mledger.impl.cache.Pip430Driver",
     modules=("agent", "protocol"),
