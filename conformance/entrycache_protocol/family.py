@@ -21,6 +21,8 @@ class Family(NamedTuple):
     """The folder, and the name of a subject before its colon: ``pulsar``."""
     title: str
     """What people call it."""
+    system: str
+    """The system that its releases implement."""
     coordinates: str
     """Group and artifact of the jar under test."""
     main: str

@@ -15,6 +15,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.family import Family
 from entrycache_protocol.limits import Limits
 from entrycache_protocol.plan import Plan
+from entrycache_reference.judged import Judged
 from entrycache_reference.rules import Rule
 
 C = TypeVar("C")
@@ -85,16 +86,19 @@ class Wire(NamedTuple, Generic[C, O, R]):
 class Cases(NamedTuple, Generic[C, O]):
     """How cases are made: `menu` and `plan`, by a theme of `themes`; `smoke` holds one case an operation.
 
-    `unvaried`: keys of the configuration that no case varies. `unfit` says why a case cannot be asked under a
-    declaration, empty where it can.
+    `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
+    configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
+    a case cannot be asked under a declaration, empty where it can.
     """
 
     menu: Callable[..., tuple[str, ...]]
     plan: Callable[..., Plan]
     themes: Mapping[str, Any]
+    telling: Mapping[str, int]
     smoke: Mapping[str, list[dict[str, Any]]]
     unvaried: frozenset[str]
     unfit: Callable[[Any, C, Sequence[O]], str]
+    shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 class Text(NamedTuple, Generic[S]):
@@ -128,7 +132,7 @@ class Histories(NamedTuple):
 
     kinds: tuple[Any, ...]
     make: Callable[[Any, Any, Any], Any]
-    judge: Callable[[Any, Any, Any], Any]
+    judge: Callable[[Any, Any, Any], Judged]
     is_sound: Callable[[Any], bool]
     unasked: Callable[[Any], frozenset[Rule]]
     open_shared: Callable[[Any], Instance]

@@ -35,7 +35,7 @@ def test_smoke_plays_every_operation(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_served_over_the_protocol_it_is_the_same_subject(capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"{sys.executable} -m entrycache_conformance serve reference --system kafka-streams"
+    command = f"{sys.executable} -m entrycache_cli serve reference --system kafka-streams"
     code, shown = _json(capsys, "smoke", "--command", command)
     assert code == 0
     assert {look["verdict"] for look in shown["ops"].values()} == {"passed"}

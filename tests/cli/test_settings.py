@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.settings import table
-from entrycache_cli.settings.effective import Effective, read_effective
-from entrycache_cli.settings.era import Era
-from entrycache_cli.settings.fate import Acts
-from entrycache_cli.settings.page import page
+from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.pulsar_pip430.settings.effective import Effective, read_effective
+from entrycache_cli.pulsar_pip430.settings.era import Era
+from entrycache_cli.pulsar_pip430.settings.fate import Acts
+from entrycache_cli.pulsar_pip430.settings.page import page
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430.config import Config
 

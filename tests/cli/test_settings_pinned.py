@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.settings import table
-from entrycache_cli.settings.effective import read_effective
-from entrycache_cli.settings.era import Era
+from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.pulsar_pip430.settings.effective import read_effective
+from entrycache_cli.pulsar_pip430.settings.era import Era
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.narrowed import pinned

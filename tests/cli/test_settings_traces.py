@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_cli.main import main
-from entrycache_cli.settings import table
+from entrycache_cli.pulsar_pip430.settings import table
 from entrycache_protocol.errors import UsageError
 from entrycache_simulate.agreement import hold_to
 from entrycache_trace.files import list_parts, read_broker

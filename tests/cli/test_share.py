@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 from click.testing import CliRunner
 
+from entrycache_cli.kafka_streams.share import Entry, client_of, share_bytes
 from entrycache_cli.main import main
-from entrycache_cli.settings.kafka import Entry, client_of, share_bytes
 from entrycache_conformance.java.releases import versions
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS

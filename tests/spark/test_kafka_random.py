@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.kafka_streams.columns import COLUMNS as STREAM_COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
 from entrycache_spark.verdict import AuditResult, Verdict
 from entrycache_trace.files import list_parts, read_metadata
-from entrycache_trace.schema import STREAM_COLUMNS, STREAMS
 from tests.support.traces import mutate, plant
 from tests.support.traces.compared import by_broker, differences
 from tests.support.traces.layout import split

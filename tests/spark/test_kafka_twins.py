@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.audit import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
-from entrycache_trace.schema import STREAMS
 from tests.support.traces import plant
 from tests.support.traces.kafka_outside import evicted_last, stripped
 from tests.support.traces.kafka_script import StreamScript

@@ -13,11 +13,12 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_fast.kafka import Row, ThreadCache
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.audit import audit
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
 from entrycache_trace.generate import generate
-from entrycache_trace.kafka_recorder import StreamRecorder, key_hash
-from entrycache_trace.schema import STREAMS
+from entrycache_trace.kafka_streams.recorder import Recorder as StreamRecorder
+from entrycache_trace.kafka_streams.recorder import key_hash
 
 CASE = {
     "system": "kafka-streams",

@@ -8,7 +8,7 @@ from pathlib import Path
 from entrycache_fast import BrokerCache, Row
 from entrycache_spark.audit import audit
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
-from entrycache_trace.recorder import TraceWriter
+from entrycache_trace.pulsar_pip430.recorder import TraceWriter
 
 Call = tuple[object, ...]
 

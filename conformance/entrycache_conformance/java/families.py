@@ -1,4 +1,4 @@
-"""The families of released jars: those of all systems, by the name of a subject before its colon."""
+"""The families of released jars that there is an adapter for: those of the systems."""
 
 from __future__ import annotations
 
@@ -7,6 +7,5 @@ from typing import Final
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.family import Family
 
-FAMILIES: Final[dict[str, Family]] = {
-    system.jvm.name: system.jvm for system in SYSTEMS.values() if system.jvm is not None
-}
+FAMILIES: Final[dict[str, Family]] = {each.jvm.name: each.jvm for each in SYSTEMS.values() if each.jvm is not None}
+"""By the name of a subject before its colon."""

@@ -9,6 +9,7 @@ from entrycache_protocol.family import Family
 KAFKA_STREAMS: Final = Family(
     name="kafka-streams",
     title="Kafka Streams",
+    system="kafka-streams",
     coordinates="org.apache.kafka:kafka-streams",
     main="org.apache.kafka.streams.state.internals.KafkaStreamsDriver",
     modules=("protocol",),

@@ -18,6 +18,7 @@ def _absent(version: str, resolves: bool, reason: str) -> Absent:
 PULSAR: Final = Family(
     name="pulsar",
     title="Pulsar",
+    system="pulsar-pip430",
     coordinates=COORDINATES,
     main="org.apache.bookkeeper.mledger.impl.cache.Pip430Driver",
     modules=("agent", "protocol"),
