@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 import click
 from rich.console import Console
 
-from entrycache_cli.parts import Traced
 from entrycache_cli.report.results import summary
-from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
@@ -30,6 +28,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 from entrycache_protocol.family import Family
 from entrycache_protocol.system import AnySystem
+from entrycache_spark.parts import Traced
+from entrycache_spark.systems import AUDITED
 
 OURS = ("reference", "fast")
 
@@ -37,7 +37,7 @@ ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
 TRACED_EVENTS = 5_000
-NOT_SHOWN = frozenset(rule for parts in CLI_PARTS.values() for rule in parts.traced.not_shown)
+NOT_SHOWN = frozenset(rule for parts in AUDITED.values() for rule in parts.traced.not_shown)
 
 
 MISSING = 4
@@ -178,7 +178,7 @@ def main(profile: str, strict: bool) -> None:
             for subject in subjects_of(family, strict):
                 what = f"conform {subject} ({family.system})"
                 tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
-        for system, parts in CLI_PARTS.items():
+        for system, parts in AUDITED.items():
             audit_trace(tour, folder / system, system, parts.traced, strict)
         tour.part("prove", "prove")
         tour.finish()

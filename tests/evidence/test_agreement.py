@@ -75,10 +75,16 @@ def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_proble
     assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no mutant"]
 
 
-def test_a_page_that_is_not_current_is_a_problem_once(tmp_path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "rules.md").write_text("old", encoding="utf-8")
+def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):
+    page = tmp_path / "docs" / "rules.md"
+    page.parent.mkdir()
     assert [problem.rule for problem in agreement._page(tmp_path)] == ["docs/rules.md"]
+    page.write_text("old", encoding="utf-8")
+    assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
+    assert page.read_text(encoding="utf-8") == "old"
+    monkeypatch.setattr(agreement, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(agreement, "write_answers", lambda: None)
+    agreement.write_rules()
     assert agreement._page(tmp_path) == []
 
 
@@ -103,8 +109,9 @@ def test_a_mutant_is_taken_back_even_after_an_error():
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):
     monkeypatch.setattr(agreement, "checkout", lambda: None)
-    with pytest.raises(MissingPrerequisite, match="source checkout"):
-        agreement.check_rules()
+    for command in (agreement.check_rules, agreement.write_rules):
+        with pytest.raises(MissingPrerequisite, match="source checkout"):
+            command()
 
 
 def test_an_unknown_rule_is_a_usage_error():
