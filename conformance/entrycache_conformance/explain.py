@@ -130,7 +130,7 @@ def _answers_alike(fault: Fault, seen: Seen) -> bool:
 
 
 def _broken(seen: Seen) -> tuple[list[Rule], list[Rule]]:
-    """The laws that the step at fault breaks with the subject's outcome and state: the telling, and the general ones."""
+    """The laws that the step at fault breaks with the subject's outcome and state: telling ones, and general ones."""
     system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
     try:
