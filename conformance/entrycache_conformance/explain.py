@@ -67,8 +67,8 @@ def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Diff
     if difference.failed is not None:
         return (case.system.blame.leak,)
     seen = _seen(subject, case, steps, difference)
-    broken = _broken(seen)
-    found = sorted(_alike(seen), key=lambda rule: rule not in broken) or broken or [_of_step(seen)]
+    broken, general = _broken(seen)
+    found = sorted(_alike(seen), key=lambda rule: rule not in broken) or broken or general or [_of_step(seen)]
     return tuple(dict.fromkeys(found))
 
 
@@ -129,8 +129,8 @@ def _answers_alike(fault: Fault, seen: Seen) -> bool:
     return True
 
 
-def _broken(seen: Seen) -> list[Rule]:
-    """The laws that the step at fault breaks with the subject's outcome and state; the telling ones, if any."""
+def _broken(seen: Seen) -> tuple[list[Rule], list[Rule]]:
+    """The laws that the step at fault breaks with the subject's outcome and state: telling ones, and general ones."""
     system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
     try:
@@ -138,8 +138,9 @@ def _broken(seen: Seen) -> list[Rule]:
         excused = system.laws.broken(config, pre, op, right)
         broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
-        return []
-    return [rule for rule in broken if rule not in system.blame.general] or broken
+        return [], []
+    general = system.blame.general
+    return [rule for rule in broken if rule not in general], [rule for rule in broken if rule in general]
 
 
 def _of_step(seen: Seen) -> Rule:
