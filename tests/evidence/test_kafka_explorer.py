@@ -106,7 +106,7 @@ def test_states_held_for_the_same_behave_the_same(world: Streams) -> None:
     """A run from the first state and one that is renewed after each step keep equal keys, answers and verdicts."""
     config, canon, chance = world.config, Relative(world), random.Random(7)
     for _ in range(25):
-        real = after(SYSTEM, config, world.start)
+        real = after(SYSTEM.model, config, world.start)
         other = renewed(real, chance)
         for _ in range(20):
             event = chance.choice(world.events)
@@ -163,7 +163,7 @@ def test_nobody_asks_for_the_value_of_a_counter(world: Streams) -> None:
     """So what was shown for one state holds for all that differ from it in their counters only."""
     config, canon, chance = world.config, Relative(world), random.Random(8)
     for _ in range(25):
-        state = tallied(after(SYSTEM, config, world.start))
+        state = tallied(after(SYSTEM.model, config, world.start))
         for _ in range(20):
             event = chance.choice(world.events)
             done = step(state, event, config)
@@ -181,7 +181,7 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
         ops.Clear("a"),
     )
     assert set(steps) <= set(world.events)
-    state = after(SYSTEM, world.config, steps)
+    state = after(SYSTEM.model, world.config, steps)
     done = step(state, ops.Resize(0), world.config)
     assert isinstance(done.outcome.answer, Unanswered)
     canon = Relative(world)
