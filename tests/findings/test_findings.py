@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -13,7 +13,6 @@ import pytest
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import Release, every_release, release_of, versions
 from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
@@ -88,24 +87,6 @@ def of_a_release(pages: tuple[Page, ...]) -> list[tuple[Release, Page]]:
 
 
 @pytest.fixture(scope="module")
-def subjects() -> Iterator[Callable[[Release], Subject]]:
-    """Starts a subject when it is first asked for."""
-    started: dict[Release, Subject] = {}
-
-    def subject(release: Release) -> Subject:
-        if release not in started:
-            try:
-                started[release] = resolve(Choice(release.subject))
-            except MissingPrerequisite as missing:
-                pytest.skip(str(missing))
-        return started[release]
-
-    yield subject
-    for each in started.values():
-        each.close()
-
-
-@pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mapping[Path, Ended]]:
     """How all Java tests of a system end on a release of it; they are run when that is first asked."""
 
@@ -158,10 +139,10 @@ def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
 
 @pytest.mark.parametrize(("release", "page"), of_a_release(CASES), ids=lambda one: getattr(one, "name", str(one)))
 def test_a_case_differs_where_its_page_says(
-    release: Release, page: Page, subjects: Callable[[Release], Subject]
+    release: Release, page: Page, released_subject: Callable[[str], Subject]
 ) -> None:
     case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
-    subject = subjects(release)
+    subject = released_subject(release.subject)
     difference = judge(case, trajectory(case, Coverage()), subject.play([case])[0], subject.declaration)
     if not page.fails(release):
         assert difference is None
@@ -198,7 +179,7 @@ def test_a_java_test_alone_ends_as_it_does_beside_others(
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_page_that_names_the_wrong_release_is_seen(
-    family: str, subjects: Callable[[Release], Subject], ended: Callable[[Release], Mapping[Path, Ended]]
+    family: str, released_subject: Callable[[str], Subject], ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
     page, path = next((page, path) for page, path in TESTS if page.system.family == family and page in CASES)
     release = release_of(f"{family}:{page.fails_on[0]}")
@@ -206,4 +187,4 @@ def test_a_page_that_names_the_wrong_release_is_seen(
     with pytest.raises(AssertionError):
         expect_as_the_page_says(wrong, release, ended(release)[path])
     with pytest.raises(AssertionError):
-        test_a_case_differs_where_its_page_says(release, wrong, subjects)
+        test_a_case_differs_where_its_page_says(release, wrong, released_subject)
