@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_cli.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.java.releases import Release, releases
+from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
