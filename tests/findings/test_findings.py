@@ -177,6 +177,18 @@ def test_a_java_test_alone_ends_as_it_does_beside_others(
         assert run_as_it_is(path, release, tmp_path) == ended(release)[path]
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_path: Path) -> None:
+    """Each in a JVM of its own, as it stands."""
+    try:
+        ended = run_all((), [path for _, path in tests_of(release)], release, tmp_path)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    for page, path in tests_of(release):
+        expect_as_the_page_says(page, release, ended[path])
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_page_that_names_the_wrong_release_is_seen(
     family: str, released_subject: Callable[[str], Subject], ended: Callable[[Release], Mapping[Path, Ended]]

@@ -50,6 +50,8 @@ def _copy(path: Path, folder: Path) -> Path:
 
 
 def _together(program: Program, paths: Sequence[Path]) -> dict[Path, Ended]:
+    if not paths:
+        return {}
     names = [main_of(path) for path in paths]
     done = program.run(main_of(MAINS), *names, options=QUICK_START, timeout_seconds=TOGETHER_SECONDS)
     told = [line.split(" ") for line in done.stdout.splitlines()]
