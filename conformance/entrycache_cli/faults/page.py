@@ -9,7 +9,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
-from entrycache_cli.faults.jars import CHANGES, KAFKA_CHANGES, write_changed_jars
+from entrycache_cli.faults.jars import CHANGES, KAFKA, KAFKA_CHANGES, PULSAR, write_changed_jars
+from entrycache_conformance.java.releases import release_of
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import Choice, resolve
@@ -169,6 +170,12 @@ the suite says, the likeliest rule first.
 """
 
 
+def titled(subject: str) -> str:
+    """What people call a release."""
+    release = release_of(subject)
+    return f"{release.family.title} {release.version}"
+
+
 def page(found: list[Caught], jars: list[Caught]) -> str:
     """The whole page."""
     by_name = {caught.name: caught for caught in found}
@@ -180,8 +187,8 @@ def page(found: list[Caught], jars: list[Caught]) -> str:
     for title, (names, _) in GROUPS.items():
         parts += [f"## {title}: our fast cache with one fault each", ""]
         parts += [section(by_name[name]) for name in sorted(names)]
-    parts += ["## Changed jars: the released Pulsar 4.2.4 with one changed instruction each", ""]
+    parts += [f"## Changed jars: the released {titled(PULSAR)} with one changed instruction each", ""]
     parts += [section(caught) for caught in jars if caught.name in PULSAR_JARS]
-    parts += ["## Changed jars: the released Kafka Streams 4.3.1 with one changed place each", ""]
+    parts += [f"## Changed jars: the released {titled(KAFKA)} with one changed place each", ""]
     parts += [section(caught) for caught in jars if caught.name not in PULSAR_JARS]
     return "\n".join(parts).rstrip() + "\n"

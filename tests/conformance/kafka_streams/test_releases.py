@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,10 +10,8 @@ import pytest
 
 from entrycache_conformance.java.releases import versions
 from entrycache_conformance.replay import Replayed, replay
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import Subject
 
 CASES: Final = sorted((Path(__file__).parent / "cases").glob("*.json"))
@@ -21,13 +19,8 @@ RELEASES: Final = versions("kafka-streams")
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    try:
-        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    yield subject
-    subject.close()
+def released(request: pytest.FixtureRequest, released_subject: Callable[[str], Subject]) -> Subject:
+    return released_subject(f"kafka-streams:{request.param}")
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

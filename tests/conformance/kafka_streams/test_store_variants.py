@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,11 +12,9 @@ import pytest
 from entrycache_conformance.java.releases import versions
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.replay import replay
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import Subject
 
 CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
@@ -24,13 +22,8 @@ STEPS_MAX: Final = 8
 
 
 @pytest.fixture(scope="module", params=versions("kafka-streams"))
-def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    try:
-        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    yield subject
-    subject.close()
+def released(request: pytest.FixtureRequest, released_subject: Callable[[str], Subject]) -> Subject:
+    return released_subject(f"kafka-streams:{request.param}")
 
 
 def test_there_are_cases() -> None:
