@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
 
 from entrycache_cli.commands.options import F
+from entrycache_cli.faults.change import Change
+from entrycache_protocol.case import Case
 
 
 class GivenSettings(NamedTuple):
@@ -72,12 +75,29 @@ class Traced(NamedTuple):
     engines: tuple[str, ...]
 
 
-class CliParts(NamedTuple):
-    """One system as the commands know it. `commands` are its own, `trace_commands` those in the group `trace`."""
+class FaultsPart(NamedTuple):
+    """What the page of faults tells of a system.
 
-    commands: tuple[click.Command, ...]
-    java: JavaText
-    traced: Traced
-    campaigns: Mapping[str, Program]
+    `groups`: planted faults of our fast cache by what they are about, with the level at which they are looked for;
+    None: the `level_of` their case. `changes` of a released jar, which `changed` tells of.
+    """
+
+    groups: Mapping[str, tuple[Collection[str], str | None]]
+    level_of: Callable[[Case], str]
+    changed: str
+    changes: Mapping[str, Change]
+
+
+class CliParts(NamedTuple):
+    """One system as the commands know it; a system needs none of it.
+
+    `commands` are its own, `trace_commands` those in the group `trace`; `campaigns`: themes that a program plays.
+    """
+
+    commands: tuple[click.Command, ...] = ()
     trace_commands: tuple[click.Command, ...] = ()
+    campaigns: Mapping[str, Program] = MappingProxyType({})
+    java: JavaText | None = None
+    traced: Traced | None = None
+    faults: FaultsPart | None = None
     settings_file: SettingsFile | None = None

@@ -6,6 +6,7 @@ from typing import Final
 
 from entrycache_cli.parts import CliParts, Program, Traced
 from entrycache_cli.pulsar_pip430.commands import settings, simulate
+from entrycache_cli.pulsar_pip430.faults import FAULTS
 from entrycache_cli.pulsar_pip430.java_test import JAVA
 from entrycache_conformance.systems.pulsar_pip430.containers import containers
 
@@ -15,6 +16,7 @@ NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIG
 PULSAR_PIP430: Final = CliParts(
     commands=(settings.command,),
     java=JAVA,
+    faults=FAULTS,
     traced=Traced(None, NOT_SHOWN, ("spark", "local", "replay")),
     # A program plays on the containers of cursors alone.
     campaigns={"containers": Program(containers)},
