@@ -17,9 +17,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from entrycache_cli.parts import Traced
 from entrycache_cli.report.results import summary
-from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
@@ -29,6 +27,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 from entrycache_protocol.family import Family
 from entrycache_protocol.system import AnySystem
+from entrycache_spark.parts import Traced
+from entrycache_spark.systems import AUDITED
 
 OURS = ("reference", "fast")
 
@@ -36,8 +36,7 @@ ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
 TRACED_EVENTS = 5_000
-TRACED = {name: parts.traced for name, parts in CLI_PARTS.items() if parts.traced is not None}
-NOT_SHOWN = frozenset(rule for traced in TRACED.values() for rule in traced.not_shown)
+NOT_SHOWN = frozenset(rule for parts in AUDITED.values() for rule in parts.traced.not_shown)
 
 
 def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
@@ -139,8 +138,8 @@ def main(profile: str, strict: bool) -> None:
             for subject in subjects_of(family, strict):
                 what = f"conform {subject} ({family.system})"
                 tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
-        for system, traced in TRACED.items():
-            audit_trace(tour, folder / system, system, traced, strict)
+        for system, parts in AUDITED.items():
+            audit_trace(tour, folder / system, system, parts.traced, strict)
         tour.part("prove", "prove")
     click.echo(summary(tour.results), nl=False)
     click.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")

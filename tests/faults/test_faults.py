@@ -89,10 +89,10 @@ def test_the_page_lists_what_a_run_finds(
 def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     name: str, jars: dict[str, tuple[faults.Caught, Path]], tmp_path: Path
 ) -> None:
-    from entrycache_cli.report.java_test import CLASS_NAME
     from entrycache_conformance.java.classpath import java_test_classpath
     from entrycache_conformance.java.program import compile_and_run
     from entrycache_conformance.java.releases import toured
+    from entrycache_conformance.java.stand_alone import CLASS_NAME
 
     found, jar = jars[name]
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrycache_cli.parts import JavaText
-from entrycache_cli.report.java_text import literal, method
+from entrycache_conformance.java.literals import literal, method
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import JavaText
 from entrycache_reference.kafka_streams import ops
 
 _DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
@@ -130,4 +130,4 @@ def _used(steps: Any) -> frozenset[str]:
     return frozenset(step["op"] for step in steps) | (_used(inner) if inner else frozenset())
 
 
-JAVA: Final = JavaText("kafka_streams/java", _call, _fill)
+JAVA: Final = JavaText("systems/kafka_streams/java", _call, _fill)

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrycache_cli.parts import JavaText
-from entrycache_cli.pulsar_pip430.java_imports import imports
-from entrycache_cli.report.java_text import literal, method, number
+from entrycache_conformance.java.literals import literal, method, number
+from entrycache_conformance.systems.pulsar_pip430.java_imports import imports
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import JavaText
 from entrycache_reference.pulsar_pip430 import ops
 
 _OPS: Final = {op.name: op for op in ops.OPS}
@@ -112,4 +112,4 @@ def _argument(name: str, value: Any) -> str:
     return repr(float(value)) if name == "watermark" else literal(value)
 
 
-JAVA: Final = JavaText("pulsar_pip430/java", _call, _fill)
+JAVA: Final = JavaText("systems/pulsar_pip430/java", _call, _fill)

@@ -8,17 +8,13 @@ from typing import Any, Final
 
 import jinja2
 
-from entrycache_cli.report.java_text import comment, literal, string, without_messages
-from entrycache_cli.systems import CLI_PARTS
-from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.literals import comment, literal, string, without_messages
 from entrycache_conformance.java.releases import versions
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
 
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
-
-FAMILY_OF: Final = {family.system: family.name for family in FAMILIES.values()}
-"""The family whose releases the text compiles and runs with, by system."""
 
 STEPS_A_METHOD: Final = 20
 """A Java method holds 64 KiB of code."""
@@ -32,11 +28,13 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     """
     steps: Sequence[Mapping[str, Any]] = case["steps"]
     outcomes: Sequence[Mapping[str, Any]] = case.get("outcomes", ())
-    written = {name: parts.java for name, parts in CLI_PARTS.items() if parts.java is not None}
-    if case["system"] not in written:
-        known = ", ".join(written)
+    families = {system.name: system.jvm for system in SYSTEMS.values() if system.jvm is not None and system.jvm.text}
+    if case["system"] not in families:
+        known = ", ".join(families)
         raise UsageError(f"there is no Java test for the system {case['system']}; there is one for {known}")
-    java = written[case["system"]]
+    family = families[case["system"]]
+    java = family.text
+    assert java is not None
     if len(outcomes) != len(steps):
         raise UsageError(f"the case has {len(outcomes)} outcomes for {len(steps)} steps; a test needs them all")
     lines = [
@@ -51,7 +49,7 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     ]
     common = {
         "name": CLASS_NAME,
-        "releases": ", ".join(versions(FAMILY_OF[case["system"]])),
+        "releases": ", ".join(versions(family.name)),
         "rules": comment(", ".join(case.get("rules", ()))),
         "note": comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
@@ -62,7 +60,7 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
 def _template(folder: str) -> jinja2.Template:
     """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("entrycache_cli", folder),
+        loader=jinja2.PackageLoader("entrycache_conformance", folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
