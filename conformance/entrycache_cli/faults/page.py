@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -85,16 +85,17 @@ def exhibit(name: str, folder: Path) -> Caught:
     return catch(choice, name, what, folder, (level or part.level_of(case),))
 
 
-def exhibits(folder: Path) -> list[Caught]:
-    """All of them, by as many processes as there are workers."""
+def exhibits(folder: Path, names: Sequence[str] = NAMES) -> list[Caught]:
+    """Each of these, by as many processes as there are workers."""
     with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
-        return list(pool.map(exhibit, NAMES, [folder] * len(NAMES)))
+        return list(pool.map(exhibit, names, [folder] * len(names)))
 
 
-def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
-    """Every changed jar of the released caches, with its path."""
-    jars = write_changed_jars(folder / "jars", CHANGES)
-    for name, change in CHANGES.items():
+def changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) -> Iterator[tuple[Caught, Path]]:
+    """Each of these changed jars of the released caches, with its path."""
+    wanted = {name: change for name, change in CHANGES.items() if name in names}
+    jars = write_changed_jars(folder / "jars", wanted)
+    for name, change in wanted.items():
         choice = Choice(change.subject, classpath=str(jars[name]), timeout_seconds=6.0)
         yield catch(choice, name, change.what, folder, change.levels), jars[name]
 
