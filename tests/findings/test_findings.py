@@ -17,7 +17,7 @@ from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 FINDINGS: Final = Path(__file__).parents[2] / "docs" / "findings"
 FAILED: Final = 1
@@ -85,11 +85,11 @@ def of_a_release(pages: tuple[Page, ...]) -> list[tuple[Release, Page]]:
 
 
 @pytest.fixture(scope="module")
-def subjects() -> Iterator[Callable[[Release], Subject]]:
+def subjects() -> Iterator[Callable[[Release], UnderTest]]:
     """Starts a subject when it is first asked for."""
-    started: dict[Release, Subject] = {}
+    started: dict[Release, UnderTest] = {}
 
-    def subject(release: Release) -> Subject:
+    def subject(release: Release) -> UnderTest:
         if release not in started:
             try:
                 started[release] = resolve(Choice(str(release)))
@@ -170,7 +170,7 @@ def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
 
 @pytest.mark.parametrize(("release", "page"), of_a_release(CASES), ids=lambda one: getattr(one, "name", str(one)))
 def test_a_case_differs_where_its_page_says(
-    release: Release, page: Page, subjects: Callable[[Release], Subject]
+    release: Release, page: Page, subjects: Callable[[Release], UnderTest]
 ) -> None:
     case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
     subject = subjects(release)
@@ -200,7 +200,7 @@ def test_a_java_test_fails_where_its_page_says(
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_page_that_names_the_wrong_release_is_seen(
-    family: str, subjects: Callable[[Release], Subject], compiled: Callable[[Release], Compiled]
+    family: str, subjects: Callable[[Release], UnderTest], compiled: Callable[[Release], Compiled]
 ) -> None:
     page, path = next((page, path) for page, path in TESTS if page.system.family == family and page in CASES)
     release = Release(family, page.fails_on[0])

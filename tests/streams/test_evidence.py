@@ -10,7 +10,7 @@ from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.evidence import inner_rule, is_right_one_by_one, measures_otherwise
 from entrycache_protocol.case import Case, from_json
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_reference.rules import Rule
 
 LISTEN = {"op": "listen", "ns": "a", "on_flush": [{"op": "all", "ns": "a"}, {"op": "metrics"}]}
@@ -21,7 +21,7 @@ def made(*steps: Any) -> Case:
     return from_json({"system": "kafka-streams", "config": {"max_size_bytes": 0}, "steps": list(steps)}, SYSTEMS)
 
 
-def opened(name: str) -> Subject:
+def opened(name: str) -> UnderTest:
     return resolve(Choice(name, system="kafka-streams"))
 
 

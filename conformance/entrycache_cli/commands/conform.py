@@ -26,7 +26,7 @@ from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.wire import cut, printable
 
 Result = TypeVar("Result")
@@ -112,7 +112,7 @@ def command(
     return code
 
 
-def _asked_levels(subject: Subject, levels: tuple[str, ...]) -> tuple[str, ...]:
+def _asked_levels(subject: UnderTest, levels: tuple[str, ...]) -> tuple[str, ...]:
     """The levels of --level in the order of the system."""
     known = _levels(subject)
     unknown = [level for level in levels if level not in known]
@@ -121,7 +121,7 @@ def _asked_levels(subject: Subject, levels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(level for level in known if level in levels) if levels else _default_levels(subject)
 
 
-def _default_levels(subject: Subject) -> tuple[str, ...]:
+def _default_levels(subject: UnderTest) -> tuple[str, ...]:
     """All levels with a declared operation of their own; where there is none, all levels, to say so."""
     declaration = subject.declaration
     system = declaration.system
@@ -129,13 +129,13 @@ def _default_levels(subject: Subject) -> tuple[str, ...]:
     return (*levels, LEVEL) if offers(declaration) else levels
 
 
-def _levels(subject: Subject) -> tuple[str, ...]:
+def _levels(subject: UnderTest) -> tuple[str, ...]:
     """Every level of the subject's system."""
     system = subject.declaration.system
     return (*system.levels, LEVEL) if system.histories is not None else system.levels
 
 
-def _with_progress(subject: Subject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
+def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:
     """What a run answers that tells how far it is."""
     out = console(stderr=True)
     if quiet or not out.is_terminal:

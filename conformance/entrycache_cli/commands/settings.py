@@ -14,7 +14,7 @@ from entrycache_cli.settings.effective import DIRECT_MEMORY_BYTES, Effective, re
 from entrycache_cli.settings.era import era_named
 from entrycache_cli.settings.show import settings_table, to_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 direct_memory_option = click.option(
     "--direct-memory-mb",
@@ -73,7 +73,7 @@ def effective_of(kwargs: dict[str, Any]) -> Effective | None:
     return None if path is None else read_effective(path, era_named(era), memory << 20)
 
 
-def config_for(effective: Effective, subject: Subject) -> dict[str, Any]:
+def config_for(effective: Effective, subject: UnderTest) -> dict[str, Any]:
     """The configuration, under the names that cases of the subject's system have for it.
 
     Raises:

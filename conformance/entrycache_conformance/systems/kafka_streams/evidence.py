@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_protocol.case import Case
-from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_reference.kafka_streams.ops import Listen, OnForward, Put, PutAll, PutIfAbsent, Usage
 from entrycache_reference.kafka_streams.outcomes import Failed
 from entrycache_reference.kafka_streams.size import size_bytes
@@ -86,7 +86,7 @@ def _entries(outcome: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(entry) for entry in outcome.get("entries", ())]
 
 
-def measures_otherwise(subject: Subject, case: Case) -> bool:
+def measures_otherwise(subject: UnderTest, case: Case) -> bool:
     """Whether a write of this case, made alone and without a limit in reach, counts other bytes than it should."""
     if not {"put", "usage"} <= subject.declaration.ops:
         return False
@@ -105,7 +105,7 @@ def measures_otherwise(subject: Subject, case: Case) -> bool:
     return False
 
 
-def is_right_one_by_one(subject: Subject, case: Case) -> bool:
+def is_right_one_by_one(subject: UnderTest, case: Case) -> bool:
     """Whether a case with batches is answered rightly where each batch is single writes, up to its first error."""
     if "put" not in subject.declaration.ops or not any(isinstance(op, PutAll) for op in case.steps):
         return False

@@ -27,7 +27,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.codec import decode_object
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_reference.kafka_streams.config import (
     DeleteRead,
     Delivery,
@@ -63,7 +63,7 @@ BELOW: Final = {"store_get": Rule.K_STORE_6, "store_delete": Rule.K_STORE_7}
 """Operations that write what they have read, or in its place."""
 
 
-def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
+def explain(subject: UnderTest, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference in an answer, the likeliest first."""
     try:
         probed = probe(subject, case, difference)
@@ -104,7 +104,7 @@ def _lost_its_eldest(own: State, space: Space, ns: str) -> bool:
     return bool(space.recent) and space.recent[-1] not in (own.spaces[ns].recent if ns in own.spaces else ())
 
 
-def _measured(subject: Subject, case: Case) -> list[Rule]:
+def _measured(subject: UnderTest, case: Case) -> list[Rule]:
     """What other cases tell, made from this one: its writes alone, its batches as single writes."""
     try:
         sizes = [Rule.K_SIZE_1] if measures_otherwise(subject, case) else []
@@ -197,25 +197,25 @@ def _handed(key: str, value: str | None, context: dict[str, int] | None = None) 
     return Handed(key, value, Context(**(context or {})))
 
 
-def _alike(mutants: Sequence[Mutant], subject: Subject, probed: Probed) -> list[Rule]:
+def _alike(mutants: Sequence[Mutant], subject: UnderTest, probed: Probed) -> list[Rule]:
     """The rules of those faulty references that answer alike."""
     return [mutant.rule for mutant in mutants if _answers_alike(mutant, subject, probed)]
 
 
-def _answers_alike(mutant: Mutant, subject: Subject, probed: Probed) -> bool:
+def _answers_alike(mutant: Mutant, subject: UnderTest, probed: Probed) -> bool:
     """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
     with applied(mutant):
         return _is_alike(probed.case.config, subject, probed)
 
 
-def _reads_alike(reading: Mapping[str, Any], subject: Subject, probed: Probed) -> bool:
+def _reads_alike(reading: Mapping[str, Any], subject: UnderTest, probed: Probed) -> bool:
     """The same of the reference under another reading."""
     config = probed.case.config
     variants = replace(config.variants, **reading)
     return variants != config.variants and _is_alike(replace(config, variants=variants), subject, probed)
 
 
-def _is_alike(config: Any, subject: Subject, probed: Probed) -> bool:
+def _is_alike(config: Any, subject: UnderTest, probed: Probed) -> bool:
     introspection = subject.declaration.introspection
     case, last = probed.case, probed.difference.at
     try:

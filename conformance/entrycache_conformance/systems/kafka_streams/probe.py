@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_protocol.case import Case
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.kafka_streams.state import Node, Space, State
 
@@ -33,7 +33,7 @@ class Probed(NamedTuple):
     own: State
 
 
-def probe(subject: Subject, case: Case, difference: Difference) -> Probed | None:
+def probe(subject: UnderTest, case: Case, difference: Difference) -> Probed | None:
     """The case played once more with looks in between; None where the subject shows too little of itself."""
     declaration = subject.declaration
     if "metrics" not in declaration.ops or not {"dirty", "lru"} <= declaration.introspection:

@@ -9,18 +9,18 @@ from contextlib import contextmanager
 from entrycache_conformance.systems.pulsar_pip430.probe import Probed
 from entrycache_faults.mutants import MUTANTS, OTHERS, Mutant, applied, flips
 from entrycache_protocol.errors import EntrycacheError
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.state import Slot
 from entrycache_reference.rules import Rule
 
 
-def alike(probed: Probed, subject: Subject) -> list[Rule]:
+def alike(probed: Probed, subject: UnderTest) -> list[Rule]:
     """The rules of planted faults that answer just as the subject did, to the last look."""
     return _alike(probed, subject, (*MUTANTS, *OTHERS)) or _alike(probed, subject, flips())
 
 
-def _alike(probed: Probed, subject: Subject, mutants: Iterable[Mutant]) -> list[Rule]:
+def _alike(probed: Probed, subject: UnderTest, mutants: Iterable[Mutant]) -> list[Rule]:
     """The rules whose planted fault in the reference makes it answer as the subject did."""
     return [mutant.rule for mutant in mutants if _answers_alike(probed, mutant, subject)]
 
@@ -52,7 +52,7 @@ def ending_passes() -> Iterator[None]:
         passes.put_back = put_back
 
 
-def _answers_alike(probed: Probed, mutant: Mutant, subject: Subject) -> bool:
+def _answers_alike(probed: Probed, mutant: Mutant, subject: UnderTest) -> bool:
     """Whether the faulty reference is right up to the difference and there answers what the subject answered."""
     case = probed.case
     introspection = subject.declaration.introspection

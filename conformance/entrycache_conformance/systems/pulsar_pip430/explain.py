@@ -23,7 +23,7 @@ from entrycache_conformance.systems.pulsar_pip430.probe import Probed, laws_of_o
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Observed, Refused, Served, Used
 from entrycache_reference.rules import Rule
 
@@ -81,7 +81,7 @@ COUNTERS: Final = {
 """The rule of each counter."""
 
 
-def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
+def explain(subject: UnderTest, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference in an answer, the likeliest first."""
     if difference.failed is not None:
         return (Rule.COUNT_7,)  # a leak: what a read has handed over was not given back
@@ -106,7 +106,7 @@ def explain(subject: Subject, case: Case, steps: list[Any], difference: Differen
     return (rows[-1].rule if rows else OP_RULES[op],)
 
 
-def _probed(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> Probed:
+def _probed(subject: UnderTest, case: Case, steps: list[Any], difference: Difference) -> Probed:
     """The case with looks in between, or as it is where the subject shows too little of itself."""
     try:
         probed = probe(subject, case, difference)

@@ -13,7 +13,7 @@ from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_reference.pulsar_pip430.change import EMPTY
 from entrycache_reference.pulsar_pip430.ops import Observe
 from entrycache_reference.pulsar_pip430.outcomes import Observed
@@ -36,7 +36,7 @@ class Probed(NamedTuple):
     observed: Observed | None
 
 
-def probe(subject: Subject, case: Case, difference: Difference) -> Probed | None:
+def probe(subject: UnderTest, case: Case, difference: Difference) -> Probed | None:
     """The case played once more with looks in between; None where the subject shows too little of itself."""
     declaration = subject.declaration
     if "observe" not in declaration.ops or not {"queue", "now"} <= declaration.introspection:
