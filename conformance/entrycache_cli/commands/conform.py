@@ -16,16 +16,16 @@ from entrycache_cli.commands.known import known_options
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
 from entrycache_cli.commands.settings import broker_conf_options, config_for, effective_of
 from entrycache_cli.report.terminal import console, failure_table, summary
-from entrycache_conformance.concurrent.level import LEVEL, offers
+from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import said
 from entrycache_conformance.concurrent.table import history_table
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
+from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Notify, Options, Report, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.validate import Validated
-from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.wire import cut, printable
 
@@ -83,7 +83,7 @@ def command(
     try:
         normal = unmasked(found, unmask) if unmask else found
         tested = normal if effective is None else pinned(normal, config_for(effective, found), effective.path)
-        options = Options(_asked_levels(found, levels), PROFILES[profile], seed, bulk, failures)
+        options = Options(asked_levels(found.declaration, levels), PROFILES[profile], seed, bulk, failures)
         if known is None:
             report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))
         else:
@@ -110,29 +110,6 @@ def command(
     if code == 2:
         say_nothing_checked([f"{item['what']}: {item['reason']}" for item in report.json["skipped"]])
     return code
-
-
-def _asked_levels(subject: UnderTest, levels: tuple[str, ...]) -> tuple[str, ...]:
-    """The levels of --level in the order of the system."""
-    known = _levels(subject)
-    unknown = [level for level in levels if level not in known]
-    if unknown:
-        raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
-    return tuple(level for level in known if level in levels) if levels else _default_levels(subject)
-
-
-def _default_levels(subject: UnderTest) -> tuple[str, ...]:
-    """All levels with a declared operation of their own; where there is none, all levels, to say so."""
-    declaration = subject.declaration
-    system = declaration.system
-    levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
-    return (*levels, LEVEL) if offers(declaration) else levels
-
-
-def _levels(subject: UnderTest) -> tuple[str, ...]:
-    """Every level of the subject's system."""
-    system = subject.declaration.system
-    return (*system.levels, LEVEL) if system.histories is not None else system.levels
 
 
 def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:
