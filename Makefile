@@ -42,9 +42,9 @@ rules: environment ## text, code, tests, planted faults and docs/rules.md agree
 
 docs: environment ## write the generated pages again: rules, faults, evidence, settings, versions
 	-$(BIN)/entrycache rules --check
-	$(BIN)/python tests/faults/campaign.py
+	$(BIN)/python -m entrycache_cli.faults
 	$(BIN)/python -m entrycache_evidence
-	$(BIN)/python -m entrycache_cli.settings
+	$(BIN)/python -m entrycache_cli.pulsar_pip430.settings
 	$(BIN)/entrycache versions --write docs/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
 

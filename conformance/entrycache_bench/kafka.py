@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_bench.measure import thousands
 from entrycache_bench.measurement import Measurement, interleaved, ratio, seconds_of
 from entrycache_bench.mix import VALUE, operations, warm_up
 from entrycache_bench.spread import lru_cache
+from entrycache_conformance.java.program import program_of
 from entrycache_fast.kafka import Handed, ThreadCache
 from entrycache_protocol.errors import BrokenSubject
 
-SOURCE: Final = Path(__file__).with_name("StreamCosts.java")
+FAMILY: Final = "kafka-streams"
+MODULE: Final = "bench"
+MAIN: Final = "org.apache.kafka.streams.state.internals.StreamCosts"
+"""The program, in that module of the Maven project."""
+
 LIVE: Final = (1_000, 100_000)
 NAMESPACE: Final = "0_0-store"
 JVM: Final = "ThreadCache"
@@ -112,38 +114,26 @@ def released(version: str, mix: Mix) -> Iterator[Callable[[bool], Played]]:
         MissingPrerequisite: Java or the jars are not there.
         BrokenSubject: the cache fails.
     """
-    from entrycache_conformance.subjects.jvm import java_test_classpath  # noqa: PLC0415 - slow to import
+    with program_of(f"{FAMILY}:{version}", MODULE).start(MAIN) as process:
+        assert process.stdin is not None and process.stdout is not None
+        parts = (" ".join(map(_number, part)) for part in (mix.before, mix.measured))
+        process.stdin.write("\n".join([str(mix.max_size_bytes), *parts]) + "\n")
 
-    java = java_test_classpath(version, family="kafka-streams")
-    with tempfile.TemporaryDirectory(prefix="entrycache-") as folder:
-        argv = [java.javac, "-proc:none", "-nowarn", "-cp", java.classpath, "-d", folder, str(SOURCE)]
-        compiled = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if compiled.returncode:
-            raise BrokenSubject(f"{SOURCE.name} does not compile against Kafka Streams {version}: {compiled.stderr}")
-        main = "org.apache.kafka.streams.state.internals.StreamCosts"
-        argv = [java.java, "-XX:+UseSerialGC", "-cp", f"{folder}:{java.classpath}", main]
-        with subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as process:
+        def play(dirty: bool) -> Played:
             assert process.stdin is not None and process.stdout is not None
-            parts = (" ".join(map(_number, part)) for part in (mix.before, mix.measured))
-            process.stdin.write("\n".join([str(mix.max_size_bytes), *parts]) + "\n")
+            process.stdin.write("dirty\n" if dirty else "clean\n")
+            process.stdin.flush()
+            answer = process.stdout.readline().split()
+            if len(answer) != len(Played._fields):
+                raise BrokenSubject(f"the ThreadCache of Kafka Streams {version} could not be measured")
+            nanos, hits, handed = map(int, answer)
+            return Played(nanos / 1e9, hits, handed)
 
-            def play(dirty: bool) -> Played:
-                assert process.stdin is not None and process.stdout is not None
-                process.stdin.write("dirty\n" if dirty else "clean\n")
-                process.stdin.flush()
-                answer = process.stdout.readline().split()
-                if len(answer) != len(Played._fields):
-                    raise BrokenSubject(f"the ThreadCache of Kafka Streams {version} could not be measured")
-                nanos, hits, handed = map(int, answer)
-                return Played(nanos / 1e9, hits, handed)
-
-            for _ in range(WARM_PLAYS):
-                play(False)
-                play(True)
-            yield play
-            process.stdin.close()
+        for _ in range(WARM_PLAYS):
+            play(False)
+            play(True)
+        yield play
+        process.stdin.close()
 
 
 def _number(operation: KeyedOperation) -> str:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from entrycache_bench.cursor_mix import make_mix
 from entrycache_bench.cursors import MOVE_RANK, MOVE_SLOWEST, MOVES, RANK, CursorCost
+from entrycache_conformance.java.program import program_of
 from entrycache_protocol.errors import BrokenSubject
 
-SOURCE: Final = Path(__file__).with_name("CursorCosts.java")
+FAMILY: Final = "pulsar"
+MODULE: Final = "bench"
+MAIN: Final = "org.apache.bookkeeper.mledger.impl.CursorCosts"
+"""The program, in that module of the Maven project."""
+
 TURNS: Final = 20_000
 STEPS: Final = 20_000_000
 """With many cursors the container plays as many turns as it takes to look at about so many of them."""
 
-QUIETLY: Final = ("-proc:none", "-nowarn", "-XDignore.symbol.file")
 NAMES: Final = {MOVE_RANK: "rank-move", MOVES: "moves", MOVE_SLOWEST: "move-slowest", RANK: "rank"}
 
 
@@ -29,27 +30,8 @@ def with_released(costs: Sequence[CursorCost], version: str, rounds: int) -> lis
         MissingPrerequisite: Java or the jars are not there.
         BrokenSubject: the container fails.
     """
-    from entrycache_conformance.subjects.jvm import java_test_classpath  # noqa: PLC0415
-
-    java = java_test_classpath(version)
-    with tempfile.TemporaryDirectory(prefix="entrycache-") as folder:
-        argv = [
-            java.javac,
-            "-proc:none",
-            "-nowarn",
-            "-XDignore.symbol.file",
-            "-cp",
-            java.classpath,
-            "-d",
-            folder,
-            str(SOURCE),
-        ]
-        compiled = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if compiled.returncode:
-            raise BrokenSubject(f"{SOURCE.name} does not compile against Pulsar {version}: {_last(compiled.stderr)}")
-        argv = [java.java, "-XX:+UseSerialGC", "-cp", f"{folder}:{java.classpath}", "CursorCosts"]
-        questions = "".join(_question(item, rounds) for item in costs)
-        done = subprocess.run(argv, input=questions, capture_output=True, text=True, check=False)
+    questions = "".join(_question(item, rounds) for item in costs)
+    done = program_of(f"{FAMILY}:{version}", MODULE).run(MAIN, text=questions)
     answers = [line for line in done.stdout.splitlines() if line.isdigit()]
     if done.returncode or len(answers) != len(costs):
         raise BrokenSubject(f"the cursors of Pulsar {version} could not be measured: {_last(done.stderr)}")

@@ -12,12 +12,12 @@ from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Failure
 from entrycache_protocol.subject import UnderTest
+from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.vocabulary import ABSENT
 from entrycache_trace.files import Metadata, PartWriter, write_metadata
-from entrycache_trace.kafka_recorder import StreamRecorder
-from entrycache_trace.recorder import TraceWriter
-from entrycache_trace.schema import STREAMS
+from entrycache_trace.kafka_streams.recorder import Recorder as StreamRecorder
+from entrycache_trace.pulsar_pip430.recorder import TraceWriter
 
 
 class Call(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured, console
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.rules import Rule
 
 
 class Line(NamedTuple):
@@ -23,6 +25,10 @@ class Line(NamedTuple):
     verdict: str
     note: str
 
+
+RULE_ID: Final = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
+SHORT: Final = next(iter(Rule)).value.partition("-")[0] + "-"
+"""The prefix that is left out where many rules stand on a line."""
 
 BAD: Final = frozenset({"violates"})
 OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped"})
@@ -90,13 +96,14 @@ def gathered(results: list[dict[str, Any]]) -> list[Line]:
     lines: list[Line] = []
     rules: dict[tuple[str, str, str], list[str]] = {}
     for line in _all(results):
-        prefix = line.part[:2]
-        if prefix not in {"R-", "K-"}:
+        rule = RULE_ID.fullmatch(line.part)
+        prefix = "" if rule is None else rule[1]
+        if rule is None:
             lines.append(line)
         elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
             rules[line.what, line.verdict, prefix].append(line.part)
     for (what, verdict, prefix), names in rules.items():
-        shown = (name.removeprefix("R-") if prefix == "R-" else name for name in names)
+        shown = (name.removeprefix(prefix) if prefix == SHORT else name for name in names)
         lines.append(Line(what, f"{len(names)} rules", verdict, ", ".join(shown)))
     return lines
 

@@ -1,24 +1,26 @@
 """The campaign of the containers of cursors: too many steps for a protocol, so it runs beside the released classes.
 
-The Java program beside this file plays random operations and holds each rank and each slowest position to its
+A Java program plays random operations and holds each rank and each slowest position to its
 definition (R-CURSOR-7, R-CURSOR-9), members and removals too (R-CURSOR-5, R-CURSOR-10).
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.lane import Outer
-from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.campaign.subjects import artifact_of, open_subject
+from entrycache_conformance.java.program import Program, program_of
+from entrycache_conformance.java.releases import toured
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import UsageError
 
-PROGRAM: Final = Path(__file__).with_name("ContainerCampaign.java")
+FAMILY: Final = "pulsar"
+MODULE: Final = "campaign"
+MAIN: Final = "org.apache.bookkeeper.mledger.impl.ContainerCampaign"
+"""The program, in that module of the Maven project."""
+
 RULES: Final = {
     "rank": "R-CURSOR-7",
     "slowest": "R-CURSOR-9",
@@ -63,20 +65,17 @@ def containers(names: Sequence[str], seed: int, cases: int) -> dict[str, Any]:
     """
     records: list[dict[str, Any]] = []
     for name in names:
-        if not name.startswith("pulsar:"):
-            raise UsageError(f"the containers of {name} are not released classes; give jars such as pulsar:4.2.4")
-        version = name.removeprefix("pulsar:")
-        lane = Outer(name)
-        lane.close()
-        limits = lane.declaration.limits
+        if not name.startswith(f"{FAMILY}:"):
+            example = toured(FAMILY).subject
+            raise UsageError(f"the containers of {name} are not released classes; give jars such as {example}")
+        limits = _limits(name)
+        program = program_of(name, MODULE)
         runs = []
-        with tempfile.TemporaryDirectory() as folder:
-            program = compiled(version, Path(folder))
-            for crowd in CROWDS:
-                most = limits.heap_members if crowd.container == "heap" else None
-                if most is None or crowd.cursors <= most:
-                    runs.append(played(program, Path(folder), crowd, seed, cases, lifted(crowd, limits)))
-        records.append({"name": name, "artifact": lane.artifact, "runs": runs})
+        for crowd in CROWDS:
+            most = limits.heap_members if crowd.container == "heap" else None
+            if most is None or crowd.cursors <= most:
+                runs.append(played(program, crowd, seed, cases, lifted(crowd, limits)))
+        records.append({"name": name, "artifact": artifact_of(name), "runs": runs})
     every = [run for record in records for run in record["runs"]]
     return {
         "schema": 1,
@@ -95,29 +94,19 @@ def containers(names: Sequence[str], seed: int, cases: int) -> dict[str, Any]:
     }
 
 
-def compiled(version: str, folder: Path) -> JavaTestClasspath:
-    """The program, compiled for a release into a folder.
-
-    Raises:
-        MissingPrerequisite: it does not compile.
-    """
-    classpath = java_test_classpath(version)
-    argv = [classpath.javac, "-nowarn", "-encoding", "UTF-8", "-cp", classpath.classpath, "-d", str(folder)]
-    done = subprocess.run([*argv, str(PROGRAM)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MissingPrerequisite(f"{PROGRAM.name} does not compile for {version}: {done.stderr.splitlines()[0]}")
-    return classpath
+def _limits(name: str) -> Limits:
+    subject = open_subject(name)
+    subject.close()
+    limits = subject.declaration.limits
+    assert isinstance(limits, Limits)
+    return limits
 
 
-def played(
-    program: JavaTestClasspath, folder: Path, crowd: Crowd, seed: int, cases: int, limits: frozenset[str]
-) -> dict[str, Any]:
+def played(program: Program, crowd: Crowd, seed: int, cases: int, limits: frozenset[str]) -> dict[str, Any]:
     """One run of the program; its limits are lifted where they are named."""
-    argv = [program.java, "-XX:+UseSerialGC", "-cp", f"{folder}:{program.classpath}"]
-    argv.append("org.apache.bookkeeper.mledger.impl.ContainerCampaign")
-    argv += [crowd.container, str(seed), str(cases), str(CHOICES), str(crowd.cursors), str(crowd.positions)]
-    argv.append(",".join(sorted(limits)) or "none")
-    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    lifted_limits = ",".join(sorted(limits)) or "none"
+    done = program.run(MAIN, crowd.container, seed, cases, CHOICES, crowd.cursors, crowd.positions, lifted_limits)
+    done.check_returncode()
     told = json.loads(done.stdout)
     return {
         "container": crowd.container,

@@ -1,28 +1,26 @@
 """The campaign of promises: too many steps for a protocol, so it runs beside the released caches of Kafka Streams.
 
-The Java program in the folder `streams` plays random worlds of a grid (what listeners do, where, when they are called)
+A Java program plays random worlds of a grid (what listeners do, where, when they are called)
 and holds every step to what is promised: exact totals, nothing is lost, every read is the last write, every step ends.
 It keeps the last write of each key, and no model of the cache.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.subjects.java import find_java
-from entrycache_conformance.subjects.jvm import jar_under_test
-from entrycache_conformance.subjects.jvm_build import Release, driver, versions
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_conformance.campaign.subjects import artifact_of
+from entrycache_conformance.java.program import Program, program_of
+from entrycache_conformance.java.releases import newest, releases
+from entrycache_protocol.errors import UsageError
 
 FAMILY: Final = "kafka-streams"
-PROGRAM: Final = Path(__file__).with_name("streams")
+MODULE: Final = "campaign"
 MAIN: Final = "org.apache.kafka.streams.state.internals.StreamCampaign"
+"""The program, in that module of the Maven project."""
+
 LONGEST: Final = 3_000
 """Steps of the longest world of a cell in which no promise was broken so far."""
 
@@ -79,24 +77,18 @@ def promises(names: Sequence[str], seed: int, worlds: int, longest: int = LONGES
 
     Raises:
         UsageError: a subject is no released jar of Kafka Streams.
-        MissingPrerequisite: no compiler, or the program does not compile.
+        MissingPrerequisite: Java or the jars are not there.
     """
     records = []
     for name in names:
-        version = name.removeprefix(f"{FAMILY}:")
-        if version not in versions(FAMILY):
-            raise UsageError(
-                f"the promises of {name} are not played; give jars such as {FAMILY}:{versions(FAMILY)[-1]}"
-            )
-        with tempfile.TemporaryDirectory() as folder:
-            classpath = compiled(version, Path(folder))
-            told = played(classpath, seed, worlds, longest)
-        jar = jar_under_test(name)
+        if name not in {release.subject for release in releases(FAMILY)}:
+            raise UsageError(f"the promises of {name} are not played; give jars such as {newest(FAMILY).subject}")
+        told = played(program_of(name, MODULE), seed, worlds, longest)
         met = {one for cell in told["cells"] for broken in cell["broken"].values() for one in broken["findings"]}
         records.append(
             {
                 "name": name,
-                "artifact": {"jar": jar.name, "sha256": hashlib.sha256(jar.read_bytes()).hexdigest()},
+                "artifact": artifact_of(name),
                 "findings": {f"promises.{finding}": finding for finding in sorted(met)},
                 **told,
             }
@@ -135,29 +127,11 @@ def to_keep(record: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def compiled(version: str, folder: Path) -> str:
-    """The class path of the program, compiled for a release into a folder.
-
-    Raises:
-        MissingPrerequisite: no compiler, or it does not compile.
-    """
-    java = find_java(17, compiler=True)
-    built = driver(Release(FAMILY, version))
-    jars = ":".join(map(str, (*built.own_jars, *built.jars)))
-    argv = [str(java.tool("javac")), "-nowarn", "-encoding", "UTF-8", "-cp", jars, "-d", str(folder)]
-    done = subprocess.run(
-        [*argv, *map(str, sorted(PROGRAM.glob("*.java")))], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise MissingPrerequisite(f"{PROGRAM.name} does not compile for {version}: {done.stderr.splitlines()[0]}")
-    return f"{folder}:{jars}"
-
-
-def played(classpath: str, seed: int, worlds: int, longest: int) -> dict[str, Any]:
+def played(program: Program, seed: int, worlds: int, longest: int) -> dict[str, Any]:
     """One run of the program."""
-    java = find_java(17, compiler=True).program
-    argv = [java, "-XX:+UseSerialGC", "-Xss16m", "-cp", classpath, MAIN, str(seed), str(worlds), str(longest)]
-    told = json.loads(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
+    done = program.run(MAIN, seed, worlds, longest, options=["-Xss16m"])
+    done.check_returncode()
+    told = json.loads(done.stdout)
     for cell in told["cells"]:
         for promise, broken in cell["broken"].items():
             broken["findings"] = list(findings(cell, promise))

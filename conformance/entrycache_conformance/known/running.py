@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from importlib.metadata import version
 from typing import NamedTuple
 
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.known.entry import Entry
-from entrycache_conformance.subjects.jvm_build import versions
 from entrycache_conformance.subjects.resolve import is_ours
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.subject import UnderTest

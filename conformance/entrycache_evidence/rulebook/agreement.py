@@ -38,7 +38,7 @@ def check_rules() -> list[Problem]:
     root = checkout()
     if root is None:
         raise MissingPrerequisite("rules --check needs a source checkout: the package holds no tests")
-    runs = corpus(root / "tests" / "rules")
+    runs = corpus(root / "tests" / "reference")
     return [*_links(), *_page(root), *_fires(runs), *_mutants(runs, _exceptions(root)), *_flips(runs)]
 
 
