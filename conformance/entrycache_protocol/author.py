@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import json
 import keyword
 import sys
 from collections.abc import Mapping, Sequence
@@ -102,7 +103,8 @@ class Subject:
 
 def _is_operation(kind: type[Subject], name: str) -> bool:
     """Whether a name of a class is a public method that `Subject` itself does not have."""
-    return not name.startswith("_") and not hasattr(Subject, name) and inspect.isfunction(getattr(kind, name))
+    found = inspect.getattr_static(kind, name)
+    return inspect.isfunction(found) and not name.startswith("_") and not hasattr(Subject, name)
 
 
 def _argument(name: str) -> str:
@@ -157,6 +159,10 @@ class Authored:
             "implementation": {"name": self.name, **version, "language": "Python"},
             "systems": {subject.system: _offer(subject)},
         }
+        try:
+            json.dumps(self.start_answer)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"what {self.name} declares is not JSON: {error}") from None
 
     def open(self, config: Any) -> Subject:
         """A new, empty instance."""
