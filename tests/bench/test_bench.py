@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from entrycache_bench import Measurement
-from entrycache_bench.measure import beside_cachetools, more_caches, more_live
 from entrycache_bench.measurement import CALIBRATION, interleaved, ratio
-from entrycache_bench.mix import bounded, keyed, operations, play_fast, play_mapping, warm_up
+from entrycache_bench.mix import keyed, operations, play_mapping, warm_up
+from entrycache_bench.pulsar_pip430.fast import bounded, play_fast
+from entrycache_bench.pulsar_pip430.measure import beside_cachetools, more_caches, more_live
 
 
 def test_the_mix_puts_new_entries_and_gets_the_newest() -> None:

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from entrycache_bench import released
-from entrycache_bench.cursor_mix import MIXES, make_mix
-from entrycache_bench.cursors import (
+from entrycache_bench.pulsar_pip430 import released
+from entrycache_bench.pulsar_pip430.cursor_mix import MIXES, make_mix
+from entrycache_bench.pulsar_pip430.cursors import (
     JUDGED_SIZES,
     MOVE_RANK,
     PATTERNS,
@@ -18,8 +18,8 @@ from entrycache_bench.cursors import (
     judged,
     linear_cursors,
 )
-from entrycache_bench.linear import LinearCursors
-from entrycache_bench.released import with_released
+from entrycache_bench.pulsar_pip430.linear import LinearCursors
+from entrycache_bench.pulsar_pip430.released import with_released
 from entrycache_conformance.java.releases import toured
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_bench.kafka import JVM, make_mix, play_fast, play_mapping, released, streams_at
+from entrycache_bench.kafka_streams.costs import JVM, make_mix, play_fast, play_mapping, released
+from entrycache_bench.kafka_streams.costs import kafka_costs_at as streams_at
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.page import page
 from entrycache_bench.result import Result, Streams, read_result

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_bench.cursors import MOVE_RANK, MOVES, CursorCost
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.page import page
+from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, CursorCost
 from entrycache_bench.result import Result, read_result
 from entrycache_cli.main import main
 from tests.support import ROOT

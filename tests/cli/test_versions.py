@@ -17,9 +17,9 @@ from entrycache_cli.versions.page import page, spans
 from entrycache_cli.versions.records import Judged, read_record, read_records
 from entrycache_cli.versions.releases import ABSENT, Pinned, pinned
 from entrycache_cli.versions.table import rules_of_findings, versions_of
-from entrycache_conformance.java.family import Absent
 from entrycache_conformance.java.releases import releases, toured
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import Absent
 from entrycache_reference.rules import Rule
 
 LOCK = Pinned("managed-ledger-4.2.4.jar", "aa" * 32, "cc" * 32, 20)

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.campaign.behaviour import behaviours
-from entrycache_conformance.campaign.containers import MODULE, Crowd, played
 from entrycache_conformance.campaign.played import alike
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
 from entrycache_conformance.java.program import program_of
 from entrycache_conformance.java.releases import newest
 from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems.pulsar_pip430.containers import MODULE, Crowd, played
 from entrycache_protocol.errors import MissingPrerequisite
 
 EXHIBIT = "count-stops-at-zero"

@@ -16,12 +16,12 @@ from entrycache_cli.commands.options import (
     say_nothing_checked,
     subject_options,
 )
-from entrycache_cli.report.java_test import java_test
 from entrycache_cli.report.pytest_test import pytest_test
 from entrycache_cli.report.terminal import console, failure_table
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
 from entrycache_conformance.concurrent.run import said
 from entrycache_conformance.concurrent.table import history_table
+from entrycache_conformance.java.stand_alone import java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.subjects.resolve import resolve

@@ -11,6 +11,7 @@ from entrycache_cli.commands.options import ends_with_code
 from entrycache_conformance.java.releases import examples
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import in_process, names
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.loop import serve
 from entrycache_protocol.typed import Typed
@@ -19,7 +20,9 @@ from entrycache_protocol.typed import Typed
 @click.command("serve")
 @click.argument("subject")
 @click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies.")
-@click.option("--system", metavar="S", help="The system, where SUBJECT is there for several (default: pulsar-pip430).")
+@click.option(
+    "--system", metavar="S", help=f"The system, where SUBJECT is there for several (default: {next(iter(SYSTEMS))})."
+)
 @click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
 @ends_with_code
 def command(subject: str, classpath: str | None, system: str | None, calls: bool) -> int:

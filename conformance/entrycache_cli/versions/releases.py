@@ -9,9 +9,9 @@ import tempfile
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.family import Absent
 from entrycache_conformance.java.releases import find_release
 from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.family import Absent
 
 ASK_SECONDS: Final = 120
 

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import entrycache_fast
 from entrycache_conformance.java.classpath import jar_under_test
@@ -17,13 +17,12 @@ from entrycache_conformance.subjects.resolve import in_process
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.limits import Limits
 
 SILENT_SECONDS: Final = 120
 """A child that says nothing for so long is ended, and the campaign with it."""
 
 
-def open_subject(name: str, system: str = "pulsar-pip430") -> Child | InProcess:
+def open_subject(name: str, system: str | None = None) -> Child | InProcess:
     """The subject of that name, one of ours or a released jar; `system`: which one of ours is to play.
 
     Raises:
@@ -62,18 +61,9 @@ def common(subjects: Sequence[Child | InProcess]) -> Declaration:
             merged,
             ops=merged.ops & other.ops,
             config=merged.sent_keys & other.sent_keys,
-            limits=_narrowest(merged.limits, other.limits),
+            limits=merged.limits.narrowest(other.limits),
         )
     return merged
-
-
-def _narrowest(one: Limits, other: Limits) -> Limits:
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(one):
-        both = getattr(one, field.name), getattr(other, field.name)
-        known = [value for value in both if value is not None]
-        values[field.name] = min(known) if known else None
-    return type(one)(**values)
 
 
 def digest_of(folder: str) -> str:

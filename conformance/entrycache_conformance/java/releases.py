@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.family import Family
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.family import Family
 
 ABOUT: Final = "release.toml"
 """What the suite knows of a release; what Maven knows of it stands in the ``pom.xml`` beside."""

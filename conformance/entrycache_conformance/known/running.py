@@ -44,7 +44,8 @@ def is_about_another(entry: Entry) -> bool:
     if is_ours(entry.subject):
         return _covers(entry, version("entrycache"))
     family, _, release = entry.subject.partition(":")
-    if family != SYSTEMS[entry.system].family:
+    jvm = SYSTEMS[entry.system].jvm
+    if jvm is None or family != jvm.name:
         return False
     return any(_covers(entry, one) for one in versions(family) if release in {"", one})
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
-from entrycache_evidence.rulebook.page import render_rules_md
+from entrycache_evidence.rulebook.example import write_answers
+from entrycache_evidence.rulebook.example_check import check_examples
+from entrycache_evidence.rulebook.page import page_of, render_rules_md
+from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
-from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
-from entrycache_faults.mutants.streams import STREAMS
-from entrycache_faults.mutants.threads import THREADS
+from entrycache_evidence.under import under
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import OWN, flips
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_reference.rules import Rule
 
@@ -22,24 +25,40 @@ EXCEPTION: Final = re.compile(
 EXCEPTIONS_MAX: Final = 10
 
 
-class Problem(NamedTuple):
-    """Something that does not agree, and the rule or file that it is about."""
-
-    rule: str
-    what: str
-
-
 def check_rules() -> list[Problem]:
-    """Everything that does not agree.
+    """Everything that does not agree; nothing is written.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
     """
+    root = _checkout("--check")
+    runs = corpus(root / "tests" / "reference")
+    return [
+        *_links(),
+        *check_examples(),
+        *_page(root),
+        *_fires(runs),
+        *_mutants(runs, _exceptions(root)),
+        *_flips(runs),
+    ]
+
+
+def write_rules() -> None:
+    """Write the answers of the examples and `docs/rules.md` anew.
+
+    Raises:
+        MissingPrerequisite: this is not a source checkout.
+    """
+    root = _checkout("--write")
+    write_answers()
+    page_of(root).write_text(render_rules_md(), encoding="utf-8")
+
+
+def _checkout(option: str) -> Path:
     root = checkout()
     if root is None:
-        raise MissingPrerequisite("rules --check needs a source checkout: the package holds no tests")
-    runs = corpus(root / "tests" / "reference")
-    return [*_links(), *_page(root), *_fires(runs), *_mutants(runs, _exceptions(root)), *_flips(runs)]
+        raise MissingPrerequisite(f"rules {option} needs a source checkout: the package holds no tests")
+    return root
 
 
 def _links() -> list[Problem]:
@@ -63,11 +82,10 @@ def _links() -> list[Problem]:
 
 
 def _page(root: Path) -> list[Problem]:
-    page = root / "docs" / "rules.md"
+    page = page_of(root)
     if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
         return []
-    page.write_text(render_rules_md(), encoding="utf-8")
-    return [Problem("docs/rules.md", "was not current; it has been written anew")]
+    return [Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")]
 
 
 def _fires(runs: Corpus) -> list[Problem]:
@@ -94,40 +112,39 @@ def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     problems = []
     if len(exceptions) > EXCEPTIONS_MAX:
         problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    for mutant in (*MUTANTS, *STREAMS, *THREADS):
-        own = mutant.rule.value
-        breaks = _breaks(mutant, runs)
+    for fault in OWN:
+        own = fault.rule.value
+        breaks = _breaks(fault, runs)
         also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
         by_law = any(own in rules for rules in breaks)
-        if not by_law and not _fails_a_test(mutant, runs):
-            problems.append(Problem(own, f"neither its law nor a test of it sees its mutant: {mutant.note}"))
-        problems += [Problem(own, f"the law of {other} sees its mutant too: {mutant.note}") for other in sorted(also)]
+        if not by_law and not _fails_a_test(fault, runs):
+            problems.append(Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
+        problems += [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
     return problems
 
 
 def _flips(runs: Corpus) -> list[Problem]:
     return [
-        Problem(mutant.rule.value, f"no law sees the table with {mutant.note}")
-        for mutant in flips()
-        if not _breaks(mutant, runs, stop=True)
+        Problem(fault.rule.value, f"no law sees the table with {fault.note}")
+        for fault in flips()
+        if not _breaks(fault, runs, stop=True)
     ]
 
 
-def _breaks(mutant: Mutant, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
+def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
-    with applied(mutant):
-        for run in runs.runs:
-            broken = first_break(run, {}) if run.model.owns(mutant.rule) else ()
-            if broken:
-                found.add(tuple(rule.value for rule in broken))
-                if stop:
-                    break
+    for run in runs.runs:
+        broken = first_break(run, {}, fault.model) if run.system.owns(fault.rule) else ()
+        if broken:
+            found.add(tuple(rule.value for rule in broken))
+            if stop:
+                break
     return found
 
 
-def _fails_a_test(mutant: Mutant, runs: Corpus) -> bool:
-    with applied(mutant):
-        for call in runs.tests.get(mutant.rule.value, []):
+def _fails_a_test(fault: Fault, runs: Corpus) -> bool:
+    with under(fault.model):
+        for call in runs.tests.get(fault.rule.value, []):
             try:
                 call()
             except Exception:

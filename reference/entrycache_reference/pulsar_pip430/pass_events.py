@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from entrycache_reference.pulsar_pip430.decision import Action, Line
 from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
@@ -70,64 +70,72 @@ def rows_of(done: Pass) -> tuple[Row, ...]:
 
 def _begin_row(done: Pass) -> Row:
     rule = Rule.EXPIRE_1 if done.kind is PassKind.TIME else Rule.EVICT_4
-    return _of_pass(done, rule, "PASS_BEGIN", done.bound, done.state.size_bytes)
+    return _row_of_pass(done, rule, "PASS_BEGIN", done.bound, done.state.size_bytes, None)
 
 
 def _end_row(done: Pass) -> Row:
     """The end: at a head that may stay, whose stamp it shows, or because no slot was left."""
     last = done.events[-1] if done.events else None
-    freed_bytes = 0 if last is None else last.freed_bytes
+    size_bytes = done.state.size_bytes - (0 if last is None else last.freed_bytes)
     if last is not None and last.halted:
-        rule = Rule.EVICT_2
-    else:
-        rule = Rule.EXPIRE_2 if done.kind is PassKind.TIME else Rule.EVICT_4
-    row = _of_pass(done, rule, "PASS_END", done.bound_left, done.state.size_bytes - freed_bytes)
-    head = last.entry if last is not None and last.halted else None
-    return row._replace(stamp_ns=None if head is None else head.stamp_nanos)
+        stamp = None if last.entry is None else last.entry.stamp_nanos
+        return _row_of_pass(done, Rule.EVICT_2, "PASS_END", done.bound_left, size_bytes, stamp)
+    rule = Rule.EXPIRE_2 if done.kind is PassKind.TIME else Rule.EVICT_4
+    return _row_of_pass(done, rule, "PASS_END", done.bound_left, size_bytes, None)
 
 
-def _of_pass(done: Pass, rule: Rule, op: str, bound: int, size_bytes: int) -> Row:
+def _row_of_pass(done: Pass, rule: Rule, op: str, bound: int, size_bytes: int, head_stamp: int | None) -> Row:
     """A row about the pass as a whole; a size pass shows its thresholds."""
-    row = _plain(done, rule, op, done.kind.value, bound, size_bytes)._replace(origin=done.origin.value)
-    if done.kind is PassKind.TIME:
-        return row
-    return row._replace(trigger_bytes=trigger_bytes(done.state), target_bytes=target_bytes(done.state))
+    is_size_pass = done.kind is PassKind.SIZE
+    return Row(
+        rule,
+        op,
+        done.kind.value,
+        done.state.now_nanos,
+        size_bytes,
+        origin=done.origin.value,
+        stamp_ns=head_stamp,
+        bound=bound,
+        max_requeues=done.state.settings.max_requeues,
+        extend_accessed=done.state.settings.extend_recently_accessed,
+        trigger_bytes=trigger_bytes(done.state) if is_size_pass else None,
+        target_bytes=target_bytes(done.state) if is_size_pass else None,
+        manager_bytes=size_bytes,
+    )
 
 
 def _taken_row(done: Pass, event: Decided) -> Row:
     """A row about one slot; an entry is shown as it was before the event, but for what a requeue gave it."""
-    size_bytes = done.state.size_bytes - event.freed_bytes
-    slot, entry, after = event.slot, event.entry, event.requeued
+    slot, entry, again = event.slot, event.entry, event.requeued
     if slot is None or entry is None:
-        return _plain(done, event.line.rule, "TOMBSTONE", done.kind.value, event.bound, size_bytes)
-    cause = done.kind.value if after is None else _CAUSES[event.line.action is Action.REQUEUE_ACCESSED]
-    op = "EVICT" if after is None else "REQUEUE"
-    return _plain(done, event.line.rule, op, cause, event.bound, size_bytes)._replace(
-        cache=slot.cache,
-        ledger_id=slot.pos.ledger,
-        entry_id=slot.pos.entry,
-        size_bytes=entry.size_bytes,
-        expected_reads=entry.expected_reads,
-        requeues=entry.requeues if after is None else after.requeues,
-        accessed=entry.accessed,
-        stamp_ns=entry.stamp_nanos,
-        new_stamp_ns=None if after is None else after.stamp_nanos,
-    )
+        return _row_of_slot(done, event, "TOMBSTONE", done.kind.value)
+    of_entry = {
+        "cache": slot.cache,
+        "ledger_id": slot.pos.ledger,
+        "entry_id": slot.pos.entry,
+        "size_bytes": entry.size_bytes,
+        "expected_reads": entry.expected_reads,
+        "accessed": entry.accessed,
+        "stamp_ns": entry.stamp_nanos,
+    }
+    if again is None:
+        return _row_of_slot(done, event, "EVICT", done.kind.value, requeues=entry.requeues, **of_entry)
+    cause = "ACCESSED" if event.line.action is Action.REQUEUE_ACCESSED else "EXPECTED_READS"
+    anew = {"requeues": again.requeues, "new_stamp_ns": again.stamp_nanos}
+    return _row_of_slot(done, event, "REQUEUE", cause, **anew, **of_entry)
 
 
-_CAUSES = {True: "ACCESSED", False: "EXPECTED_READS"}
-
-
-def _plain(done: Pass, rule: Rule, op: str, cause: str, bound: int, size_bytes: int) -> Row:
-    settings = done.state.settings
+def _row_of_slot(done: Pass, event: Decided, op: str, cause: str, **columns: Any) -> Row:
+    size_bytes = done.state.size_bytes - event.freed_bytes
     return Row(
-        rule,
+        event.line.rule,
         op,
         cause,
         done.state.now_nanos,
         size_bytes,
-        bound=bound,
-        max_requeues=settings.max_requeues,
-        extend_accessed=settings.extend_recently_accessed,
+        bound=event.bound,
+        max_requeues=done.state.settings.max_requeues,
+        extend_accessed=done.state.settings.extend_recently_accessed,
         manager_bytes=size_bytes,
+        **columns,
     )

@@ -51,9 +51,8 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
     tokens = tuple(entry.token for entry in hits.values())
     served = Served(tuple(hits), fills, handed_over(tokens, fills))
     told = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
-    missed = {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
-    rows = tuple({**told, **missed}[pos] for pos in found)
-    return Step(after._replace(counts=counts), served, rows, parts)
+    told |= {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
+    return Step(after._replace(counts=counts), served, tuple(told[pos] for pos in wanted), parts)
 
 
 @rule(Rule.READ_7)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import xxhash
 
-from entrycache_trace.files import PartWriter
+from entrycache_reference.kafka_streams.ops import Metrics
+from entrycache_reference.vocabulary import ABSENT
+from entrycache_trace.calls import ONLY_BROKER, Call
+from entrycache_trace.files import Metadata, PartWriter, write_metadata
 from entrycache_trace.schema import ROW_COLUMNS
 
 HASH_SEED: Final = 42
@@ -144,3 +148,19 @@ class Recorder:
         known["manager_bytes"] = self._total_bytes
         self._writer.write(tuple({**_NULLS, **known, **columns}.values()))
         self.seq += 1
+
+
+def write_calls(out: Path, metadata: Metadata, config: Mapping[str, object], calls: Sequence[Call]) -> int:
+    """Write the trace of a case; the number of its events.
+
+    A step that asks for counters is its own event; its outcome is what it tells.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    write_metadata(out, metadata)
+    recorder = Recorder(PartWriter(out, ONLY_BROKER), config)
+    for call in calls:
+        recorder.call(call.rows)
+        if isinstance(call.op, Metrics):
+            recorder.metrics(call.told(), None if call.op.ns is ABSENT else call.op.ns)
+    recorder.close()
+    return recorder.seq

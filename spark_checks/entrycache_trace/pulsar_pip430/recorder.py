@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from entrycache_trace.calls import ONLY_BROKER, Call
 from entrycache_trace.files import Metadata, PartWriter, write_metadata
 from entrycache_trace.schema import ROW_COLUMNS
 
@@ -254,3 +255,12 @@ class TraceWriter:
     def recorder(self, broker: str, config: Mapping[str, object], ts_ns: int = 0) -> Recorder:
         """A recorder for one broker run, its CONFIG row written."""
         return Recorder(PartWriter(self.directory, broker), broker, config, ts_ns)
+
+
+def write_calls(out: Path, metadata: Metadata, config: Mapping[str, object], calls: Sequence[Call]) -> int:
+    """Write the trace of a case; the number of its events."""
+    recorder = TraceWriter(out, metadata).recorder(ONLY_BROKER, config)
+    for call in calls:
+        recorder.call(call.rows)
+    recorder.close()
+    return recorder.seq

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.campaign import promises
 from entrycache_conformance.java.releases import newest
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams import kept_promises as promises
 from entrycache_protocol.case import from_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 

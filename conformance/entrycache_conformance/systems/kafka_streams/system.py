@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams import answers, faults, promises, smoke, weights
-from entrycache_conformance.systems.kafka_streams.explain import explain
+from entrycache_conformance.systems.kafka_streams.blame import BLAME
 from entrycache_conformance.systems.kafka_streams.fast import FAST
 from entrycache_conformance.systems.kafka_streams.fit import unfit
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
+from entrycache_conformance.systems.kafka_streams.jvm import KAFKA_STREAMS
 from entrycache_conformance.systems.kafka_streams.limits import Limits
 from entrycache_conformance.systems.kafka_streams.plan import plan
 from entrycache_conformance.systems.kafka_streams.state_text import state_text
@@ -34,7 +35,6 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     laws=Laws(
         laws.check,
         laws.broken,
-        answer_laws=frozenset(),
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
         rules=rules_of("K-"),
         of_variants=weights.NOT_ASKED,
@@ -52,15 +52,16 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        telling={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),
         unfit=unfit,
     ),
     text=Text("cache", state_text),
-    blame=explain,
+    blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,
-    family="kafka-streams",
+    jvm=KAFKA_STREAMS,
     histories=Histories(
         tuple(Kind),
         make_history,
