@@ -7,16 +7,15 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import promises_of
 from entrycache_conformance.subjects.reference import reference
+from entrycache_evidence.planted import OTHERS, OWN
 from entrycache_evidence.rulebook.example import Example
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference import OTHERS, OWN
-from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol import threads
 from entrycache_protocol.case import Case
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Event, Happened
 from entrycache_protocol.system import AnyModel
-from entrycache_reference.kafka_streams.threads import Judged
+from entrycache_reference.judged import Judged
 from entrycache_reference.rules import Rule
 
 FAULTS: Final = (*OWN, *OTHERS)
@@ -77,7 +76,9 @@ def told_by(fault: Fault, case: Case) -> list[Told]:
 
 def opened_by(fault: Fault, history: History) -> Any:
     """The reference for several threads where it has this fault."""
-    return fault.model[SHARED](history.config)
+    opened: Any = promises_of(history.system).open_shared
+    place = f"{opened.__module__.removeprefix(fault.package + '.')}.{opened.__name__}"
+    return fault.model[place](history.config)
 
 
 def events_by(fault: Fault, history: History) -> tuple[Event, ...] | None:

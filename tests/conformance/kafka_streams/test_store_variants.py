@@ -14,7 +14,7 @@ from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.replay import replay
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import UnderTest
