@@ -85,7 +85,7 @@ def events_by(fault: Fault, history: History) -> tuple[Event, ...] | None:
     """The events of a history where the reference has this fault; None: it does not end."""
     events: list[Event] = []
     instance = opened_by(fault, history)
-    playing = Thread(target=lambda: events.extend(threads.play(instance, history)), daemon=True)
+    playing = Thread(target=lambda: events.extend(threads.play(instance, tuple(history.parts()))), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)
     return None if playing.is_alive() else tuple(events)

@@ -30,7 +30,7 @@ def broken(before, clients, namespaces=("a",), **settings):
     history = History(SYSTEM, config, tuple(before), tuple(tuple(steps) for steps in clients), after)
     events = []
     instance = opened(config)
-    playing = Thread(target=lambda: events.extend(player.play(instance, history)), daemon=True)
+    playing = Thread(target=lambda: events.extend(player.play(instance, tuple(history.parts()))), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)
     if playing.is_alive():
