@@ -10,7 +10,7 @@ from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import Failure
+from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.subject import Subject
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.vocabulary import ABSENT
@@ -32,7 +32,7 @@ class Recording(NamedTuple):
 
     events: int
     own_rows: bool
-    failure: Failure | None
+    failure: FailingCase | None
     rules: tuple[str, ...]
 
 
@@ -59,7 +59,7 @@ def record(subject: Subject, case: Case, out: Path) -> Recording:
     events = _write_streams(out, metadata, case, calls) if _is_streams(case) else _write(out, metadata, case, calls)
     if difference is None:
         return Recording(events, own_rows, None, ())
-    failure = Failure(case, steps, difference)
+    failure = FailingCase(case, steps, difference)
     return Recording(events, own_rows, failure, tuple(rule.value for rule in explain(subject, case, steps, difference)))
 
 

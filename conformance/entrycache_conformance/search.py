@@ -18,7 +18,7 @@ from entrycache_conformance.shrink import fewer_steps, shrink_steps
 from entrycache_protocol.case import Case
 from entrycache_protocol.draw import Draw
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
-from entrycache_protocol.failure import Difference, Failure
+from entrycache_protocol.failure import Difference, FailingCase
 from entrycache_protocol.subject import Failed, Skipped, Subject
 
 KEY: Final = b"entrycache"
@@ -53,7 +53,7 @@ class _Stopped(BaseException):
 class Search(NamedTuple):
     """What a search has found; `skipped` holds the reasons of runs that the subject declined."""
 
-    failure: Failure | None
+    failure: FailingCase | None
     skipped: list[Skipped]
 
 
@@ -71,7 +71,7 @@ class _Hunt:
         self._theme = theme
         self._coverage = coverage
         self._progress = progress
-        self.failure: Failure | None = None
+        self.failure: FailingCase | None = None
         self.skipped: list[Skipped] = []
         self.choices: list[int] = []
         self.starts: list[int] = []
@@ -134,7 +134,7 @@ class _Hunt:
             self._progress(1)
         difference = judge(made.case, made.steps, answer, self.subject.declaration)
         if difference is not None:
-            self.failure = Failure(made.case, made.steps, difference)
+            self.failure = FailingCase(made.case, made.steps, difference)
         return difference is not None
 
 
@@ -265,8 +265,8 @@ def _first_difference(
     return None
 
 
-def _failure(item: _Recorded, difference: Difference) -> Failure:
-    return Failure(item.made.case, item.made.steps, difference)
+def _failure(item: _Recorded, difference: Difference) -> FailingCase:
+    return FailingCase(item.made.case, item.made.steps, difference)
 
 
 def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Any) -> _Recorded:
@@ -283,7 +283,7 @@ def _record(source: random.Random, subject: Subject, menu: Sequence[str], covera
 
 def _shrink_recorded(
     subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
-) -> Failure | None:
+) -> FailingCase | None:
     """The shortest case that is reached from recorded choices."""
     found = _failure(item, difference)
     hunt = _Hunt(subject, menu, Coverage(), lambda count: None, theme)
@@ -292,7 +292,7 @@ def _shrink_recorded(
     return _shrunk(hunt, item.choices, found)
 
 
-def _shrunk(hunt: _Hunt, choices: Sequence[int], found: Failure) -> Failure | None:
+def _shrunk(hunt: _Hunt, choices: Sequence[int], found: FailingCase) -> FailingCase | None:
     """Whole steps are left out first, which is quick; Hypothesis shrinks what is left of the choices."""
     database = InMemoryExampleDatabase()
     options = settings(
@@ -338,12 +338,12 @@ def _fewer_choices(hunt: _Hunt, choices: Sequence[int]) -> tuple[int, ...]:
         piece = max(1, piece // 2)
 
 
-def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
+def _shortened(subject: Subject, failure: FailingCase | None) -> FailingCase | None:
     """The failure without the steps that it does not need, in case Hypothesis has left some."""
     if failure is None or failure.difference.is_silent:
         return failure
 
-    def differs(case: Case) -> Failure | None:
+    def differs(case: Case) -> FailingCase | None:
         if case.system.cases.unfit(subject.declaration, case.config, case.steps):
             return None
         steps = trajectory(case, Coverage())
@@ -351,13 +351,13 @@ def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
         if isinstance(answer, Failed):
             return None
         difference = judge(case, steps, answer, subject.declaration)
-        return None if difference is None else Failure(case, steps, difference)
+        return None if difference is None else FailingCase(case, steps, difference)
 
     cut = failure.case.steps[: failure.difference.at + 1]
     return fewer_steps(dataclasses.replace(failure.case, steps=cut), differs, SHORTEN_TRIES) or failure
 
 
-def _shrink_unanswered(subject: Subject, unanswered: _Unanswered) -> Failure:
+def _shrink_unanswered(subject: Subject, unanswered: _Unanswered) -> FailingCase:
     """A shorter case that still gets no answer, by leaving out ever smaller pieces."""
     case, difference = shrink_steps(subject, unanswered.made.case, unanswered.failed)
-    return Failure(case, trajectory(case, Coverage()), difference)
+    return FailingCase(case, trajectory(case, Coverage()), difference)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
+from entrycache_cli.report.results import lines_of
 from entrycache_conformance.profiles import Profile
+from entrycache_conformance.report import RunReport
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import in_process
+from entrycache_protocol import verdict
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.verdict import Verdict
 
 LEVEL: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
 OF_THREADS: Final = {**LEVEL, "histories": "int", "threads": "int", "inconclusive": "int", "states_max": "int"}
@@ -58,7 +66,9 @@ def in_order(value: Any) -> str:
 def run(name: str, level: str, examples: int, folder: Path, rule_minimum: int = 0) -> dict[str, Any]:
     subject = in_process(name, "kafka-streams" if level == "concurrent" else "pulsar-pip430")
     assert subject is not None
-    return conform(subject, Options((level,), Profile(examples, rule_minimum, 0), 0, 0.0, folder)).json
+    report = conform(subject, Options((level,), Profile(examples, rule_minimum, 0), 0, 0.0, folder))
+    assert RunReport.from_json(json.loads(json.dumps(report.to_json()))) == report
+    return report.to_json()
 
 
 def test_a_clean_run(tmp_path: Path) -> None:
@@ -113,3 +123,25 @@ def test_a_run_that_has_checked_nothing(tmp_path: Path) -> None:
     expected = {**RUN, "skipped": [{"what": "str", "reason": "str"}]}
     assert in_order(shape_of_run(said)) == in_order(expected)
     assert said["verdict"] == said["levels"]["range"]["verdict"] == "nothing-checked"
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ([], Verdict.NOTHING_CHECKED),
+        ([Verdict.CONFORMS, Verdict.CONFORMS], Verdict.CONFORMS),
+        ([Verdict.CONFORMS, Verdict.NOTHING_CHECKED], Verdict.NOTHING_CHECKED),
+        ([Verdict.NOTHING_CHECKED, Verdict.VIOLATES, Verdict.CONFORMS], Verdict.VIOLATES),
+    ],
+)
+def test_the_verdict_of_several(parts: list[Verdict], whole: Verdict) -> None:
+    assert verdict.of(parts) is whole
+
+
+@pytest.mark.parametrize("changes", [{"levels": 3}, {"levels": {"range": {}}}, {"failures": [{}]}, {"system": None}])
+def test_a_result_of_conform_that_lacks_something_is_refused(changes: dict[str, Any]) -> None:
+    said = {"schema": 1, "subject": "fast", "system": "pulsar-pip430", "levels": {}, **changes}
+    if said["system"] is None:
+        del said["system"]
+    with pytest.raises(UsageError, match="a result of conform lacks something"):
+        lines_of(said)

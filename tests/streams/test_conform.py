@@ -15,6 +15,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.mutants.mutant import Mutant, applied
 from entrycache_faults.mutants.streams import STREAMS
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]
@@ -31,7 +32,7 @@ FAULTS: Final = (
 
 def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path: Path) -> None:
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
-    report = conform(reference(SYSTEM), options).json
+    report = conform(reference(SYSTEM), options).to_json()
     assert report["verdict"] == "conforms"
     assert {name: level["examples"] for name, level in report["levels"].items()} == {"cache": 1_000, "store": 1_000}
     assert report["rules"].keys() == {rule.value for rule in Rule if rule.value.startswith("K-")}
@@ -61,7 +62,7 @@ def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) 
     mutant = next(mutant for mutant in STREAMS if mutant.rule is rule)
     level = "store" if rule is Rule.K_STORE_1 else "cache"
     report = conform(faulty(mutant), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
-    assert report.json["verdict"] == "violates"
-    failure = report.json["failures"][0]
-    assert failure["steps"] <= STEPS_MAX
-    assert rule.value in failure["rules"]
+    assert report.verdict is Verdict.VIOLATES
+    failure = report.failures[0]
+    assert failure.steps <= STEPS_MAX
+    assert rule.value in failure.rules

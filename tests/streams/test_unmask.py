@@ -14,6 +14,7 @@ from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
 
 VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)
@@ -69,6 +70,6 @@ def test_a_release_violates_where_a_mask_is_off(tmp_path) -> None:
         report = conform(held, Options(("cache",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
     finally:
         subject.close()
-    assert report.json["verdict"] == "violates"
-    assert {failure["rule"] for failure in report.json["failures"]} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
-    assert all(failure["steps"] <= 8 for failure in report.json["failures"])
+    assert report.verdict is Verdict.VIOLATES
+    assert {failure.rules[0] for failure in report.failures} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
+    assert all(failure.steps <= 8 for failure in report.failures)
