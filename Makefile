@@ -37,14 +37,14 @@ nightly: environment ## the long runs
 bench: environment ## speed, as ratios measured in one run
 	$(BIN)/entrycache bench
 
-rules: environment ## text, code, tests, planted faults and docs/rules.md agree
+rules: environment ## text, code, tests, examples, planted faults and docs/rules.md agree
 	$(BIN)/entrycache rules --check
 
-docs: environment ## write the generated pages again: rules, faults, evidence, settings, versions
-	-$(BIN)/entrycache rules --check
-	$(BIN)/python tests/faults/campaign.py
+docs: environment ## write the generated pages again: rules and their examples, faults, evidence, settings, versions
+	$(BIN)/python -m entrycache_cli.faults
 	$(BIN)/python -m entrycache_evidence
-	$(BIN)/python -m entrycache_cli.settings
+	$(BIN)/entrycache rules --write
+	$(BIN)/python -m entrycache_cli.pulsar_pip430.settings
 	$(BIN)/entrycache versions --write docs/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_bench.measure import measure
 from entrycache_bench.measurement import Measurement
+from entrycache_bench.pulsar_pip430.measure import measure
 
 __all__ = ["Measurement", "measure"]

@@ -106,3 +106,19 @@ def ratio(rounds: Rounds, above: str, below: str) -> float:
 def rate(rounds: Rounds, name: str, count: int) -> float:
     """How many a second, by the median round."""
     return count / median(rounds[name])
+
+
+def thousands(seconds: Rounds, name: str, count: int) -> str:
+    """A rate, for a note."""
+    return f"{name} {rate(seconds, name, count) / 1_000:,.0f} k/s"
+
+
+def bare_rate(what: str, seconds: Rounds, name: str, count: int) -> Measurement:
+    """A rate without a target, with the calibration loop of the same rounds beside it."""
+    calibrated = rate(seconds, CALIBRATION, CALIBRATION_TURNS) / 1_000_000
+    return Measurement(
+        what,
+        rate(seconds, name, count),
+        "op/s",
+        note=f"the calibration loop ran {calibrated:.1f} M turns/s in the same rounds",
+    )

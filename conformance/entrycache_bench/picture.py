@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from entrycache_bench.cursors import MOVE_RANK, MOVES, CursorCost
+from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
 from entrycache_bench.result import Result
 from entrycache_protocol.errors import MissingPrerequisite
 
@@ -66,7 +66,7 @@ def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | 
             ("linked list", PEER, [item.linear_nanos for item in rows]),
         ]
         if released is not None:
-            lines.append((f"Pulsar {released} (Java)", RELEASED, [item.released_nanos for item in rows]))
+            lines.append((RELEASED_NAME.format(released), RELEASED, [item.released_nanos for item in rows]))
         for name, color, nanos in lines:
             axes.plot(sizes, nanos, style, color=color, marker="o", markersize=3, label=f"{name}: {pattern}")
     axes.set(xscale="log", yscale="log", title=mix, xlabel="cursors in one cache")

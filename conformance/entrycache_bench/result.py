@@ -9,11 +9,11 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from entrycache_bench.cursors import CursorCost, cursor_costs, judged
-from entrycache_bench.kafka import streams
-from entrycache_bench.measure import measure
+from entrycache_bench.kafka_streams.costs import kafka_costs
 from entrycache_bench.measurement import Measurement
-from entrycache_bench.released import with_released
+from entrycache_bench.pulsar_pip430.cursors import CursorCost, cursor_costs, judged
+from entrycache_bench.pulsar_pip430.measure import measure
+from entrycache_bench.pulsar_pip430.released import with_released
 from entrycache_bench.suite import suite
 from entrycache_protocol.errors import UsageError
 
@@ -22,7 +22,7 @@ CURSOR_ROUNDS_MAX = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Streams:
-    """What was measured of `kafka-streams`, in rounds of its own; `released`: the version that stands beside ours."""
+    """What was measured of the cache of a stream thread, in rounds of its own; `released`: who stands beside ours."""
 
     rounds: int
     operations: int
@@ -42,11 +42,11 @@ class Result:
     measurements: list[Measurement]
     cursors: list[CursorCost]
     released: str | None = None
-    """The version of Pulsar whose container stands beside ours."""
+    """The version whose container of cursors stands beside ours."""
     load: float | None = None
     """How many programs wanted a processor when it began, where the system tells."""
     streams: Streams | None = None
-    """The part of `kafka-streams`, where it was asked for."""
+    """What was measured in rounds of its own, where it was asked for."""
 
     @property
     def missed(self) -> list[Measurement]:
@@ -72,7 +72,7 @@ class Result:
 
 
 def run(rounds: int, operations: int, released: str | None = None) -> Result:
-    """Measure everything; the container of Pulsar `released` too.
+    """Measure everything; the container of the version `released` too.
 
     Raises:
         UsageError: there is no driver for that version.
@@ -88,14 +88,14 @@ def run(rounds: int, operations: int, released: str | None = None) -> Result:
 
 
 def with_streams(result: Result, rounds: int, operations: int, released: str) -> Result:
-    """The result with a part of `kafka-streams` that is measured now.
+    """The result with the part about a stream thread's cache, which is measured now.
 
     Raises:
         UsageError: there is no driver for that version.
         MissingPrerequisite: cachetools, or what that version needs, is not there.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    found = Streams(rounds, operations, streams(rounds, operations, released), released, load)
+    found = Streams(rounds, operations, kafka_costs(rounds, operations, released), released, load)
     return dataclasses.replace(result, streams=found)
 
 

@@ -6,8 +6,7 @@ import random
 import sys
 from time import perf_counter
 
-from entrycache_bench.measure import bare_rate
-from entrycache_bench.measurement import Measurement, interleaved, seconds_of
+from entrycache_bench.measurement import Measurement, bare_rate, interleaved, seconds_of
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.search import BATCH, bulk, search

@@ -16,13 +16,12 @@ from entrycache_cli.commands import (
     report,
     rules,
     serve,
-    settings,
-    share,
     smoke,
     trace,
     versions,
 )
 from entrycache_cli.commands.options import OneLineErrors
+from entrycache_cli.systems import CLI_PARTS
 
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -48,10 +47,8 @@ for module in (
     doctor,
     rules,
     report,
-    settings,
-    share,
     versions,
 ):
     main.add_command(module.command)
-for command in trace.commands():
+for command in (*trace.commands(), *(own for parts in CLI_PARTS.values() for own in parts.commands)):
     main.add_command(command)

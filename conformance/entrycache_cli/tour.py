@@ -17,29 +17,26 @@ from typing import Any
 import click
 from rich.console import Console
 
+from entrycache_cli.parts import Traced
 from entrycache_cli.report.results import summary
+from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.generate import make_case
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
+from entrycache_protocol.family import Family
+from entrycache_protocol.system import AnySystem
 
-STREAMS = "kafka-streams"
-SUBJECTS = ("reference", "fast", "pulsar:4.2.4")
-STREAM_SUBJECTS = ("reference", "fast", "kafka-streams:4.3.1")
-MORE_SUBJECTS = ("pulsar:5.0.0-M1", "pulsar:5.0.1")
-MORE_STREAM_SUBJECTS = ("kafka-streams:3.9.2", "kafka-streams:4.0.0")
-"""Subjects of a strict run besides."""
+OURS = ("reference", "fast")
 
 ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
-STREAM_EVENTS = 5_000
-NOT_SHOWN = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
-"""What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
-
-NOT_SHOWN_OF_STREAMS = frozenset("K-CLOSE-1 K-CLOSE-2 K-RESIZE-2".split())
-"""What the short generated trace does not come to."""
+TRACED_EVENTS = 5_000
+NOT_SHOWN = frozenset(rule for parts in CLI_PARTS.values() for rule in parts.traced.not_shown)
 
 
 def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
@@ -88,21 +85,45 @@ class Tour:
 
 
 def all_shown(verdicts: dict[str, str]) -> bool:
-    """Whether the audit decided every rule that the traced case can show, and each of them conforms."""
+    """Whether the audit decided every rule that the trace can show, and each of them conforms."""
     return all(
-        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN | NOT_SHOWN_OF_STREAMS)
+        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN)
         for rule, verdict in verdicts.items()
     )
 
 
-def traced_case(folder: Path) -> Path:
+def subjects_of(family: Family, strict: bool) -> tuple[str, ...]:
+    """Our own subjects and the released ones of a family: those that stand for it, in a strict run all."""
+    return (*OURS, *(release.subject for release in releases(family.name) if strict or release.tour))
+
+
+def traced_case(folder: Path, system: AnySystem) -> Path:
     """A long case of the generator, for the trace."""
     source = random.Random(TRACED_SEED)
-    subject = reference(next(iter(SYSTEMS.values())))
-    system = subject.declaration.system
+    subject = reference(system)
     menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
     made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
     return write_case(made.case, folder, "traced")
+
+
+def audit_trace(tour: Tour, folder: Path, system: str, traced: Traced, strict: bool) -> None:
+    """Make the trace of a system, and audit it with each engine."""
+    trace = folder / "trace"
+    made: tuple[str, ...] = (
+        "generate",
+        traced.preset or "",
+        "--events",
+        str(TRACED_EVENTS),
+        "--seed",
+        str(TRACED_SEED),
+    )
+    if traced.preset is None:
+        made = ("record", "fast", "--case", str(traced_case(folder, SYSTEMS[system])))
+    if tour.part(f"trace {made[0]} {made[1]}", "trace", *made, "--out", str(trace)):
+        for engine in ENGINES if strict else traced.engines:
+            out = folder / engine
+            what = f"audit of {system}, {engine}"
+            tour.part(what, "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
 
 
 @click.command()
@@ -113,24 +134,12 @@ def main(profile: str, strict: bool) -> None:
     tour = Tour()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for subject in SUBJECTS + (MORE_SUBJECTS if strict else ()):
-            tour.part(f"conform {subject}", "conform", subject, "--profile", profile)
-        for subject in STREAM_SUBJECTS + (MORE_STREAM_SUBJECTS if strict else ()):
-            what = f"conform {subject} ({STREAMS})"
-            tour.part(what, "conform", subject, "--system", STREAMS, "--profile", profile)
-        trace = folder / "trace"
-        case = traced_case(folder)
-        if tour.part("trace record fast", "trace", "record", "fast", "--case", str(case), "--out", str(trace)):
-            for engine in ENGINES:
-                out = folder / engine
-                tour.part(f"audit, {engine}", "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
-        streams = folder / "streams"
-        preset = ("windowed-aggregation", "--events", str(STREAM_EVENTS), "--seed", str(TRACED_SEED))
-        if tour.part("trace generate windowed-aggregation", "trace", "generate", *preset, "--out", str(streams)):
-            for engine in ENGINES if strict else ENGINES[1:]:
-                out = folder / f"streams-{engine}"
-                what = f"audit of {STREAMS}, {engine}"
-                tour.part(what, "audit", str(streams), "--engine", engine, "--out", str(out), engine=engine)
+        for family in FAMILIES.values():
+            for subject in subjects_of(family, strict):
+                what = f"conform {subject} ({family.system})"
+                tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
+        for system, parts in CLI_PARTS.items():
+            audit_trace(tour, folder / system, system, parts.traced, strict)
         tour.part("prove", "prove")
     click.echo(summary(tour.results), nl=False)
     click.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")

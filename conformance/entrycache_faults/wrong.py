@@ -7,7 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import change, count, insert, look, ops, outcomes, passes, read, remove, trigger
+from entrycache_reference.pulsar_pip430 import (
+    change,
+    count,
+    insert,
+    lookup,
+    ops,
+    outcomes,
+    passes,
+    remove,
+    trigger,
+    views,
+)
 from entrycache_reference.pulsar_pip430.config import Config, DuplicateCount
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule
@@ -50,7 +61,7 @@ def drop_entries_rebuilding_the_queue(state: State, name: CacheName, positions: 
 
 def advance_expiring(state: State, event: ops.Advance, config: Config) -> Step:
     """R-STATE-4."""
-    done = look.advance(state, event, config)
+    done = views.advance(state, event, config)
     if done.state is state:
         return done
     cutoff = done.state.now_nanos - state.settings.ttl_nanos
@@ -60,24 +71,24 @@ def advance_expiring(state: State, event: ops.Advance, config: Config) -> Step:
 
 def advance_ignoring_negative(state: State, event: ops.Advance, config: Config) -> Step:
     """R-STATE-6."""
-    return look.advance(state, replace(event, nanos=max(0, event.nanos)), config)
+    return views.advance(state, replace(event, nanos=max(0, event.nanos)), config)
 
 
 def exists_marking(state: State, event: ops.Exists, config: Config) -> Step:
     """R-STATE-7."""
-    after = read.get(state, ops.Get(event.cache, event.pos), config).state
-    return read.exists(state, event, config)._replace(state=after)
+    after = lookup.get(state, ops.Get(event.cache, event.pos), config).state
+    return lookup.exists(state, event, config)._replace(state=after)
 
 
-def removal_told_twice(state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str) -> Step:
+def removal_told_twice(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
     """R-STATE-8."""
-    done = _removal(state, name, positions, law, cause)
+    done = _removal(state, name, positions, rule, cause)
     return done._replace(rows=done.rows * 2)
 
 
 def exists_leaving_no_cache(state: State, event: ops.Exists, config: Config) -> Step:
     """R-STATE-9."""
-    done = read.exists(state, event, config)
+    done = lookup.exists(state, event, config)
     if state.caches[event.cache] != change.EMPTY._replace(grace_start_nanos=state.now_nanos):
         return done
     others = {name: cache for name, cache in state.caches.items() if name != event.cache}
@@ -128,14 +139,14 @@ def new_entry_with_a_flag(state: State, event: ops.Insert, config: Config) -> En
 
 def get_missing_empty(state: State, event: ops.Get, config: Config) -> Step:
     """R-READ-1."""
-    done = read.get(state, event, config)
+    done = lookup.get(state, event, config)
     entry = change.entry_at(state, event.cache, event.pos)
     return done._replace(outcome=outcomes.Hit(False)) if entry is not None and entry.size_bytes == 0 else done
 
 
 def get_not_marking(state: State, event: ops.Get, config: Config) -> Step:
     """R-READ-2."""
-    return read.get(state, event, config)._replace(state=state)
+    return lookup.get(state, event, config)._replace(state=state)
 
 
 def positions_descending(state: State, name: CacheName, first: Position, last: Position) -> tuple[Position, ...]:
@@ -145,16 +156,16 @@ def positions_descending(state: State, name: CacheName, first: Position, last: P
 
 def get_range_marking_one(state: State, event: ops.GetRange, config: Config) -> Step:
     """R-READ-4."""
-    done = read.get_range(state, event, config)
+    done = lookup.get_range(state, event, config)
     found = _positions_between(state, event.cache, event.first, event.last)
-    after = read.get(state, ops.Get(event.cache, found[0]), config).state if found else state
+    after = lookup.get(state, ops.Get(event.cache, found[0]), config).state if found else state
     return done._replace(state=after)
 
 
 def get_range_reordering(state: State, event: ops.GetRange, config: Config) -> Step:
     """R-READ-5."""
     first, last = sorted((event.first, event.last))
-    return read.get_range(state, replace(event, first=first, last=last), config)
+    return lookup.get_range(state, replace(event, first=first, last=last), config)
 
 
 def exists_missing_empty(state: State, event: ops.Exists, config: Config) -> Step:
@@ -230,7 +241,7 @@ def remove_range_numbers_only(state: State, event: ops.RemoveRange, config: Conf
 
 def usage_with_all_bytes(state: State, event: ops.Usage, config: Config) -> Step:
     """R-METRICS-1."""
-    done = look.usage(state, event, config)
+    done = views.usage(state, event, config)
     assert isinstance(done.outcome, outcomes.Used)
     return done._replace(outcome=outcomes.Used(done.outcome.entries, state.size_bytes))
 
@@ -238,11 +249,11 @@ def usage_with_all_bytes(state: State, event: ops.Usage, config: Config) -> Step
 def usage_counting_slots(state: State, event: ops.Usage, config: Config) -> Step:
     """R-METRICS-2."""
     if event.cache in state.caches or not isinstance(event.cache, Absent):
-        return look.usage(state, event, config)
+        return views.usage(state, event, config)
     return Step(state, outcomes.Used(len(state.queue), state.size_bytes), ())
 
 
 def advance_answering_time(state: State, event: ops.Advance, config: Config) -> Step:
     """R-LIVENESS-2."""
-    done = look.advance(state, event, config)
+    done = views.advance(state, event, config)
     return done if done.state is state else done._replace(outcome=outcomes.Counted(done.state.now_nanos))

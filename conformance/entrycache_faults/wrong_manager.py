@@ -11,7 +11,7 @@ from entrycache_reference.pulsar_pip430.state import Counts, Part, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
-_after_insert: Final = trigger.after_insert
+_after_insert: Final = trigger.trigger_when_needed
 _bytes_over: Final = limits.bytes_over
 _drop_entries: Final = change.drop_entries
 _trigger_bytes: Final = limits.trigger_bytes
@@ -92,7 +92,7 @@ def cycle_without_size_pass(state: State, event: ops.Cycle, config: Config) -> S
 
 def cycle_size_pass_first(state: State, event: ops.Cycle, config: Config) -> Step:
     """R-TRIGGER-6: the size pass runs before the time pass."""
-    relieved = trigger.relieve(state, config, passes.Origin.CYCLE)
+    relieved = trigger.evict_to_watermark(state, config, passes.Origin.CYCLE)
     cutoff = state.now_nanos - state.settings.ttl_nanos
     expired = passes.run_pass(relieved.state, passes.PassKind.TIME, cutoff, config, passes.Origin.CYCLE)
     parts = (*relieved.parts, Part(relieved.state, ops.Expire(), expired))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_reference.pulsar_pip430 import change, insert, ops, outcomes, reads, trigger
+from entrycache_reference.pulsar_pip430 import change, insert, ops, outcomes, storage_reads, trigger
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Held, Part, State, Step
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
 
-_deliver: Final = reads.deliver
-_fill: Final = reads.fill
-_handed_over: Final = reads.handed_over
-_look_up: Final = reads.look_up
+_deliver: Final = storage_reads.deliver
+_fill: Final = storage_reads.fill
+_handed_over: Final = storage_reads.handed_over
+_look_up: Final = storage_reads.look_up
 _offer: Final = trigger.offer
 
 
@@ -27,7 +27,7 @@ def look_up_all_or_nothing(state: State, name: CacheName, wanted: tuple[Position
 
 def read_handing_over_backwards(state: State, event: ops.Read, config: Config) -> Step:
     """R-READ-8."""
-    done = reads.read(state, event, config)
+    done = storage_reads.read(state, event, config)
     if not isinstance(done.outcome, outcomes.Served):
         return done
     hits, fills, tokens = done.outcome.hits, done.outcome.fills, done.outcome.tokens
@@ -42,23 +42,23 @@ def is_wanted_always(expected_reads: int, config: Config) -> bool:
 
 def read_one_caching(state: State, event: ops.ReadOne, config: Config) -> Step:
     """R-READ-10."""
-    if reads.is_held(state, event.hold):
-        return reads.read_one(state, event, config)
-    served = reads.look_up(state, event.cache, (event.pos,), config)
+    if storage_reads.is_held(state, event.hold):
+        return storage_reads.read_one(state, event, config)
+    served = storage_reads.look_up(state, event.cache, (event.pos,), config)
     filled = Step(served.state, served.outcome, ())
     if change.entry_at(state, event.cache, event.pos) is None:
         entry = ops.Insert(event.cache, event.pos, config.storage_entry_size)
         added = insert.insert(served.state, entry, config, "FILL")
         filled = added._replace(parts=(Part(served.state, entry, added),))
-    kept = reads.handed(filled.state, event.cache, (event.pos,))
-    return reads.finished(served, filled, kept, event.hold, config)
+    kept = storage_reads.handed(filled.state, event.cache, (event.pos,))
+    return storage_reads.finished(served, filled, kept, event.hold, config)
 
 
 def read_backwards_nothing(state: State, event: ops.Read, config: Config) -> Step:
     """R-READ-11."""
     if event.first.ledger == event.last.ledger and event.first > event.last:
         return Step(state, outcomes.Served((), ()), ())
-    return reads.read(state, event, config)
+    return storage_reads.read(state, event, config)
 
 
 def handed_over_fills_first(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
@@ -84,14 +84,14 @@ def deliver_to_whatever_is_there(state: State, kept: tuple[Held, ...], config: C
 
 def release_keeping_the_name(state: State, event: ops.Release, config: Config) -> Step:
     """R-COUNT-7."""
-    done = reads.release(state, event, config)
+    done = storage_reads.release(state, event, config)
     return done if done.state is state else done._replace(state=done.state._replace(holds=state.holds))
 
 
 def release_once_too_often(state: State, event: ops.Release, config: Config) -> Step:
     """R-COUNT-7: the release of what is not open answers 0."""
-    if reads.is_held(state, event.hold):
-        return reads.release(state, event, config)
+    if storage_reads.is_held(state, event.hold):
+        return storage_reads.release(state, event, config)
     return Step(state, outcomes.Released(0), ())
 
 
@@ -143,5 +143,5 @@ def fill_with_one_trigger(state: State, event: ops.Read, fills: tuple[Position, 
     wide = state._replace(settings=state.settings._replace(max_size_bytes=2**53))
     filled = _fill(wide, event, fills, config)
     after = filled.state._replace(settings=state.settings)
-    relieved = trigger.after_insert(after, config) if filled.parts else Step(after, filled.outcome, ())
+    relieved = trigger.trigger_when_needed(after, config) if filled.parts else Step(after, filled.outcome, ())
     return Step(relieved.state, filled.outcome, filled.rows + relieved.rows, filled.parts + relieved.parts)

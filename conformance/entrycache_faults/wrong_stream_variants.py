@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams import stores, undelivered
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import without_key
 from entrycache_reference.kafka_streams.running import Held
-from entrycache_reference.kafka_streams.space import without_key
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 
 _unheard: Final = undelivered.unheard
@@ -44,13 +44,13 @@ def booked_nothing(before: State, after: State, *rest: Any) -> State:
 
 
 def received_unless_overtaken(
-    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, *perform: Any
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Any
 ) -> State:
     """K-STORE-9: what a later write has overtaken is left out."""
     after = state
     for key, node in entries:
         if stores.store_of(after, name).passed_on.get(key, -1) < node.write:
-            after = _receive_one_by_one(after, name, ((key, node),), config, *perform)
+            after = _receive_one_by_one(after, name, ((key, node),), config, env)
     return after
 
 

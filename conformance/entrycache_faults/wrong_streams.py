@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import deliver, lookups, ops, writes
+from entrycache_reference.kafka_streams import flush, lookups, ops, writes
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import without_key, written
 from entrycache_reference.kafka_streams.outcomes import Answer, Deleted, Done, Failed, Listed
-from entrycache_reference.kafka_streams.space import without_key, written
 from entrycache_reference.kafka_streams.state import Node, Space, State, space_of, with_space
 from entrycache_reference.vocabulary import ABSENT
 
 Taken = tuple[State, Answer]
 Function = Callable[..., Taken]
 _written: Final = written
-_evict_eldest: Final = deliver.evict_eldest
+_evict_eldest: Final = flush.evict_eldest
 
 
 def written_in_place(space: Space, key: str, node: Node) -> Space:

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import deliver, ops, spaces
+from entrycache_reference.kafka_streams import flush, listeners, namespaces, ops
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import cleaned, written
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Failed
 from entrycache_reference.kafka_streams.running import accounted, limited_bytes
-from entrycache_reference.kafka_streams.space import cleaned, written
 from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, with_space
 
 Taken = tuple[State, Answer]
 Function = Callable[..., Taken]
 _written: Final = written
-_evict_eldest: Final = deliver.evict_eldest
+_evict_eldest: Final = flush.evict_eldest
 
 
 def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
@@ -24,13 +24,13 @@ def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *c
     own = space_of(state, event.ns)
     if event.ns in state.spaces and not own.recent:
         return with_space(state, event.ns, own._replace(flushes=own.flushes + 1)), Done()
-    return spaces.evict(state, event, config, *calls)
+    return namespaces.evict(state, event, config, *calls)
 
 
 def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
     """K-EVICT-2: dropping a clean entry counts as a miss."""
     own = space_of(state, event.ns)
-    after, answer = spaces.evict(state, event, config, *calls)
+    after, answer = namespaces.evict(state, event, config, *calls)
     if own.recent and own.recent[-1] not in own.dirty:
         now = space_of(after, event.ns)
         return with_space(after, event.ns, now._replace(misses=now.misses + 1)), answer
@@ -39,12 +39,12 @@ def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls
 
 def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
     """K-EVICT-3: the evicted entry comes last."""
-    after, answer = spaces.evict(state, event, config, *calls)
-    if not after.calls:
+    after, answer = namespaces.evict(state, event, config, *calls)
+    if not after.under_way.calls:
         return after, answer
-    first = after.calls[0]
+    first = after.under_way.calls[0]
     turned = replace(first, entries=(*first.entries[1:], first.entries[0]))
-    return after._replace(calls=(turned, *after.calls[1:])), answer
+    return listeners.with_calls(after, (turned, *after.under_way.calls[1:])), answer
 
 
 def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
@@ -84,18 +84,18 @@ def relieve_uncounted(state: State, ns: str, config: Config, *calls: Any) -> Cha
 
 def evict_counted(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
     """K-EVICT-7: the thread counts it."""
-    after, answer = spaces.evict(state, event, config, *calls)
+    after, answer = namespaces.evict(state, event, config, *calls)
     return after._replace(evicts=after.evicts + 1), answer
 
 
 def flush_by_key(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-FLUSH-1: the entries come in the order of their keys."""
-    after, answer = spaces.flush(state, event, config, *calls)
-    if not after.calls:
+    after, answer = namespaces.flush(state, event, config, *calls)
+    if not after.under_way.calls:
         return after, answer
-    first = after.calls[0]
+    first = after.under_way.calls[0]
     ordered = replace(first, entries=tuple(sorted(first.entries, key=lambda entry: entry.key)))
-    return after._replace(calls=(ordered, *after.calls[1:])), answer
+    return listeners.with_calls(after, (ordered, *after.under_way.calls[1:])), answer
 
 
 def cleaned_half(space: Space) -> Space:
@@ -105,7 +105,7 @@ def cleaned_half(space: Space) -> Space:
 
 def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-FLUSH-3: what a listener refused counts as handed over."""
-    after, answer = spaces.flush(state, event, config, *calls)
+    after, answer = namespaces.flush(state, event, config, *calls)
     if isinstance(answer, Failed) and event.ns in after.spaces:
         return with_space(after, event.ns, cleaned(space_of(after, event.ns))), answer
     return after, answer
@@ -118,7 +118,7 @@ def tombstones_kept(state: State, ns: str, entries: tuple[tuple[str, Node], ...]
 
 def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-FLUSH-5: what a flush looks up is not counted."""
-    after, answer = spaces.flush(state, event, config, *calls)
+    after, answer = namespaces.flush(state, event, config, *calls)
     if event.ns not in after.spaces:
         return after, answer
     hits = space_of(state, event.ns).hits
@@ -129,28 +129,28 @@ def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *
     """K-FLUSH-6: a flush of a namespace that is not there is not counted."""
     if event.ns not in state.spaces:
         return state, Done()
-    return spaces.flush(state, event, config, *calls)
+    return namespaces.flush(state, event, config, *calls)
 
 
 def flush_without_context(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-LISTEN-1: the context of a write is lost."""
-    after, answer = spaces.flush(state, event, config, *calls)
-    if not after.calls:
+    after, answer = namespaces.flush(state, event, config, *calls)
+    if not after.under_way.calls:
         return after, answer
-    first = after.calls[0]
+    first = after.under_way.calls[0]
     bare = replace(first, entries=tuple(replace(entry, context=Context()) for entry in first.entries))
-    return after._replace(calls=(bare, *after.calls[1:])), answer
+    return listeners.with_calls(after, (bare, *after.under_way.calls[1:])), answer
 
 
 def performed_until_an_error(
-    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """K-LISTEN-2: the first error ends the listener."""
-    after = state._replace(called=state.called + 1)
+    after = listeners.counted_call(state)
     answers: tuple[Answer, ...] = ()
-    if after.called <= config.reentry_budget:
+    if after.under_way.called <= config.reentry_budget:
         for op in steps:
-            after, answer = perform(after, op, config)
+            after, answer = env.perform(after, op, config)
             answers += (answer,)
             if isinstance(answer, Failed):
                 break
@@ -158,21 +158,21 @@ def performed_until_an_error(
 
 
 def performed_once_more(
-    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """K-LISTEN-3: one call more than the budget performs its steps."""
-    after = state._replace(called=state.called + 1)
+    after = listeners.counted_call(state)
     answers: tuple[Answer, ...] = ()
-    if after.called <= config.reentry_budget + 1:
+    if after.under_way.called <= config.reentry_budget + 1:
         for op in steps:
-            after, answer = perform(after, op, config)
+            after, answer = env.perform(after, op, config)
             answers += (answer,)
     return after, answers
 
 
 def flush_failing_for_ever(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
     """K-LISTEN-4: a call that throws is not used up."""
-    after, answer = spaces.flush(state, event, config, *calls)
+    after, answer = namespaces.flush(state, event, config, *calls)
     before = space_of(state, event.ns).listener
     if before is None or before.fails == 0 or event.ns not in after.spaces:
         return after, answer
@@ -183,12 +183,12 @@ def listen_once(state: State, event: ops.Listen, config: Config, *calls: Any) ->
     """K-LISTEN-5: the first listener stays."""
     if space_of(state, event.ns).listener is not None:
         return state, Done()
-    return spaces.listen(state, event, config, *calls)
+    return namespaces.listen(state, event, config, *calls)
 
 
 def clear_resetting(state: State, event: ops.Clear, config: Config, *calls: Any) -> Taken:
     """K-CLOSE-1: the counters are cleared too."""
-    after, answer = spaces.clear(state, event, config, *calls)
+    after, answer = namespaces.clear(state, event, config, *calls)
     if event.ns not in after.spaces:
         return after, answer
     return with_space(after, event.ns, Space(listener=space_of(after, event.ns).listener)), answer
@@ -196,14 +196,14 @@ def clear_resetting(state: State, event: ops.Clear, config: Config, *calls: Any)
 
 def close_emptying(state: State, event: ops.Close, config: Config, *calls: Any) -> Taken:
     """K-CLOSE-2: a closed namespace is an empty one."""
-    return spaces.clear(state, ops.Clear(event.ns), config, *calls)
+    return namespaces.clear(state, ops.Clear(event.ns), config, *calls)
 
 
 def resize_shrinking_only(state: State, event: ops.Resize, config: Config, *calls: Any) -> Taken:
     """K-RESIZE-1: a larger limit does not come into force."""
     if event.max_size_bytes >= state.max_size_bytes:
         return state, Done()
-    return spaces.resize(state, event, config, *calls)
+    return namespaces.resize(state, event, config, *calls)
 
 
 def resize_one_by_one(state: State, event: ops.Resize, config: Config, *calls: Any) -> Taken:
@@ -220,11 +220,12 @@ def resize_one_by_one(state: State, event: ops.Resize, config: Config, *calls: A
 
 def resize_uncounted(state: State, event: ops.Resize, config: Config, *calls: Any) -> Taken:
     """K-RESIZE-3: its evictions are not counted."""
-    after, answer = spaces.resize(state, event, config, *calls)
+    after, answer = namespaces.resize(state, event, config, *calls)
     return after._replace(evicts=state.evicts), answer
 
 
 def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
     """K-LIVENESS-1: an eviction is done again and again."""
-    after, answer = spaces.evict(state, event, config, *calls)
-    return after._replace(rows=after.rows * 3), answer
+    after, answer = namespaces.evict(state, event, config, *calls)
+    done = after.under_way
+    return after._replace(under_way=done._replace(events=done.events * 3)), answer

@@ -6,18 +6,28 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import deliver, lookups, ops, size, space, spaces, stores, writes
+from entrycache_reference.kafka_streams import (
+    flush,
+    listeners,
+    lookups,
+    named_cache,
+    namespaces,
+    ops,
+    size,
+    stores,
+    writes,
+)
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, ErrorKind, Failed, NamespaceCounters
 from entrycache_reference.kafka_streams.state import Change, Node, Space, State, space_of, with_space
 
 Taken = tuple[State, Answer]
-_evict_eldest: Final = deliver.evict_eldest
-_hand_over: Final = deliver.hand_over
+_evict_eldest: Final = flush.evict_eldest
+_hand_over: Final = flush.flush_dirty
 _node_of: Final = stores.node_of
-_relieve: Final = writes.relieve
+_relieve: Final = writes.maybe_evict
 _size_bytes: Final = size.size_bytes
-_written: Final = space.written
+_written: Final = named_cache.written
 
 
 def evict_newest(state: State, ns: str, *rest: Any) -> Change:
@@ -39,20 +49,20 @@ def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: 
     if done.error is not ErrorKind.LISTENER_FAILED or evicted is None:
         return done
     own = space_of(done.state, ns)
-    recent = (evicted, *space.without_key(own.recent, evicted))
+    recent = (evicted, *named_cache.without_key(own.recent, evicted))
     return Change(with_space(done.state, ns, own._replace(recent=recent)), done.error)
 
 
 def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """K-EVICT-3: the evicted entry comes last in its call."""
-    at = len(state.calls)
+    at = len(state.under_way.calls)
     done = _hand_over(state, ns, evicted, *rest)
-    if evicted is None or len(done.state.calls) == at:
+    if evicted is None or len(done.state.under_way.calls) == at:
         return done
-    call = done.state.calls[at]
+    made = done.state.under_way.calls
+    call = made[at]
     turned = replace(call, entries=(*call.entries[1:], call.entries[0]))
-    calls = (*done.state.calls[:at], turned, *done.state.calls[at + 1 :])
-    return Change(done.state._replace(calls=calls), done.error)
+    return Change(listeners.with_calls(done.state, (*made[:at], turned, *made[at + 1 :])), done.error)
 
 
 def written_adding(own: Space, key: str, node: Node) -> Space:
@@ -82,14 +92,14 @@ def range_excluding_its_end(state: State, event: ops.Range, config: Config, *cal
 
 def resize_undone(state: State, event: ops.Resize, config: Config, *calls: Any) -> Taken:
     """K-RESIZE-1: a resize that fails leaves the limit as it was."""
-    after, answer = spaces.resize(state, event, config, *calls)
+    after, answer = namespaces.resize(state, event, config, *calls)
     failed = isinstance(answer, Failed)
     return after._replace(max_size_bytes=state.max_size_bytes) if failed else after, answer
 
 
 def clear_with_listener(state: State, event: ops.Clear, config: Config, *calls: Any) -> Taken:
     """K-CLOSE-1: the listener is dropped too."""
-    after, answer = spaces.clear(state, event, config, *calls)
+    after, answer = namespaces.clear(state, event, config, *calls)
     if event.ns not in after.spaces:
         return after, answer
     return with_space(after, event.ns, space_of(after, event.ns)._replace(listener=None)), answer
@@ -116,12 +126,12 @@ def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *
     return stores.with_store(after, event.store, gone), answer
 
 
-def receive_below_last(state: State, name: str, entries: Any, config: Config, perform: Any) -> State:
+def receive_below_last(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """K-STORE-4: everything is passed on before it lies below."""
     after = state
     for key, node in entries:
         if node.value is not None or key in stores.store_of(after, name).inner:
-            after = stores.pass_on(after, name, key, node, config, perform)
+            after = stores.pass_on(after, name, key, node, config, env)
     for key, node in entries:
         store = stores.store_of(after, name)
         below = stores.lies_below(store.inner, key, node.value)

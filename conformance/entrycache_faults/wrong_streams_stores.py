@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import deliver, ops, stores
+from entrycache_reference.kafka_streams import flush, listeners, ops, stores
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.named_cache import removed, written
 from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed, Value
 from entrycache_reference.kafka_streams.running import booked, held
 from entrycache_reference.kafka_streams.size import in_order
-from entrycache_reference.kafka_streams.space import removed, written
 from entrycache_reference.kafka_streams.state import State, space_of, with_space
 
 Taken = tuple[State, Answer]
 Function = Callable[..., Taken]
 _written: Final = written
-_evict_eldest: Final = deliver.evict_eldest
+_evict_eldest: Final = flush.evict_eldest
 
 
 def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> Taken:
@@ -46,10 +46,10 @@ def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: 
     unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(Forward(event.store, key, None) for key in unknown)
-    return after._replace(forwards=(*after.forwards, *extra)), answer
+    return stores.with_forwards(after, (*after.under_way.forwards, *extra)), answer
 
 
-def receive_late(state: State, name: str, entries: Any, config: Config, perform: Any) -> State:
+def receive_late(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """K-STORE-4: an entry is passed on although a later write was."""
     after = state
     known = []
@@ -60,15 +60,15 @@ def receive_late(state: State, name: str, entries: Any, config: Config, perform:
             below = stores.lies_below(store.inner, key, node.value)
             after = stores.with_store(after, name, store._replace(inner=below))
     for key, node in known:
-        after = stores.pass_on(after, name, key, node, config, perform)
+        after = stores.pass_on(after, name, key, node, config, env)
     return after
 
 
 def performed_nothing(
-    state: State, steps: tuple[ops.Op, ...], config: Config, perform: Any
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """K-STORE-5: nothing is done downstream."""
-    return state._replace(called=state.called + 1), ()
+    return listeners.counted_call(state), ()
 
 
 def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> Taken:

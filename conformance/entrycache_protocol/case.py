@@ -190,14 +190,19 @@ def read_json(path: Path) -> Any:
 
 
 def dumps(case: Case) -> str:
-    """The text of a case file: a step a line, an outcome a line."""
+    """The text of a case file."""
+    return laid_out(to_json(case))
+
+
+def laid_out(value: dict[str, Any]) -> str:
+    """The text of a case's JSON object: a step a line, an outcome a line."""
     parts = []
-    for name, value in to_json(case).items():
+    for name, part in value.items():
         if name in {"steps", "outcomes", "got"}:
-            lines = ",\n  ".join(json.dumps(item) for item in value)
+            lines = ",\n  ".join(json.dumps(item) for item in part)
             parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]")
         else:
-            parts.append(f" {json.dumps(name)}: {json.dumps(value)}")
+            parts.append(f" {json.dumps(name)}: {json.dumps(part)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

@@ -125,17 +125,22 @@ def read_file(path: Path, systems: Systems) -> Case | History:
 
 
 def dumps(history: History) -> str:
-    """The text of a history's file: a step a line, an event a line."""
+    """The text of a history's file."""
+    return laid_out(to_json(history))
+
+
+def laid_out(value: dict[str, Any]) -> str:
+    """The text of a history's JSON object: a step a line, an event a line."""
     parts = []
-    for name, value in to_json(history).items():
+    for name, part in value.items():
         if name in {"before", "after", "events"}:
-            lines = ",\n  ".join(json.dumps(item) for item in value)
-            parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]" if value else f" {json.dumps(name)}: []")
+            lines = ",\n  ".join(json.dumps(item) for item in part)
+            parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]" if part else f" {json.dumps(name)}: []")
         elif name == "clients":
-            lines = ",\n  ".join("[" + ",\n   ".join(json.dumps(step) for step in steps) + "]" for steps in value)
+            lines = ",\n  ".join("[" + ",\n   ".join(json.dumps(step) for step in steps) + "]" for steps in part)
             parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]")
         else:
-            parts.append(f" {json.dumps(name)}: {json.dumps(value)}")
+            parts.append(f" {json.dumps(name)}: {json.dumps(part)}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from entrycache_protocol.errors import BrokenSubject
 
@@ -32,6 +32,18 @@ class Limits:
     def keeps_rules_out(self) -> bool:
         """Whether some rule can hardly be met within these limits."""
         return False
+
+    def lifted(self) -> Self:
+        """These limits but for those without which a subject still answers."""
+        return dataclasses.replace(self, max_steps=None)
+
+    def narrowest(self, other: Self) -> Self:
+        """What both take."""
+        values: dict[str, Any] = {}
+        for each in dataclasses.fields(self):
+            both = getattr(self, each.name), getattr(other, each.name)
+            values[each.name] = min((value for value in both if value is not None), default=None)
+        return type(self)(**values)
 
 
 Own = TypeVar("Own", bound=Limits)

@@ -12,8 +12,10 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import Family
 from entrycache_protocol.limits import Limits
 from entrycache_protocol.plan import Plan
+from entrycache_reference.judged import Judged
 from entrycache_reference.rules import Rule
 
 C = TypeVar("C")
@@ -84,16 +86,19 @@ class Wire(NamedTuple, Generic[C, O, R]):
 class Cases(NamedTuple, Generic[C, O]):
     """How cases are made: `menu` and `plan`, by a theme of `themes`; `smoke` holds one case an operation.
 
-    `unvaried`: keys of the configuration that no case varies. `unfit` says why a case cannot be asked under a
-    declaration, empty where it can.
+    `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
+    configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
+    a case cannot be asked under a declaration, empty where it can.
     """
 
     menu: Callable[..., tuple[str, ...]]
     plan: Callable[..., Plan]
     themes: Mapping[str, Any]
+    telling: Mapping[str, int]
     smoke: Mapping[str, list[dict[str, Any]]]
     unvaried: frozenset[str]
     unfit: Callable[[Any, C, Sequence[O]], str]
+    shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 class Text(NamedTuple, Generic[S]):
@@ -127,7 +132,7 @@ class Histories(NamedTuple):
 
     kinds: tuple[Any, ...]
     make: Callable[[Any, Any, Any], Any]
-    judge: Callable[[Any, Any, Any], Any]
+    judge: Callable[[Any, Any, Any], Judged]
     is_sound: Callable[[Any], bool]
     unasked: Callable[[Any], frozenset[Rule]]
     open_shared: Callable[[Any], Instance]
@@ -142,8 +147,8 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """One cache system. Functions take and give the system's own states, operations and outcomes.
 
     `blame` names the rules of a difference: it is given the subject, the case, the reference's steps through it and
-    the difference. `fast` is our fast cache, `faults` are the planted faults of it, by name. `family`: how released
-    jars are named in front of their version. What is None or empty the system does not have.
+    the difference. `fast` is our fast cache, `faults` are the planted faults of it, by name. `jvm`: its released
+    jars. What is None or empty the system does not have.
     """
 
     name: str
@@ -157,7 +162,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     blame: Callable[[Any, Any, list[Any], Any], tuple[Rule, ...]]
     fast: Own | None = None
     faults: Mapping[str, Own] = MappingProxyType({})
-    family: str | None = None
+    jvm: Family | None = None
     histories: Histories | None = None
 
     def own_ops(self, level: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_fast import Row
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_simulate.calls import Call, Insert, Lookup, Place, Read, Unwanted, calls_of
 from entrycache_simulate.checks import check_rows
 from entrycache_simulate.configs import recorded_config, whole_config
@@ -104,8 +105,8 @@ def read_brokers(directory: Path, progress: Callable[[str], None] = lambda text:
     if not parts:
         raise UsageError(f"{directory}: no events; a simulation needs a recorded trace")
     metadata = read_metadata(directory)
-    if metadata.system != "pulsar-pip430":
-        raise UsageError(f"{directory}: the trace is of {metadata.system}; only pulsar-pip430 can be simulated")
+    if metadata.system != NAME:
+        raise UsageError(f"{directory}: the trace is of {metadata.system}; only {NAME} can be simulated")
     if metadata.sampled:
         raise UsageError(f"{directory}: the trace is sampled; a simulation needs every event")
     by_broker: dict[str, list[Part]] = {}

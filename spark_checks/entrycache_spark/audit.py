@@ -13,10 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.rulefiles import PREFIXES, RuleFile, select_rules
+from entrycache_spark.rulefiles import RuleFile, select_rules
+from entrycache_spark.systems import AUDITED, parts_of
 from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
 from entrycache_trace.files import Metadata, Part, list_parts, read_metadata, system_of
-from entrycache_trace.schema import STREAMS, VIOLATION_SCHEMA, audit_columns
+from entrycache_trace.schema import VIOLATION_SCHEMA
+from entrycache_trace.systems import FIRST
 
 ENGINES: Final = ("spark", "local", "replay")
 VIOLATIONS_NAME: Final = "violations.parquet"
@@ -38,13 +40,13 @@ def audit(
     `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
     """
     system = system_of(directory)
-    chosen = select_rules(tuple(rules), system if system in PREFIXES else next(iter(PREFIXES)))
-    parts = list_parts(directory, audit_columns(system))
+    chosen = select_rules(tuple(rules), system if system in AUDITED else FIRST)
+    parts = list_parts(directory, parts_of(system).columns)
     rows = sum(part.rows for part in parts)
     metadata = read_metadata(directory) if parts else Metadata()
     if out is not None and (out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents):
         raise UsageError(f"{out}: violations are not written into the trace")
-    if rows == 0 or metadata.system not in PREFIXES:
+    if rows == 0 or metadata.system not in AUDITED:
         result = _nothing(chosen, metadata.system, rows)
     else:
         found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
@@ -68,25 +70,19 @@ def _evaluate(
     from entrycache_spark.engines.base import SqlEngine
     from entrycache_spark.tiers import evaluate
 
-    columns = audit_columns(metadata.system)
-    if engine == "replay" and metadata.system == STREAMS:
-        from entrycache_spark.engines.kafka import replay_streams
-
-        return replay_streams(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
+    audited = AUDITED[metadata.system]
     if engine == "replay":
-        from entrycache_spark.engines.replay import replay
-
-        return replay(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
+        return audited.replay(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
     sql: SqlEngine
     if engine == "spark":
         from entrycache_spark.engines.spark import SparkEngine
 
         progress("starting Spark")
-        sql = SparkEngine(directory, parts, master, columns)
+        sql = SparkEngine(directory, parts, master, audited.columns, audited.window_rows)
     elif engine == "local":
         from entrycache_spark.engines.local import LocalEngine
 
-        sql = LocalEngine(parts, columns=columns)
+        sql = LocalEngine(parts, columns=audited.columns)
     else:
         raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     try:

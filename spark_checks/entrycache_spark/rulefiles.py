@@ -19,9 +19,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final
 
 from entrycache_protocol.errors import UsageError
+from entrycache_spark.systems import parts_of
+from entrycache_trace.systems import FIRST
 
 _HEADING: Final = re.compile(
     r"^-- (checked|settled|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",
@@ -99,14 +102,10 @@ def _condition(view: str, own: dict[str, str]) -> Condition:
     )
 
 
-PREFIXES: Final = {"pulsar-pip430": "R-", "kafka-streams": "K-"}
-"""How the ids of each system's rules begin."""
-
-
 @cache
-def all_rules(system: str = "pulsar-pip430") -> tuple[RuleFile, ...]:
+def all_rules(system: str = FIRST) -> tuple[RuleFile, ...]:
     """Every rule that traces of a system are checked for, by id."""
-    folder = files("entrycache_spark") / "rules"
+    folder = _folder(system)
     texts = {
         item.name.removesuffix(".sql").upper().replace("_", "-"): item.read_text(encoding="utf-8")
         for item in folder.iterdir()
@@ -115,16 +114,20 @@ def all_rules(system: str = "pulsar-pip430") -> tuple[RuleFile, ...]:
     rules: dict[str, RuleFile] = {}
     for rule_id in sorted(texts, key=lambda rule_id: ("-- same witness" in texts[rule_id], rule_id)):
         rules[rule_id] = parse_rule(rule_id, texts[rule_id], rules)
-    return tuple(rules[rule_id] for rule_id in sorted(rules) if rule_id.startswith(PREFIXES[system]))
+    return tuple(rules[rule_id] for rule_id in sorted(rules))
 
 
 @cache
-def shared_view(name: str) -> str:
-    """The query of a view that rules share."""
-    return (files("entrycache_spark") / "rules" / "shared" / f"{name}.sql").read_text(encoding="utf-8")
+def shared_view(system: str, name: str) -> str:
+    """The query of a view that rules of a system share."""
+    return (_folder(system) / "shared" / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def select_rules(ids: tuple[str, ...], system: str = "pulsar-pip430") -> tuple[RuleFile, ...]:
+def _folder(system: str) -> Traversable:
+    return files(parts_of(system).package) / "rules"
+
+
+def select_rules(ids: tuple[str, ...], system: str = FIRST) -> tuple[RuleFile, ...]:
     """The rules of these ids (none: all of the system)."""
     known = {rule.id: rule for rule in all_rules(system)}
     for rule_id in ids:

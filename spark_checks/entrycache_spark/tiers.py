@@ -8,15 +8,12 @@ from typing import Any, Final, NamedTuple
 from entrycache_protocol.errors import UsageError
 from entrycache_spark.engines.base import SqlEngine
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
-from entrycache_spark.settings import DEFAULTS, SETTING_COLUMNS, STREAM_DEFAULTS, constants, settings_of
+from entrycache_spark.settings import columns_of, settings_of
+from entrycache_spark.systems import parts_of
 from entrycache_spark.verdict import RuleFinding, Violation
 from entrycache_trace.files import Metadata, duplicate_message
-from entrycache_trace.schema import STREAMS
 
 Progress = Callable[[str], None]
-
-_CHAIN_RULE: Final = "R-STATE-1"
-"""The rule whose witness also shows that no (broker, seq) is missing or doubled."""
 
 _CHAIN: Final = RuleFile(
     "CHAIN",
@@ -27,7 +24,7 @@ _CHAIN: Final = RuleFile(
     None,
     (),
 )
-"""The same for systems without such a rule."""
+"""Shows that no (broker, seq) is missing or doubled, for systems without a rule that does."""
 
 _OF_QUEUE: Final = ("unnumbered", "unlinked", "dead_at_end")
 """The facts that a cache without a removal queue has none of."""
@@ -51,7 +48,7 @@ _FACTS: Final = {
     "unlinked": "count_if(op = 'REMOVE' and ticket is not null)",
     "dead_at_end": "count_if(op = 'SNAPSHOT' and cause = 'END' and life is null)",
     "opening": "count_if(op = 'SNAPSHOT' and cause = 'OPEN')",
-    "unread": "count_if(op = 'CONFIG' and trigger_now is null)",
+    "unread": "count_if(op = 'CONFIG' and limit_now is null)",
 }
 
 _BROKER_COLUMNS: Final = {
@@ -111,22 +108,28 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
     configs: dict[str, list[tuple[int, str | None]]] = {}
     for broker, seq, value in engine.rows("select broker, seq, value from trace where op = 'CONFIG'"):
         configs.setdefault(broker, []).append((seq, value))
-    defaults = STREAM_DEFAULTS if metadata.system == STREAMS else DEFAULTS
-    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own, defaults)]
+    parts = parts_of(metadata.system)
+    columns = columns_of(parts)
+    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own, parts)]
     # Where settings change often, each event is compared with those of its own stretch of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     stretch = _STRETCH_SEQS if often else _ALL_SEQS
     last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
     rows = [
-        (number, *row)
+        (number, *row.row())
         for row in found
         for number in range(
             row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
         )
     ]
-    engine.table("settings", {"stretch": "bigint", **SETTING_COLUMNS}, rows)
-    fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants(metadata).items())
-    shown = ", ".join(f"s.{name}" for name in SETTING_COLUMNS if name != "broker")
+    engine.table("settings", {"stretch": "bigint", **columns}, rows)
+    constants = {
+        "many": metadata.many_threads,
+        "virtual": metadata.clock == "virtual",
+        **parts.constants(metadata),
+    }
+    fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
+    shown = ", ".join(f"s.{name}" for name in columns if name != "broker")
     engine.define(
         "marked",
         f"select /*+ BROADCAST(s) */ t.*, {fixed}, {shown} from trace t left join settings s "
@@ -137,12 +140,12 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
 
 def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
     """Tier one: a single aggregate over the trace."""
-    streams = metadata.system == STREAMS
-    chain = _CHAIN if streams else next(rule for rule in all_rules() if rule.id == _CHAIN_RULE)
+    parts = parts_of(metadata.system)
+    chain = next((rule for rule in all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
-    facts = {name: "0" if streams and name in _OF_QUEUE else text for name, text in _FACTS.items()}
+    facts = {name: text if parts.numbers_slots or name not in _OF_QUEUE else "0" for name, text in _FACTS.items()}
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
@@ -244,10 +247,11 @@ def evaluate(
     missing = [note for note in (broker.undecided() for broker in brokers) if note is not None]
     if metadata.sampled:
         missing.append("the trace is sampled")
-    if metadata.system == STREAMS:
+    parts = parts_of(metadata.system)
+    if parts.begins_empty:
         opened = [broker.name for broker in brokers if broker.opened]
         missing += [f"broker {name!r}: it begins with entries cached before" for name in opened]
-    windows = Windows(engine, brokers, metadata.sampled)
+    windows = Windows(engine, brokers, metadata)
     if witnesses and any(rule.settled is not None for rule in rules):
         progress("grounds")
         windows.settle([rule for rule in rules if rule.settled is not None])
@@ -256,7 +260,7 @@ def evaluate(
         for rule in rules
     }
     left = [
-        rule for rule in rules if any(broker.checked[rule.id] or rule.id == _CHAIN_RULE for broker in unproved[rule.id])
+        rule for rule in rules if any(broker.checked[rule.id] or rule.id == parts.chain for broker in unproved[rule.id])
     ]
     shown: list[tuple[str, tuple[Any, ...]]] = []
     for rule in left:
@@ -289,13 +293,14 @@ def evaluate(
 class Windows:
     """The second tier over some brokers at a time: their rows are the view `events`."""
 
-    def __init__(self, engine: SqlEngine, brokers: Sequence[Broker], sampled: bool) -> None:
+    def __init__(self, engine: SqlEngine, brokers: Sequence[Broker], metadata: Metadata) -> None:
         self._engine = engine
+        self._system = metadata.system
         self._brokers = brokers
-        self._gap = sampled or any(broker.gapped for broker in brokers)
+        self._gap = metadata.sampled or any(broker.gapped for broker in brokers)
         island = "seq - row_number() over (partition by broker order by seq)" if self._gap else "cast(0 as bigint)"
         # Of a sampled trace no two rows are known to follow one another.
-        self._island = "seq - 1" if sampled else island
+        self._island = "seq - 1" if metadata.sampled else island
         self._opened: tuple[str, ...] | None = None
 
     def open(self, brokers: Sequence[Broker]) -> None:
@@ -323,7 +328,7 @@ class Windows:
         if not whole:
             return
         self.open(whole)
-        self._engine.define("settled", shared_view("settled"))
+        self._engine.define("settled", shared_view(self._system, "settled"))
         columns = ", ".join(f"coalesce({rule.settled}, false)" for rule in asked)
         by_name = {broker.name: broker for broker in whole}
         for name, *held in self._engine.rows(f"select broker, {columns} from settled"):
@@ -333,7 +338,7 @@ class Windows:
         """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan."""
         joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
         text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
-        self._engine.define(f"over_{view}", text if view == ROWS else shared_view(view))
+        self._engine.define(f"over_{view}", text if view == ROWS else shared_view(self._system, view))
         columns = ["broker", "seq"]
         for number, (_, own) in enumerate(conditions):
             columns.append(f"coalesce({own.fails}, false) as fails_{number}")

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import UsageError
-from entrycache_trace.schema import AUDIT_COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION
+from entrycache_trace.schema import COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION
+from entrycache_trace.systems import FIRST
 
 METADATA_NAME: Final = "_entrycache.json"
 ROW_GROUP_ROWS: Final = 131_072
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 class Metadata:
     """What `_entrycache.json` says about a trace."""
 
-    system: str = "pulsar-pip430"
+    system: str = FIRST
     variants: Mapping[str, object] = field(default_factory=dict)
     source: str = ""
     clock: str = "virtual"
@@ -95,7 +96,7 @@ class Part:
     rows: int
 
 
-def list_parts(directory: Path, needed: Sequence[str] = AUDIT_COLUMNS) -> tuple[Part, ...]:
+def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, ...]:
     """All parts of a trace, each one opened and found to hold the needed columns in readable types."""
     if not directory.is_dir():
         raise UsageError(f"{directory}: no such folder")

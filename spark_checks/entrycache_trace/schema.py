@@ -48,28 +48,6 @@ ROW_SCHEMA: Final = pa.schema(
 ROW_COLUMNS: Final = tuple(ROW_SCHEMA.names)
 COLUMNS: Final = ("broker", *ROW_COLUMNS)
 
-AUDIT_COLUMNS: Final = (
-    *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
-    *("expected_reads", "requeues", "accessed", "stamp_ns", "new_stamp_ns", "pass_id", "call_id", "bound"),
-    *("max_requeues", "extend_accessed", "trigger_bytes", "target_bytes", "bytes_after", "manager_bytes"),
-    *("tail_no", "head_no", "ticket", "cursor", "value"),
-)
-"""The columns that an audit of `pulsar-pip430` reads; a file that lacks one of them is rejected."""
-
-STREAM_COLUMNS: Final = (
-    *("broker", "seq", "ts_ns", "op", "cause", "cache", "key_hash", "life", "size_bytes", "dirty", "call_id"),
-    *("bytes_after", "manager_bytes", "value"),
-)
-"""The columns that an audit of `kafka-streams` reads."""
-
-STREAMS: Final = "kafka-streams"
-
-
-def audit_columns(system: str) -> tuple[str, ...]:
-    """The columns that an audit of a trace of this system reads."""
-    return STREAM_COLUMNS if system == STREAMS else AUDIT_COLUMNS
-
-
 VIOLATION_SCHEMA: Final = pa.schema(
     [
         pa.field("rule", pa.string(), nullable=False),

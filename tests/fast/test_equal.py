@@ -7,11 +7,11 @@ import random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from side_by_side import assert_equal, make_run
 
 from entrycache_fast import Row
 from entrycache_fast.pulsar import order, removal, store
 from entrycache_reference.pulsar_pip430 import Row as ReferenceRow
+from tests.support.fast.side_by_side import assert_equal, make_run
 
 
 @pytest.fixture

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_cli.faults import page as faults
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
-
-sys.path.insert(0, str(Path(__file__).parent))
-import campaign
+from tests.support import ROOT
 
 STEPS_MOST = 8
 
@@ -38,36 +37,30 @@ JAR_RULES = {
 }
 """The rule that each change breaks."""
 
-PACKAGE = {
-    "pulsar": "org.apache.bookkeeper.mledger.impl.cache",
-    "kafka-streams": "org.apache.kafka.streams.state.internals",
-}
-"""Where the Java test of a release stands."""
-
 
 @pytest.fixture(scope="module")
-def caught(tmp_path_factory: pytest.TempPathFactory) -> dict[str, campaign.Caught]:
+def caught(tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
     folder = tmp_path_factory.mktemp("faults")
-    return {found.name: found for found in campaign.exhibits(folder)}
+    return {found.name: found for found in faults.exhibits(folder)}
 
 
 @pytest.fixture(scope="module")
-def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[campaign.Caught, Path]]:
+def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[faults.Caught, Path]]:
     if shutil.which("mvn") is None or shutil.which("javac") is None:
         pytest.skip("mvn or javac is missing")
     folder = tmp_path_factory.mktemp("jars")
-    return {found.name: (found, path) for found, path in campaign.changed_jars(folder)}
+    return {found.name: (found, path) for found, path in faults.changed_jars(folder)}
 
 
-@pytest.mark.parametrize("name", campaign.NAMES)
-def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, campaign.Caught]) -> None:
+@pytest.mark.parametrize("name", faults.NAMES)
+def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.Caught]) -> None:
     found = caught[name]
     assert len(found.case.steps) <= STEPS_MOST
     assert (set(catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
 
 
 @pytest.mark.parametrize("name", list(JAR_RULES))
-def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[campaign.Caught, Path]]) -> None:
+def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[faults.Caught, Path]]) -> None:
     found, _ = jars[name]
     assert len(found.case.steps) <= STEPS_MOST
     assert JAR_RULES[name] in found.rules
@@ -83,36 +76,34 @@ SILENT = {
 
 
 def test_the_page_lists_what_a_run_finds(
-    caught: dict[str, campaign.Caught], jars: dict[str, tuple[campaign.Caught, Path]]
+    caught: dict[str, faults.Caught], jars: dict[str, tuple[faults.Caught, Path]]
 ) -> None:
-    page = campaign.PAGE.read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
     for found in [*caught.values(), *(found for found, _ in jars.values())]:
         assert f"### {found.name}\n" in page
         if found.name not in SILENT:
-            assert campaign.section(found) in page, "run make docs"
+            assert faults.section(found) in page, "run make docs"
 
 
 @pytest.mark.parametrize("name", list(JAR_RULES))
 def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
-    name: str, jars: dict[str, tuple[campaign.Caught, Path]], tmp_path: Path
+    name: str, jars: dict[str, tuple[faults.Caught, Path]], tmp_path: Path
 ) -> None:
     from entrycache_cli.report.java_test import CLASS_NAME
-    from entrycache_conformance.subjects.jvm import java_test_classpath
+    from entrycache_conformance.java.classpath import java_test_classpath
+    from entrycache_conformance.java.program import compile_and_run
+    from entrycache_conformance.java.releases import toured
 
     found, jar = jars[name]
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
-    family, version = ("pulsar", "4.2.4") if name in campaign.PULSAR_JARS else ("kafka-streams", "4.3.1")
-    main = f"{PACKAGE[family]}.{CLASS_NAME}"
+    subject = toured("pulsar" if name in faults.PULSAR_JARS else "kafka-streams").subject
     codes, texts = [], []
     for classpath in (str(jar), None):
-        known = java_test_classpath(version, classpath, family)
-        paths = f"{known.classpath}:{tmp_path}"
-        subprocess.run([known.javac, "-nowarn", "-cp", known.classpath, "-d", str(tmp_path), str(source)], check=True)
-        agent = [] if known.agent is None else [f"-javaagent:{known.agent}"]
-        argv = [known.java, *agent, "-cp", paths, main]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        tools = java_test_classpath(subject, classpath)
+        agent = [] if tools.agent is None else [f"-javaagent:{tools.agent}"]
+        done = compile_and_run(source, tools, tmp_path, options=agent, timeout_seconds=60)
         codes.append(done.returncode)
         texts.append(done.stdout + done.stderr)
     assert codes == [1, 0], texts

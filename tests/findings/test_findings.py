@@ -18,8 +18,9 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import Subject
+from tests.support import ROOT
 
-FINDINGS: Final = Path(__file__).parents[2] / "docs" / "findings"
+FINDINGS: Final = ROOT / "docs" / "findings"
 FAILED: Final = 1
 
 

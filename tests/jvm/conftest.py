@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects.jvm import pulsar_command
+from entrycache_conformance.subjects.jvm import released_command
 from entrycache_protocol.errors import MissingPrerequisite
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
 def released() -> list[str]:
     """The command of the driver over the released jar, built where it was not."""
-    from jvm_driver import VERSION
+    from tests.support.jvm.driver import SUBJECT
 
     try:
-        return pulsar_command(VERSION)
+        return released_command(SUBJECT)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="session")
 def changed_jars(released: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from changed_jars import write_changed_jars
+    from entrycache_cli.faults.jars import write_changed_jars
 
     return write_changed_jars(tmp_path_factory.mktemp("changed"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from jvm_driver import VERSION
 
-from entrycache_conformance.subjects.jvm import JavaTestClasspath, clock_sites, java_test_classpath
+from entrycache_conformance.java.classpath import JavaTestClasspath, clock_sites, java_test_classpath
+from entrycache_conformance.java.program import Program, compiled
+from tests.support.jvm.driver import SUBJECT
 
 NAME = "org.apache.bookkeeper.mledger.Sample"
 
@@ -60,45 +60,31 @@ public class Sample {{
 
 @pytest.fixture(scope="module")
 def tools(released: list[str]) -> JavaTestClasspath:
-    return java_test_classpath(VERSION)
+    return java_test_classpath(SUBJECT)
 
 
 @pytest.fixture(scope="module")
-def compiled(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
     (folder / "Sample.java").write_text(SAMPLE)
-    subprocess.run([tools.javac, "-cp", str(tools.agent), "-d", folder / "out", folder / "Sample.java"], check=True)
+    compiled([folder / "Sample.java"], tools, folder / "out")
     return folder / "out"
 
 
-def test_every_reading_of_the_clock_is_counted(compiled: Path) -> None:
-    assert clock_sites(VERSION, [compiled]) == f"6 {NAME}\n"
+def test_every_reading_of_the_clock_is_counted(sample: Path) -> None:
+    assert clock_sites(SUBJECT, [sample]) == f"6 {NAME}\n"
 
 
-def test_every_reading_is_virtual(compiled: Path, tools: JavaTestClasspath) -> None:
-    done = subprocess.run(
-        [
-            tools.java,
-            f"-Dentrycache.clock.require={NAME}",
-            f"-javaagent:{tools.agent}",
-            "-cp",
-            f"{compiled}:{tools.agent}",
-            NAME,
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def test_every_reading_is_virtual(sample: Path, tools: JavaTestClasspath) -> None:
+    program = Program(tools.java, f"{sample}:{tools.agent}")
+    done = program.run(NAME, options=[f"-Dentrycache.clock.require={NAME}", f"-javaagent:{tools.agent}"])
     assert done.stdout.splitlines() == ["[0, 0, 0, 1003, 0]", "[2500000, 2, 2500000, 2501003, 2500000]"]
+    assert done.returncode == 0
 
 
-def test_a_required_class_that_is_not_there_is_named(compiled: Path, tools: JavaTestClasspath) -> None:
-    done = subprocess.run(
-        [tools.java, "-Dentrycache.clock.require=no.Such", f"-javaagent:{tools.agent}", "-cp", str(compiled), NAME],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_a_required_class_that_is_not_there_is_named(sample: Path, tools: JavaTestClasspath) -> None:
+    program = Program(tools.java, str(sample))
+    done = program.run(NAME, options=["-Dentrycache.clock.require=no.Such", f"-javaagent:{tools.agent}"])
     assert (done.returncode, done.stderr) == (
         4,
         "entrycache agent: required class no.Such is not on the class path\n",

@@ -3,42 +3,47 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from jvm_driver import VERSION, run_request, talk
 
-from entrycache_conformance.subjects import java
-from entrycache_conformance.subjects.jvm import clock_sites, pinned_jar, pulsar_command, pulsar_versions
+from entrycache_conformance.java import jdk
+from entrycache_conformance.java.classpath import clock_sites, jar_under_test, pinned_jar
+from entrycache_conformance.java.releases import Release, newest, releases, versions
+from entrycache_conformance.subjects.jvm import released_command
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from tests.support.jvm.driver import RELEASE, SUBJECT, run_request, talk
+
+VERSION = RELEASE.version
+PAGES = newest("pulsar", "pages")
 
 
-@pytest.mark.parametrize("version", pulsar_versions())
-def test_the_clock_sites_of_the_release_are_the_pinned_ones(version: str, released: list[str]) -> None:
-    pinned = Path(__file__).parents[2] / "conformance" / "jvm" / "pulsar" / version / "clock.sites"
-    assert clock_sites(version, [_jar(version)]) == pinned.read_text("utf-8")
+@pytest.mark.parametrize("release", releases("pulsar"), ids=str)
+def test_the_clock_sites_of_the_release_are_the_pinned_ones(release: Release, released: list[str]) -> None:
+    assert clock_sites(release.subject, [_jar(release)]) == (release.folder / "clock.sites").read_text("utf-8")
 
 
-@pytest.mark.parametrize("version", pulsar_versions())
-def test_each_release_answers_with_its_own_classes(version: str, released: list[str]) -> None:
-    _jar(version)
+@pytest.mark.parametrize("release", releases("pulsar"), ids=str)
+def test_each_release_answers_with_its_own_classes(release: Release, released: list[str]) -> None:
+    _jar(release)
     start, run = talk(
-        pulsar_command(version),
+        released_command(release.subject),
         {"cmd": "start", "version": 1},
         run_request(1, {}, [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}, {"op": "observe"}]),
     )
     implementation = start["implementation"]
-    assert implementation["version"] == version
-    assert f"(managed-ledger-{version}.jar" in implementation["source"]
-    assert ("stand in" in implementation["source"]) == (version == "5.0.1")
+    assert implementation["version"] == release.version
+    assert f"({release.tested_jar}" in implementation["source"]
+    assert ("stand in" in implementation["source"]) == release.stand_ins
     assert run["outcomes"][1]["caches"] == {"a": {"bytes": 1, "entries": [[1, 0]]}}
 
 
-def _jar(version: str) -> Path:
+def _jar(release: Release) -> Path:
     try:
-        return pinned_jar(version, "managed-ledger")
+        return jar_under_test(release.subject)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
@@ -56,29 +61,30 @@ def test_a_new_clock_site_stops_the_driver(released: list[str], tmp_path: Path) 
 
 
 def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str], tmp_path: Path) -> None:
-    from changed_jars import NO_CLOCK_CALL, write_changed_jar
+    from entrycache_cli.faults.jars import NO_CLOCK_CALL, write_changed_jar
 
     jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
-    command = pulsar_command(VERSION, str(jar))
+    command = released_command(SUBJECT, str(jar))
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 4
     assert "RangeCacheEntryWrapper was not rewritten" in done.stderr.splitlines()[-1]
 
 
 def test_with_a_class_path_the_sites_are_printed(changed_jars: dict[str, Path]) -> None:
-    command = pulsar_command(VERSION, str(changed_jars["time-cutoff-included"]))
+    command = released_command(SUBJECT, str(changed_jars["time-cutoff-included"]))
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0
     assert "clock sites: 2 org.apache.bookkeeper.mledger.impl.cache.RangeCacheEntryWrapper" in done.stderr
 
 
 def test_bad_arguments_are_one_clear_line() -> None:
-    with pytest.raises(UsageError, match=r"^there is no driver for Pulsar 1\.0; known: 4\.2\.4, 5\.0\.0-M1, 5\.0\.1$"):
-        pulsar_command("1.0")
+    known = re.escape(", ".join(versions("pulsar")))
+    with pytest.raises(UsageError, match=rf"^there is no driver for Pulsar 1\.0; known: {known}$"):
+        released_command("pulsar:1.0")
     with pytest.raises(UsageError, match=r"^class path entry no-such\.jar does not exist;.*$"):
-        pulsar_command(VERSION, f"no-such.jar{os.pathsep}other.jar")
+        released_command(SUBJECT, f"no-such.jar{os.pathsep}other.jar")
     with pytest.raises(UsageError, match=r"^the class path is empty;.*$"):
-        pulsar_command(VERSION, "")
+        released_command(SUBJECT, "")
 
 
 def _tool(folder: Path, name: str, script: str) -> None:
@@ -97,14 +103,14 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setattr(java, "PLACES", (f"{tmp_path}/jdks/*",))
-    monkeypatch.setattr(java, "RUNTIME_ON_PYPI", "no_such_package")
+    monkeypatch.setattr(jdk, "PLACES", (f"{tmp_path}/jdks/*",))
+    monkeypatch.setattr(jdk, "RUNTIME_ON_PYPI", "no_such_package")
     return tmp_path / "bin"
 
 
 def test_without_java_the_line_says_where_it_was_looked_for(bare: Path) -> None:
     with pytest.raises(MissingPrerequisite) as missing:
-        pulsar_command(VERSION)
+        released_command(SUBJECT)
     assert str(missing.value) == (
         f"there is no Java 17 or later in JAVA_HOME, the path, {bare.parent}/jdks/*, no_such_package; "
         "install a JDK, or the Python package no_such_package, of that version, or set JAVA_HOME to one"
@@ -118,7 +124,7 @@ def test_each_java_that_is_too_old_is_named(bare: Path, monkeypatch: pytest.Monk
     _tool(bare.parent / "jdks" / "broken" / "bin", "java", "exit 1")
     monkeypatch.setenv("JAVA_HOME", str(bare.parent / "home"))
     with pytest.raises(MissingPrerequisite) as missing:
-        pulsar_command("5.0.1")
+        released_command(PAGES.subject)
     home, path, old, broken = str(missing.value).partition("(")[2].partition(")")[0].split("; ")
     assert home.startswith("JAVA_HOME: ") and home.endswith("is Java 11")
     assert path.startswith("the path: ") and path.endswith("is Java 17")
@@ -130,28 +136,28 @@ def test_the_first_java_that_is_new_enough_is_taken(bare: Path, monkeypatch: pyt
     _java(bare, "17.0.1")
     for version in ("21.0.1", "25.0.1"):
         _java(bare.parent / "jdks" / version / "bin", version)
-    assert java.find_java(17).program == str(bare / "java")
-    assert java.find_java(21).major == 21
-    assert java.find_java(25).major == 25
+    assert jdk.find_java(17).program == str(bare / "java")
+    assert jdk.find_java(21).major == 21
+    assert jdk.find_java(25).major == 25
     _tool(bare.parent / "jdks" / "25.0.1" / "bin", "javac", "exit 0")
-    assert java.find_java(17, compiler=True).major == 25
+    assert jdk.find_java(17, compiler=True).major == 25
     monkeypatch.setenv("JAVA_HOME", str(bare.parent / "jdks" / "25.0.1"))
-    assert java.find_java(17).major == 25
+    assert jdk.find_java(17).major == 25
 
 
 def test_the_runtime_of_a_python_package_is_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = bare.parent / "site" / "a_java_runtime"
     _java(package / "java-runtime" / "bin", "25.0.2")
     (package / "__init__.py").write_text("")
-    monkeypatch.setattr(java, "RUNTIME_ON_PYPI", "a_java_runtime")
+    monkeypatch.setattr(jdk, "RUNTIME_ON_PYPI", "a_java_runtime")
     monkeypatch.syspath_prepend(str(package.parent))
-    assert java.find_java(21).program == str(package / "java-runtime" / "bin" / "java")
+    assert jdk.find_java(21).program == str(package / "java-runtime" / "bin" / "java")
 
 
 NOT_FOUND = (
-    "[ERROR] Failed to execute goal on project entrycache-pulsar-4.2.4: Could not resolve dependencies for project "
-    "entrycache:entrycache-pulsar-4.2.4:jar:1: Could not find artifact org.apache.pulsar:managed-ledger:jar:4.2.3 in "
-    "central (https://repo.maven.apache.org/maven2) -> [Help 1]"
+    f"[ERROR] Failed to execute goal on project entrycache-pulsar-{VERSION}: Could not resolve dependencies for "
+    f"project entrycache:entrycache-pulsar-{VERSION}:jar:1: Could not find artifact "
+    "org.apache.pulsar:managed-ledger:jar:4.2.3 in central (https://repo.maven.apache.org/maven2) -> [Help 1]"
 )
 
 
@@ -165,12 +171,12 @@ NOT_FOUND = (
         ),
         (
             {"mvn": "echo '[ERROR] the disk is full'; exit 1", "javac": "exit 0"},
-            r"^mvn could not build the driver of pulsar 4\.2\.4: the disk is full; see \S+\.log$",
+            rf"^mvn could not build the driver of pulsar {re.escape(VERSION)}: the disk is full; see \S+\.log$",
         ),
         (
             {"mvn": f"echo '{NOT_FOUND}'; exit 1", "javac": "exit 0"},
-            r"^org\.apache\.pulsar:managed-ledger:jar:4\.2\.3, which the driver of pulsar 4\.2\.4 needs, could not be "
-            r"resolved; expected Maven Central or a filled local repository; see \S+\.log$",
+            rf"^org\.apache\.pulsar:managed-ledger:jar:4\.2\.3, which the driver of pulsar {re.escape(VERSION)} needs, "
+            r"could not be resolved; expected Maven Central or a filled local repository; see \S+\.log$",
         ),
     ],
 )
@@ -179,7 +185,7 @@ def test_what_a_build_misses_is_one_clear_line(tools: dict[str, str], line: str,
     for name, script in tools.items():
         _tool(bare, name, script)
     with pytest.raises(MissingPrerequisite, match=line):
-        pulsar_command(VERSION)
+        released_command(SUBJECT)
 
 
 def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -191,7 +197,7 @@ def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_
     _tool(tmp_path, "mvn", f"echo built >> {tmp_path}/builds; sleep 0.5; mkdir -p {folders}; touch {made}")
     environment = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin", "ENTRYCACHE_CACHE": str(tmp_path / "cache")}
     environment["JAVA_HOME"] = ""
-    program = f"from entrycache_conformance.subjects.jvm import pulsar_command; pulsar_command({VERSION!r})"
+    program = f"from entrycache_conformance.subjects.jvm import released_command; released_command({SUBJECT!r})"
     users = [
         subprocess.Popen([sys.executable, "-c", program], env=environment, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
@@ -204,7 +210,7 @@ def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_a_jar_that_is_not_the_pinned_one_is_refused(
     released: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    built = pinned_jar(VERSION, "gson").parents[1]
+    built = pinned_jar(SUBJECT, "gson").parents[1]
     copy = tmp_path / "jvm" / built.name
     for path in built.rglob("*"):
         if path.is_file():
@@ -212,14 +218,14 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(
             (copy / path.relative_to(built)).write_bytes(path.read_bytes() if path.suffix != ".jar" else b"")
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
     with pytest.raises(MissingPrerequisite, match=r"bookkeeper-common-\S+\.jar has sha256 e3b0c44\w+, expected 976cc"):
-        pulsar_command(VERSION)
+        released_command(SUBJECT)
 
 
 def test_a_report_says_what_stands_in(released: list[str], tmp_path: Path) -> None:
-    _jar("5.0.1")
-    argv = [sys.executable, "-m", "entrycache_cli", "conform", "pulsar:5.0.1", "--level", "range"]
+    _jar(PAGES)
+    argv = [sys.executable, "-m", "entrycache_cli", "conform", PAGES.subject, "--level", "range"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     (source,) = (line for line in done.stdout.splitlines() if line.startswith("source: "))
-    assert "managed-ledger-5.0.1.jar" in source
+    assert PAGES.tested_jar in source
     assert "pulsar-common and pulsar-metadata 5.0.0-M1" in source

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-from jvm_driver import run_request, talk
-from steps import INSERTED, get, insert
+from tests.support.jvm.driver import run_request, talk
+from tests.support.jvm.steps import INSERTED, get, insert
 
 
 def test_an_error_in_a_step_names_it_and_the_process_lives_on(released: list[str]) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from java_file import compiled, run
-from jvm_driver import VERSION
 
 from entrycache_cli.report.java_test import java_test
-from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_protocol.errors import UsageError
+from tests.support.jvm.driver import SUBJECT
+from tests.support.jvm.java_file import Compiled, compiled_case
 
 TIMED: dict[str, Any] = {
     "system": "pulsar-pip430",
@@ -94,27 +94,29 @@ UNTIMED: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def tools(released: list[str]) -> JavaTestClasspath:
-    return java_test_classpath(VERSION)
+    return java_test_classpath(SUBJECT)
 
 
 @pytest.fixture(scope="module")
-def timed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(TIMED, tools, tmp_path_factory.mktemp("timed"))
+def timed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return compiled_case(TIMED, tools, tmp_path_factory.mktemp("timed"))
 
 
 @pytest.fixture(scope="module")
-def untimed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(UNTIMED, tools, tmp_path_factory.mktemp("untimed"))
+def untimed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return compiled_case(UNTIMED, tools, tmp_path_factory.mktemp("untimed"))
 
 
-def test_the_released_jar_passes_with_every_op(timed: Path, tools: JavaTestClasspath) -> None:
-    done = run(timed, tools, f"-javaagent:{tools.agent}")
+def test_the_released_jar_passes_with_every_op(timed: Compiled, tools: JavaTestClasspath) -> None:
+    done = timed.run(tools, f"-javaagent:{tools.agent}")
     assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr
 
 
-def test_a_changed_jar_fails_where_it_differs(timed: Path, released: list[str], changed_jars: dict[str, Path]) -> None:
-    tools = java_test_classpath(VERSION, str(changed_jars["time-cutoff-included"]))
-    done = run(timed, tools, f"-javaagent:{tools.agent}")
+def test_a_changed_jar_fails_where_it_differs(
+    timed: Compiled, released: list[str], changed_jars: dict[str, Path]
+) -> None:
+    tools = java_test_classpath(SUBJECT, str(changed_jars["time-cutoff-included"]))
+    done = timed.run(tools, f"-javaagent:{tools.agent}")
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "step 10: {op: expire, older_than_nanos: 5}",
@@ -123,18 +125,18 @@ def test_a_changed_jar_fails_where_it_differs(timed: Path, released: list[str], 
     ]
 
 
-def test_a_case_with_time_asks_for_the_agent(timed: Path, tools: JavaTestClasspath) -> None:
-    done = run(timed, tools)
+def test_a_case_with_time_asks_for_the_agent(timed: Compiled, tools: JavaTestClasspath) -> None:
+    done = timed.run(tools)
     assert (done.returncode, done.stderr) == (2, "start this test with -javaagent:entrycache-agent.jar\n")
 
 
 def test_a_case_without_time_needs_no_agent(
-    untimed: Path, tools: JavaTestClasspath, changed_jars: dict[str, Path]
+    untimed: Compiled, tools: JavaTestClasspath, changed_jars: dict[str, Path]
 ) -> None:
     assert "javaagent" not in java_test(UNTIMED, None)
-    assert run(untimed, tools).stdout == "conforms\n"
-    changed = java_test_classpath(VERSION, str(changed_jars["size-one-entry-too-many"]))
-    assert run(untimed, changed).returncode == 1
+    assert untimed.run(tools).stdout == "conforms\n"
+    changed = java_test_classpath(SUBJECT, str(changed_jars["size-one-entry-too-many"]))
+    assert untimed.run(changed).returncode == 1
 
 
 def test_what_has_no_java_test_is_refused() -> None:

@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from cases_cursors import CASES as CURSORS
-from cases_manager import CASES as MANAGER
-from cases_range_queue import CASES as QUEUE
-from cases_reads import CASES as READS
-from java_file import compiled, run
-from jvm_driver import VERSION
-from steps import DONE, Case, ask, cursor
 
-from entrycache_conformance.subjects.jvm import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.releases import Release, newest
 from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.jvm.cases_cursors import CASES as CURSORS
+from tests.support.jvm.cases_manager import CASES as MANAGER
+from tests.support.jvm.cases_range_queue import CASES as QUEUE
+from tests.support.jvm.cases_reads import CASES as READS
+from tests.support.jvm.driver import RELEASE, SUBJECT
+from tests.support.jvm.java_file import Compiled, compiled_case
+from tests.support.jvm.steps import DONE, Case, ask, cursor
 
 STALE_RANK: Final[Case] = (
     {},
@@ -26,7 +27,9 @@ STALE_RANK: Final[Case] = (
         (cursor("rank", "z"), {"rank": 4}),
     ],
 )
-"""What 4.2.4 answers otherwise: the last cursor moves back to where another one stands."""
+"""What era `map` answers otherwise: the last cursor moves back to where another one stands."""
+
+PAGES: Final = newest("pulsar", "pages")
 
 
 def _case(case: Case) -> dict[str, Any]:
@@ -72,29 +75,29 @@ def _case(case: Case) -> dict[str, Any]:
 def test_it_passes_on_the_release_and_fails_on_a_changed_one(
     case: Case, change: str, told: list[str], released: list[str], changed_jars: dict[str, Path], tmp_path: Path
 ) -> None:
-    tools = java_test_classpath(VERSION)
-    classes = compiled(_case(case), tools, tmp_path)
+    tools = java_test_classpath(SUBJECT)
+    classes = compiled_case(_case(case), tools, tmp_path)
     assert _told(classes, tools) == ["conforms"]
-    assert _told(classes, java_test_classpath(VERSION, str(changed_jars[change]))) == told
+    assert _told(classes, java_test_classpath(SUBJECT, str(changed_jars[change]))) == told
 
 
-@pytest.mark.parametrize("version", [VERSION, "5.0.1"])
-def test_a_case_of_cursors_needs_no_cache(version: str, released: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", [RELEASE, PAGES], ids=str)
+def test_a_case_of_cursors_needs_no_cache(release: Release, released: list[str], tmp_path: Path) -> None:
     """So it is the same file for every release that has the container."""
-    tools = _tools(version)
-    classes = compiled(_case(STALE_RANK), tools, tmp_path)
+    tools = _tools(release)
+    classes = compiled_case(_case(STALE_RANK), tools, tmp_path)
     assert "ManagedLedgerFactoryImpl" not in (tmp_path / "EntryCacheCaseTest.java").read_text("utf-8")
     assert _told(classes, tools) == (
         ["step 6: {op: cursor_rank, cache: a, cursor: z}", "expected: {rank=4}", "got:      {rank=3}"]
-        if version == VERSION
+        if release is RELEASE
         else ["conforms"]
     )
 
 
 def test_the_same_file_tells_where_another_release_differs(released: list[str], tmp_path: Path) -> None:
-    """5.0.1 hands the count of a refused duplicate to the entry that is cached."""
-    tools = _tools("5.0.1")
-    classes = compiled(_case(QUEUE["a duplicate changes nothing"]), tools, tmp_path)
+    """Era `pages` hands the count of a refused duplicate to the entry that is cached."""
+    tools = _tools(PAGES)
+    classes = compiled_case(_case(QUEUE["a duplicate changes nothing"]), tools, tmp_path)
     assert _told(classes, tools) == [
         "step 3: {op: mark_read, cache: a, pos: [1, 0]}",
         "expected: {expected_reads=1}",
@@ -102,14 +105,14 @@ def test_the_same_file_tells_where_another_release_differs(released: list[str], 
     ]
 
 
-def _tools(version: str) -> JavaTestClasspath:
+def _tools(release: Release) -> JavaTestClasspath:
     try:
-        return java_test_classpath(version)
+        return java_test_classpath(release.subject)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
 
-def _told(classes: Path, tools: JavaTestClasspath) -> list[str]:
-    done = run(classes, tools, f"-javaagent:{tools.agent}")
+def _told(classes: Compiled, tools: JavaTestClasspath) -> list[str]:
+    done = classes.run(tools, f"-javaagent:{tools.agent}")
     assert done.returncode == (0 if done.stdout == "conforms\n" else 1), done.stderr
     return done.stdout.splitlines()

@@ -6,15 +6,14 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-import cases_cursors
-import cases_manager
-import cases_range_queue
-import cases_reads
 import pytest
-from jvm_driver import VERSION, Step, run_request, talk
-from steps import Case
 
-from entrycache_conformance.subjects.jvm import java_test_classpath, pulsar_command
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import compiled
+from entrycache_conformance.subjects.jvm import released_command
+from tests.support.jvm import cases_cursors, cases_manager, cases_range_queue, cases_reads
+from tests.support.jvm.driver import RELEASE, SUBJECT, Step, run_request, talk
+from tests.support.jvm.steps import Case
 
 CASES: Final[dict[str, Case]] = {
     **cases_range_queue.CASES,
@@ -63,7 +62,7 @@ def test_every_jdk_beside_this_one_answers_the_same(
     here = Path(released[0]).resolve().parents[1]
     for home in sorted({java.resolve().parents[1] for java in here.parent.glob("*/bin/java")} | {here}):
         monkeypatch.setenv("JAVA_HOME", str(home))
-        command = pulsar_command(VERSION)
+        command = released_command(SUBJECT)
         if Path(command[0]).resolve().parents[1] != home:
             continue  # Too old; another one was found instead.
         assert outcomes(command) == answered
@@ -74,7 +73,7 @@ def test_every_jdk_beside_this_one_answers_the_same(
 def test_start_declares_every_op_of_all_levels(released: list[str]) -> None:
     (answer,) = talk(released, {"cmd": "start", "version": 1}, {"cmd": "stop"})
     system = answer["systems"]["pulsar-pip430"]
-    assert answer["implementation"]["version"] == VERSION
+    assert answer["implementation"]["version"] == RELEASE.version
     assert {step["op"] for _, steps in CASES.values() for step, _ in steps} == set(system["ops"])
     assert system["introspection"] == ["now", "bytes", "caches", "queue", "tombstones", "requeues"]
     assert (system["payload"], system["leaks"]) == (True, True)
@@ -95,7 +94,7 @@ def test_start_declares_every_op_of_all_levels(released: list[str]) -> None:
 def test_a_changed_jar_answers_otherwise(change: str, seen_in: str, changed_jars: dict[str, Path]) -> None:
     config, steps = CASES[seen_in]
     request = run_request(1, config, [step for step, _ in steps])
-    (answer,) = talk(pulsar_command(VERSION, str(changed_jars[change])), request)
+    (answer,) = talk(released_command(SUBJECT, str(changed_jars[change])), request)
     assert differing(answer["outcomes"], seen_in)
 
 
@@ -103,7 +102,7 @@ def test_a_jar_that_keeps_the_size_of_what_it_removed_is_seen_through(changed_ja
     seen_in = "whole entries go until enough is free"
     config, steps = CASES[seen_in]
     request = run_request(1, config, [*(step for step, _ in steps), {"op": "observe"}])
-    (answer,) = talk(pulsar_command(VERSION, str(changed_jars["removal-keeps-size"])), request)
+    (answer,) = talk(released_command(SUBJECT, str(changed_jars["removal-keeps-size"])), request)
     *got, observed = answer["outcomes"]
     assert not differing(got, seen_in)
     assert (observed["bytes"], observed["caches"]) == (0, {"a": {"bytes": 40, "entries": []}})
@@ -113,20 +112,18 @@ def test_a_jar_that_keeps_references_leaks(changed_jars: dict[str, Path]) -> Non
     seen_in = "a range is served from the cache where it can be, and the gaps are filled"
     config, steps = CASES[seen_in]
     request = run_request(1, config, [step for step, _ in steps])
-    (answer,) = talk(pulsar_command(VERSION, str(changed_jars["insert-keeps-a-reference"])), request)
+    (answer,) = talk(released_command(SUBJECT, str(changed_jars["insert-keeps-a-reference"])), request)
     assert not differing(answer["outcomes"], seen_in)
     assert answer["leaked"] == 3
 
 
 def test_a_jar_that_hands_over_wrong_bytes_is_seen_by_its_tokens(released: list[str], tmp_path: Path) -> None:
     """The right positions and sizes, but each entry that storage answers has the bytes of the one after it."""
-    tools = java_test_classpath(VERSION)
-    source = Path(__file__).with_name("ReadEntryUtils.java")
-    subprocess.run([tools.javac, "-cp", tools.classpath, "-d", tmp_path, source], check=True, capture_output=True)
+    compiled([Path(__file__).with_name("ReadEntryUtils.java")], java_test_classpath(SUBJECT), tmp_path)
     seen_in = "without caching all is read from storage"
     config, steps = CASES[seen_in]
     request = run_request(1, config, [step for step, _ in steps])
-    (answer,) = talk(pulsar_command(VERSION, str(tmp_path)), request)
+    (answer,) = talk(released_command(SUBJECT, str(tmp_path)), request)
     assert differing(answer["outcomes"], seen_in) == [1, 2]
     assert [answer["outcomes"][step]["tokens"] for step in (1, 2)] == [[1, 2, 3], [1]]
     assert answer["leaked"] == 0

@@ -24,8 +24,7 @@ from entrycache_simulate.curve import curve_of, kinds_of
 from entrycache_simulate.run import simulate
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_trace.generate import generate
-
-from .workload import Recorded, anything, plain
+from tests.support.simulate.workload import Recorded, anything, plain
 
 SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
 PLAIN: dict[str, Any] = {"max_size_bytes": 1_000, "watermark": 0.9, "ttl_nanos": 40_000_000, "max_requeues": 5}

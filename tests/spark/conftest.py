@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from entrycache_spark.audit import audit
 from entrycache_spark.verdict import AuditResult

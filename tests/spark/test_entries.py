@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import plant
 import pytest
 
 from entrycache_spark.audit import audit
-from entrycache_spark.engines.entries import READ_BY
+from entrycache_spark.pulsar_pip430.replay.entries import READ_BY
+from tests.support.traces import plant
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import json
 import random
 from pathlib import Path
 
-import plant
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,6 +19,7 @@ from entrycache_trace.convert import convert
 from entrycache_trace.files import iterate_rows, list_parts
 from entrycache_trace.generate import generate
 from entrycache_trace.inspect import as_json, summarize
+from tests.support.traces import plant
 
 ENGINES = ["local", "replay"]
 

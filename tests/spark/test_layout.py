@@ -6,10 +6,8 @@ import random
 import sys
 from pathlib import Path
 
-import plant
 import pytest
 from click.testing import CliRunner
-from layout import split
 
 from entrycache_cli.commands import audit as cli
 from entrycache_cli.main import main
@@ -19,6 +17,8 @@ from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate
 from entrycache_trace.files import list_parts, read_metadata
+from tests.support.traces import plant
+from tests.support.traces.layout import split
 
 
 @pytest.fixture(scope="module")

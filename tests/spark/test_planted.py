@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import plant
 import pytest
-from script import Script
-from twins import STORIES
 
 from entrycache_spark.audit import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
+from tests.support.traces import plant
+from tests.support.traces.script import Script
+from tests.support.traces.twins import STORIES
 
 Found = set[tuple[str, str, int]]
 LATE = ("R-READ-1", "R-COUNT-3")

@@ -10,37 +10,22 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-import mutate
-import plant
 import pytest
-from layout import split
 
 from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import AuditResult, Verdict, Violation
+from entrycache_spark.verdict import AuditResult, Verdict
 from entrycache_trace.files import list_parts, read_metadata
+from tests.support.traces import mutate, plant
+from tests.support.traces.compared import by_broker, differences
+from tests.support.traces.layout import split
 
 TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "32"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
 BATCH = 100
 """Traces that are audited together, a broker each."""
-
-
-def by_broker(violations: tuple[Violation, ...]) -> dict[str, set[tuple[str, int, int | None]]]:
-    found: dict[str, set[tuple[str, int, int | None]]] = {}
-    for row in violations:
-        found.setdefault(row.broker, set()).add((row.rule, row.seq, row.life))
-    return found
-
-
-def differences(result: AuditResult, wanted: AuditResult) -> dict[str, list[object]]:
-    """The brokers of which two engines say different things, and what."""
-    found, sought = by_broker(result.violations), by_broker(wanted.violations)
-    names = sorted(found.keys() | sought.keys())
-    apart = {name: found.get(name, set()) ^ sought.get(name, set()) for name in names}
-    return {name: sorted(what, key=str) for name, what in apart.items() if what}
 
 
 @pytest.mark.parametrize("first", range(FIRST, FIRST + TRACES, BATCH))

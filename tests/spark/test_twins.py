@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import plant
 import pytest
-from script import Script
-from twins import STORIES
 
 from entrycache_spark.audit import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
+from tests.support.traces import plant
+from tests.support.traces.script import Script
+from tests.support.traces.twins import STORIES
 
 Found = set[tuple[str, str, int]]
 

@@ -18,11 +18,11 @@ from entrycache_cli.report.terminal import console
 @click.option(
     "--operations", type=click.IntRange(min=1_000), default=1_000_000, show_default=True, help="Operations of a round."
 )
-@click.option("--released", metavar="VERSION", help="The cursors of that Pulsar beside ours, in its own JVM.")
+@click.option("--released", metavar="VERSION", help="The cursors of that released broker beside ours, in its own JVM.")
 @click.option(
     "--streams",
     metavar="VERSION",
-    help="The fast cache of kafka-streams too, beside the ThreadCache of that version in its own JVM.",
+    help="The fast cache of a stream thread too, beside the ThreadCache of that version in its own JVM.",
 )
 @click.option(
     "--from",

@@ -11,17 +11,16 @@ import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
-from entrycache_conformance.campaign.containers import containers
-from entrycache_conformance.campaign.lane import Lane, open_lane
-from entrycache_conformance.campaign.promises import promises, to_keep
+from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.campaign.run import Plan, run_campaign
+from entrycache_conformance.campaign.subjects import open_subject
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.in_process import InProcess
 
-CONTAINERS: Final = "containers"
-"""The theme that a program in the JVM plays on the containers of cursors alone."""
-
-PROMISES: Final = "promises"
-"""The theme that a program in the JVM plays on the caches of Kafka Streams, each step held to what is promised."""
+PROGRAMS: Final = {name: program for parts in CLI_PARTS.values() for name, program in parts.campaigns.items()}
+"""Themes that a program in the JVM plays by itself."""
 
 THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
@@ -33,7 +32,7 @@ TOLD_EVERY: Final = 1_000_000
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
     "--theme",
-    type=click.Choice([*THEMES, CONTAINERS, PROMISES]),
+    type=click.Choice([*THEMES, *PROGRAMS]),
     default="default",
     show_default=True,
     help="What the cases dwell on.",
@@ -77,20 +76,21 @@ def command(
     """
     if cases is None and cpu_seconds is None:
         cases = 100
-    if theme in {CONTAINERS, PROMISES}:
-        record = (containers if theme == CONTAINERS else promises)(subjects, seed, cases or 100)
-        _write(record if theme == CONTAINERS else to_keep(record), out)
+    if theme in PROGRAMS:
+        record = PROGRAMS[theme].play(subjects, seed, cases or 100)
+        _write(PROGRAMS[theme].kept(record), out)
         _told(record, as_json)
         return 1 if record["differences"] else 0
     plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
-    lanes: list[Lane] = []
+    opened: list[Child | InProcess] = []
     try:
         wanted = system or _system(subjects)
-        lanes += [open_lane(name, wanted) for name in subjects]
-        campaign = run_campaign(lanes, plan, _Progress())
+        for name in subjects:
+            opened.append(open_subject(name, wanted))
+        campaign = run_campaign(opened, plan, _Progress())
     finally:
-        for lane in lanes:
-            lane.close()
+        for subject in opened:
+            subject.close()
     _write(campaign.json, out)
     _told(campaign.json, as_json)
     return 1 if campaign.kept else 0
@@ -98,7 +98,8 @@ def command(
 
 def _system(subjects: tuple[str, ...]) -> str:
     """The system of the released jars among the subjects, else the first one."""
-    return "kafka-streams" if any(name.startswith("kafka-streams:") for name in subjects) else next(iter(SYSTEMS))
+    families = (FAMILIES.get(name.partition(":")[0]) for name in subjects)
+    return next((family.system for family in families if family is not None), next(iter(SYSTEMS)))
 
 
 def _write(record: dict[str, Any], out: Path | None) -> None:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from entrycache_cli.commands import known as known_failures
 from entrycache_cli.commands.known import known_options
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
-from entrycache_cli.commands.settings import broker_conf_options, config_for, effective_of
+from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
 from entrycache_cli.report.run_text import show
 from entrycache_cli.report.terminal import console
 from entrycache_conformance.concurrent.level import LEVEL, offers
@@ -59,7 +59,7 @@ Result = TypeVar("Result")
     help="Hold the subject to the norm where it declares a limit or variant for this finding (again for more; all).",
 )
 @known_options
-@broker_conf_options
+@settings_options
 @json_option
 @ends_with_code
 def command(
@@ -72,7 +72,7 @@ def command(
     4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
     entries = known_failures.entries_of(known, fix)
-    effective = effective_of(kwargs)
+    settings = given_settings(kwargs)
     found = resolve(choice_of(subject, kwargs))
     if validate:
         found = Validated(found)
@@ -80,7 +80,7 @@ def command(
     fixed: list[str] = []
     try:
         normal = unmasked(found, unmask) if unmask else found
-        tested = normal if effective is None else pinned(normal, config_for(effective, found), effective.path)
+        tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
         options = Options(_asked_levels(found, levels), PROFILES[profile], seed, bulk, failures)
         if known is None:
             report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))

@@ -10,19 +10,26 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
-from entrycache_evidence.rulebook import check_rules, linked_rules
+from entrycache_evidence.rulebook import check_rules, linked_rules, write_rules
+from entrycache_evidence.rulebook.example import path_of, read_example
+from entrycache_evidence.rulebook.example_table import fault, lines, settings
+from entrycache_reference.rules import Rule
 
 
 @click.command("rules")
 @click.argument("rule", required=False)
-@click.option("--check", is_flag=True, help="Check that text, code, tests, faults and evidence agree.")
+@click.option("--check", is_flag=True, help="Check that text, code, tests, examples, faults and evidence agree.")
+@click.option("--write", is_flag=True, help="Write docs/rules.md and the answers of spec/examples anew.")
 @json_option
 @ends_with_code
-def command(rule: str | None, check: bool, as_json: bool) -> int:
-    """Print the rules, or one RULE with all that is linked to it.
+def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
+    """Print the rules, or one RULE with its example and all that is linked to it.
 
-    --check exits 1 where a rule is missing a link, never fires, or has a planted fault that nothing catches.
+    --check exits 1 where a rule is missing a link, never fires, has an example that does not show it, or a planted
+    fault that nothing catches, and where docs/rules.md is not current; it writes nothing.
     """
+    if write:
+        write_rules()
     if check:
         problems = check_rules()
         if as_json:
@@ -33,6 +40,8 @@ def command(rule: str | None, check: bool, as_json: bool) -> int:
                 click.echo(f"{problem.rule}: {problem.what}")
             click.echo(f"{len(problems)} problems")
         return 1 if problems else 0
+    if write:
+        return 0
     shown = linked_rules(rule)
     if as_json:
         click.echo(json.dumps({"schema": 1, "rules": shown}))
@@ -40,6 +49,7 @@ def command(rule: str | None, check: bool, as_json: bool) -> int:
     if rule is not None:
         for name, value in shown[0].items():
             click.echo(f"{name:10} {', '.join(value) if isinstance(value, list) else value}")
+        _print_example(Rule(rule))
         return 0
     table = Table(title="rules", title_justify="left")
     for column in ("rule", "level", "text"):
@@ -48,3 +58,18 @@ def command(rule: str | None, check: bool, as_json: bool) -> int:
         table.add_row(*(Text(str(item[name])) for name in ("id", "level", "text")))
     console().print(table)
     return 0
+
+
+def _print_example(rule: Rule) -> None:
+    """The example of a rule, as a table between its story and a planted fault."""
+    example = read_example(rule)
+    given, planted = settings(example), fault(example)
+    click.echo(f"\n{path_of(rule).name}: {example.asked.note}")
+    table = Table(title=f"with {given}" if given else None, title_justify="left")
+    for column in ("step", "asked", "answered"):
+        table.add_column(column, overflow="fold")
+    for line in lines(example):
+        table.add_row(*(Text(cell) for cell in line))
+    console().print(table)
+    if planted:
+        click.echo(f"Planted fault: {planted}")

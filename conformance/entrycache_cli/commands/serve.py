@@ -8,8 +8,10 @@ import sys
 import click
 
 from entrycache_cli.commands.options import ends_with_code
+from entrycache_conformance.java.releases import examples
 from entrycache_conformance.subjects.jvm import is_released, released_command
-from entrycache_conformance.subjects.resolve import NAMES, in_process
+from entrycache_conformance.subjects.resolve import in_process, names
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.serve import serve
 
@@ -17,7 +19,9 @@ from entrycache_protocol.serve import serve
 @click.command("serve")
 @click.argument("subject")
 @click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies.")
-@click.option("--system", metavar="S", help="The system, where SUBJECT is there for several (default: pulsar-pip430).")
+@click.option(
+    "--system", metavar="S", help=f"The system, where SUBJECT is there for several (default: {next(iter(SYSTEMS))})."
+)
 @click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
 @ends_with_code
 def command(subject: str, classpath: str | None, system: str | None, calls: bool) -> int:
@@ -27,10 +31,11 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
         sys.stdout.flush()
         os.execv(argv[0], [*argv, *(["--calls"] if calls else [])])
     if calls or classpath is not None:
-        raise UsageError(f"--calls and --classpath go with a released jar such as pulsar:4.2.4, not with {subject!r}")
+        example = examples()[0]
+        raise UsageError(f"--calls and --classpath go with a released jar such as {example}, not with {subject!r}")
     found = in_process(subject, system)
     if found is None:
-        raise UsageError(f"unknown subject {subject!r}; expected {NAMES}")
+        raise UsageError(f"unknown subject {subject!r}; expected {names()}")
     offered = found.declaration.system.name
     if system not in {None, offered}:
         raise UsageError(f"{subject} does not offer {system!r}; it offers: {offered}")

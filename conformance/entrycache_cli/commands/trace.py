@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from entrycache_cli.commands import simulate
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
-from entrycache_cli.commands.settings import broker_conf_options, effective_of
+from entrycache_cli.commands.settings_file import given_settings, settings_options
+from entrycache_cli.parts import GivenSettings
 from entrycache_cli.report.failure_table import failure_table
 from entrycache_cli.report.terminal import console
-from entrycache_cli.settings.effective import Effective
+from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
@@ -33,41 +33,44 @@ def commands() -> list[click.Command]:
     from entrycache_cli.commands import audit as cli  # noqa: PLC0415
 
     cli.trace.add_command(record_command)
-    cli.trace.add_command(simulate.command)
+    for parts in CLI_PARTS.values():
+        for command in parts.trace_commands:
+            cli.trace.add_command(command)
     _with_settings(cli.trace.commands["generate"], _generate)
     _with_settings(cli.audit, _audit)
     return [cli.trace, cli.audit]
 
 
-def _with_settings(command: click.Command, use: Callable[[Effective, dict[str, Any]], None]) -> None:
-    """Give a command of the audit package --broker-conf; `use` says what it changes in the command's arguments."""
+def _with_settings(command: click.Command, use: Callable[[GivenSettings, dict[str, Any]], None]) -> None:
+    """Give a command the options of settings; `use` says what it changes in the command's arguments."""
     run = command.callback
     assert run is not None
 
     def callback(**kwargs: Any) -> Any:
-        effective = effective_of(kwargs)
-        if effective is not None:
-            use(effective, kwargs)
+        settings = given_settings(kwargs)
+        if settings is not None:
+            use(settings, kwargs)
         return run(**kwargs)
 
     command.callback = callback
-    command.params += click.command()(broker_conf_options(lambda: None)).params
+    command.params += click.command()(settings_options(lambda: None)).params
 
 
-def _generate(effective: Effective, kwargs: dict[str, Any]) -> None:
-    """A trace recorded with a broker's settings."""
-    system = effective.era.release.system
-    if system != "pulsar-pip430":
-        raise UsageError(f"era {effective.era.value} is system {system}; traces are generated of pulsar-pip430")
-    kwargs["settings"] = effective.config
+def _generate(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
+    """A trace recorded with given settings."""
+    from entrycache_trace.workloads import WORKLOADS  # noqa: PLC0415
+
+    systems = dict.fromkeys(workload.system for workload in WORKLOADS.values() if workload.takes_settings)
+    if settings.system not in systems:
+        raise UsageError(f"{settings.reader} is system {settings.system}; traces are generated of {', '.join(systems)}")
+    kwargs["settings"] = settings.config
 
 
-def _audit(effective: Effective, kwargs: dict[str, Any]) -> None:
-    """A trace that must have been recorded with a broker's settings."""
+def _audit(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
+    """A trace that must have been recorded with given settings."""
     from entrycache_simulate.agreement import hold_to  # noqa: PLC0415
 
-    era = effective.era
-    hold_to(kwargs["directory"], effective.config, era.release.system, f"{effective.path} in era {era.value}")
+    hold_to(kwargs["directory"], settings.config, settings.system, settings.source)
 
 
 def _missing(name: str, module: str) -> click.Command:

@@ -14,9 +14,10 @@ from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
 from entrycache_cli.versions.page import page, spans, to_json
 from entrycache_cli.versions.records import read_records
-from entrycache_cli.versions.releases import ABSENT, Absent, ask_maven, pinned
+from entrycache_cli.versions.releases import ABSENT, ask_maven, pinned
 from entrycache_cli.versions.table import Versions, rules_of_findings, versions_of
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.family import Absent
 
 CHECKED_ONE_IN = 50
 """In a campaign the laws are looked at in one case of so many."""

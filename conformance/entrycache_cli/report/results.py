@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,6 +17,7 @@ from entrycache_conformance.report import RunReport
 from entrycache_protocol import verdict
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.verdict import Verdict
+from entrycache_reference.rules import Rule
 
 
 class Line(NamedTuple):
@@ -33,6 +35,10 @@ class Line(NamedTuple):
             return Verdict.VIOLATES
         return Verdict.NOTHING_CHECKED if self.verdict in OPEN else Verdict.CONFORMS
 
+
+RULE_ID: Final = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
+SHORT: Final = next(iter(Rule)).value.partition("-")[0] + "-"
+"""The prefix that is left out where many rules stand on a line."""
 
 OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped"})
 
@@ -110,13 +116,14 @@ def gathered(results: list[dict[str, Any]]) -> list[Line]:
     lines: list[Line] = []
     rules: dict[tuple[str, str, str], list[str]] = {}
     for line in _all(results):
-        prefix = line.part[:2]
-        if prefix not in {"R-", "K-"}:
+        rule = RULE_ID.fullmatch(line.part)
+        prefix = "" if rule is None else rule[1]
+        if rule is None:
             lines.append(line)
         elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
             rules[line.what, line.verdict, prefix].append(line.part)
     for (what, judged, prefix), names in rules.items():
-        shown = (name.removeprefix("R-") if prefix == "R-" else name for name in names)
+        shown = (name.removeprefix(prefix) if prefix == SHORT else name for name in names)
         lines.append(Line(what, f"{len(names)} rules", judged, ", ".join(shown)))
     return lines
 

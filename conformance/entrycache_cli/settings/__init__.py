@@ -1,4 +1,1 @@
-"""A broker's cache settings: what each one does in a release, and the configuration that comes out.
-
-`table` lists the settings, `broker_conf` reads a file, `effective` puts both together.
-"""
+"""Reading settings: files of Java properties, and the values in them. What a setting does is its system's."""

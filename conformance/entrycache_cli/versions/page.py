@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from entrycache_cli.versions.records import Judged
 from entrycache_cli.versions.table import Cell, Version, Versions
+from entrycache_conformance.systems import SYSTEMS
 
 HEAD: Final = """# Rules, subjects, versions
 
@@ -45,7 +46,7 @@ campaign in one case of {one_in}). A name is that of a finding against the rule;
 
 """
 
-FIRST: Final = "pulsar-pip430"
+FIRST: Final = next(iter(SYSTEMS))
 """The records of this system lie in the folder itself, those of another in one of its name."""
 
 NOT_MET: Final = "not met"

@@ -8,13 +8,11 @@ import subprocess
 import tempfile
 from typing import Final, NamedTuple
 
-from entrycache_conformance.subjects.jvm_build import Release, lock_of
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import find_release
 from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.family import Absent
 
-TESTED: Final = {"pulsar": "managed-ledger-", "kafka-streams": "kafka-streams-"}
-"""The jar under test of each family of releases, by the beginning of its name."""
-
-PULSAR: Final = "org.apache.pulsar:managed-ledger"
 ASK_SECONDS: Final = 120
 
 
@@ -27,40 +25,19 @@ class Pinned(NamedTuple):
     jars: int
 
 
-class Absent(NamedTuple):
-    """A release that is not run."""
-
-    subject: str
-    coordinates: str
-    resolves: bool
-    reason: str
-
-
-ABSENT: Final = (
-    *(
-        Absent(f"pulsar:{version}", f"{PULSAR}:{version}", False, "does not resolve: Maven finds no such jar")
-        for version in ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
-    ),
-    *(
-        Absent(f"pulsar:{version}", f"{PULSAR}:{version}", True, "resolves; its system, pulsar-legacy, is not built")
-        for version in ("3.3.6", "4.0.8")
-    ),
-)
+ABSENT: Final = tuple(absent for family in FAMILIES.values() for absent in family.absent)
 """Releases that were asked for and are not run."""
 
 
 def pinned(subject: str) -> Pinned | None:
     """What a released subject's class path is pinned to; None: it is no released jar."""
-    family, _, version = subject.partition(":")
-    if family not in TESTED:
+    release = find_release(subject)
+    if release is None:
         return None
-    lock = lock_of(Release(family, version))
-    if not lock.is_file():
-        return None
-    text = lock.read_bytes()
+    text = release.lock.read_bytes()
     lines = [line.split() for line in text.decode().splitlines() if line.strip()]
-    digest, jar = next((digest, jar) for digest, jar in lines if jar == f"{TESTED[family]}{version}.jar")
-    return Pinned(jar, digest, hashlib.sha256(text).hexdigest(), len(lines))
+    digest = next(digest for digest, jar in lines if jar == release.tested_jar)
+    return Pinned(release.tested_jar, digest, hashlib.sha256(text).hexdigest(), len(lines))
 
 
 def ask_maven(release: Absent) -> bool:

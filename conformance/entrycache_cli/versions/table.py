@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_cli.versions.records import Judged
-from entrycache_cli.versions.releases import ABSENT, Absent, Pinned
+from entrycache_cli.versions.releases import ABSENT, Pinned
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
+from entrycache_protocol.family import Absent
 from entrycache_reference.rules import Rule
 
 CONFORMS: Final = "conforms"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
@@ -17,14 +17,6 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Subject
 from entrycache_protocol.text import arguments, compact
-
-THEMES: Final = {
-    "pulsar-pip430": ("small-keys", "default", "fills-and-holds", "cursors-many"),
-    "kafka-streams": ("small-keys", "default", "reentry", "tiny-limits"),
-}
-LONG: Final = "cursors-many"
-STEPS: Final = 60
-STEPS_OF_LONG: Final = 200
 
 JOINED: Final = " and "
 """Between the variants that explain a difference together; each that was met alone too is shown alone."""
@@ -54,11 +46,10 @@ def behaviours(
     """
     declaration = _both(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
-    themes = THEMES[declaration.system.name]
+    telling = tuple(declaration.system.cases.telling.items())
     found: dict[str, Behaviour] = {}
     for number in range(cases):
-        theme = themes[number % len(themes)]
-        steps = STEPS_OF_LONG if theme == LONG else STEPS
+        theme, steps = telling[number % len(telling)]
         case = make_run(declaration, menu, declaration.system.cases.themes[theme], f"{seed}/{number}", steps, None).case
         cut = shortened(case, lambda shorter: _difference(before, after, shorter, declaration))
         if cut is not None:
@@ -76,26 +67,14 @@ def _both(one: Declaration, other: Declaration) -> Declaration:
     """What both take, their limits lifted but for what could keep one of them from answering."""
     if one.system is not other.system:
         raise UsageError(f"the subjects are about different systems, {one.system.name} and {other.system.name}")
-    both = (one.limits, other.limits)
     return dataclasses.replace(
         one,
         ops=one.ops & other.ops,
         config=one.sent_keys & other.sent_keys,
         introspection=one.introspection & other.introspection,
         payload=one.payload and other.payload,
-        limits=dataclasses.replace(
-            one.limits,
-            max_size=min(limits.max_size for limits in both),
-            null_positions=all(limits.null_positions for limits in both),
-            readd_members=all(limits.readd_members for limits in both),
-            heap_members=_least(limits.heap_members for limits in both),
-            max_requeues=_least(limits.max_requeues for limits in both),
-        ),
+        limits=one.limits.lifted().narrowest(other.limits.lifted()),
     )
-
-
-def _least(values: Iterable[int | None]) -> int | None:
-    return min((value for value in values if value is not None), default=None)
 
 
 def _difference(before: Subject, after: Subject, case: Case, declaration: Declaration) -> Difference | None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrycache_conformance.campaign.lane import Run
+from entrycache_conformance.campaign.played import Run
 from entrycache_conformance.judge import Coverage, checked_step
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.campaign.difference import Kept, keep
-from entrycache_conformance.campaign.lane import Lane, Run, common
 from entrycache_conformance.campaign.make import make_run
+from entrycache_conformance.campaign.played import Run, same, send
+from entrycache_conformance.campaign.subjects import artifact_of, common
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.case import variants_to_json
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import InProcess
 from entrycache_reference.rules import Rule
 
 AHEAD: Final = 6
@@ -45,20 +48,20 @@ class Campaign(NamedTuple):
     kept: list[Kept]
 
 
-def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int], None]) -> Campaign:
+def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Callable[[int, int], None]) -> Campaign:
     """Play a campaign; `notify` is told the cases and the judged steps so far.
 
     Raises:
         UsageError: the subjects are not alike, or their system has no such theme.
     """
-    declaration = common(lanes)
+    declaration = common(subjects)
     themes = declaration.system.cases.themes
     if plan.theme not in themes:
         raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
     theme = themes[plan.theme]
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     coverage = Coverage()
-    judged = dict.fromkeys((lane.name for lane in lanes), 0)
+    judged = dict.fromkeys((subject.name for subject in subjects), 0)
     kept: list[Kept] = []
     underway: deque[tuple[int, Run]] = deque()
     made = checked = 0
@@ -76,17 +79,17 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
             run = make_run(declaration, menu, theme, seed, plan.steps, coverage if is_checked else None)
             checked += is_checked
             coverage.steps += len(run.case.steps) if is_checked else 0
-            for lane in lanes:
-                lane.send(run)
+            for subject in subjects:
+                send(subject, run)
             underway.append((made, run))
             made += 1
             if len(underway) <= AHEAD:
                 continue
         number, run = underway.popleft()
-        for lane in lanes:
-            judged[lane.name] += len(run.case.steps)
-            if not lane.same(run):
-                found = keep(lane.name, run.case, plan.failures)
+        for subject in subjects:
+            judged[subject.name] += len(run.case.steps)
+            if not same(subject, run):
+                found = keep(subject.name, run.case, plan.failures)
                 kept += [] if found is None else [found._replace(number=number)]
         notify(made, sum(judged.values()))
     return Campaign(
@@ -101,7 +104,7 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
             "judged_steps": sum(judged.values()),
             "judged": "every outcome of every step is compared with the reference's; "
             f"the laws are looked at in one case of {CHECKED_ONE_IN}, and the rules below are counted there",
-            "subjects": [_subject(lane, judged[lane.name]) for lane in lanes],
+            "subjects": [_told(subject, judged[subject.name]) for subject in subjects],
             "laws": {
                 "cases": checked,
                 "steps": coverage.steps,
@@ -114,12 +117,12 @@ def run_campaign(lanes: Sequence[Lane], plan: Plan, notify: Callable[[int, int],
     )
 
 
-def _subject(lane: Lane, steps: int) -> dict[str, Any]:
-    declaration = lane.declaration
+def _told(subject: Child | InProcess, steps: int) -> dict[str, Any]:
+    declaration = subject.declaration
     norm = type(declaration.limits)()
     return {
-        "name": lane.name,
-        "artifact": lane.artifact,
+        "name": subject.name,
+        "artifact": artifact_of(subject.name),
         "steps": steps,
         "variants": variants_to_json(declaration.base_config()),
         "limits": {

@@ -12,7 +12,7 @@ from entrycache_conformance.concurrent.level import is_proved, promises_of, rule
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Failed, Happened, HistoryAnswer, Skipped, Subject
-from entrycache_reference.kafka_streams.threads import Break
+from entrycache_reference.judged import Break
 from entrycache_reference.rules import Rule
 
 BATCH: Final = 20

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from importlib.metadata import version
 from typing import NamedTuple
 
+from entrycache_conformance.java.releases import versions
 from entrycache_conformance.known.entry import Entry
-from entrycache_conformance.subjects.jvm_build import versions
 from entrycache_conformance.subjects.resolve import is_ours
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.subject import Subject
@@ -44,7 +44,8 @@ def is_about_another(entry: Entry) -> bool:
     if is_ours(entry.subject):
         return _covers(entry, version("entrycache"))
     family, _, release = entry.subject.partition(":")
-    if family != SYSTEMS[entry.system].family:
+    jvm = SYSTEMS[entry.system].jvm
+    if jvm is None or family != jvm.name:
         return False
     return any(_covers(entry, one) for one in versions(family) if release in {"", one})
 

@@ -137,6 +137,10 @@ class _Process:
         if len(self._unsent) >= CHUNK_BYTES:
             self._move(0)
 
+    def push(self) -> None:
+        """Move what can be moved at once."""
+        self._move(0)
+
     def receive(self, timeout_seconds: float) -> bytes | Trouble:
         """The next line, or why there is none."""
         if self._unsent:  # before anything else, so that the child has work while its answers are read
@@ -373,6 +377,32 @@ class Child:
             )
         self._drop()
         return second
+
+    def send(self, line: str) -> None:
+        """Send a request ahead; `receive` reads the answers in this order. Nothing is tried again."""
+        if self._process is None:
+            self._start()
+        assert self._process is not None
+        self._process.send(line)
+        self._process.push()
+
+    def receive(self) -> dict[str, Any]:
+        """The answer to the oldest request that was sent ahead, as it is.
+
+        Raises:
+            BrokenSubject: there is none within the time-out, or it is no JSON object.
+        """
+        assert self._process is not None
+        try:
+            line = self._process.receive(self._run_seconds)
+            if isinstance(line, Trouble):
+                note = self._process.exit_note() if line is Trouble.DEATH else f"{self._run_seconds:g} s"
+                raise BrokenSubject(f"{self._name}: {line.value} ({note})")
+            return parse_line(line)
+        except BrokenSubject as error:
+            broken = self._broken(error)
+            self._drop()
+            raise broken from None
 
     def close(self) -> None:
         """End the process."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_protocol.case import Case
+from entrycache_protocol.case import Case, config_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
@@ -50,10 +50,6 @@ def without(subject: Subject, ops: frozenset[str]) -> Narrowed:
     return Narrowed(subject, dataclasses.replace(declaration, ops=declaration.ops - ops))
 
 
-CURSORS: Final = frozenset({"grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"})
-"""Settings that show in operations of the levels `cursors` and `ledger` only."""
-
-
 def pinned(subject: Subject, config: Mapping[str, Any], source: Path) -> Narrowed:
     """The subject with these settings in every run; those that none of its operations show are left out.
 
@@ -61,11 +57,13 @@ def pinned(subject: Subject, config: Mapping[str, Any], source: Path) -> Narrowe
         UsageError: the subject has one of them fixed to something else, or cannot be told it.
     """
     declaration = subject.declaration
-    has = declaration.base_config()
-    shown = declaration.ops & {name for name, op in declaration.system.ops.items() if op.level in {"cursors", "ledger"}}
-    config = {key: value for key, value in config.items() if shown or key not in CURSORS}
+    system = declaration.system
+    levels = {system.ops[name].level for name in declaration.ops}
+    shows_at = system.cases.shows_at
+    config = {key: value for key, value in config.items() if key not in shows_at or shows_at[key] & levels}
+    has = config_to_json(system, declaration.base_config())
     for key, value in config.items():
-        there = getattr(has, "effective_grace_millis" if key == "grace_millis" else key)
+        there = has[key]
         if declaration.varies(key) or there == value:
             continue
         why = (

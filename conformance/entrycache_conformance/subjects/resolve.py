@@ -6,6 +6,7 @@ import shlex
 import sys
 from typing import NamedTuple
 
+from entrycache_conformance.java.releases import examples
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.reference import reference
@@ -26,8 +27,9 @@ class Choice(NamedTuple):
     timeout_seconds: float = 10.0
 
 
-NAMES = "reference, fast, pulsar:4.2.4, kafka-streams:4.3.1, or an exhibit (entrycache museum lists them)"
-"""The subjects that have a name of their own."""
+def names() -> str:
+    """The subjects that have a name of their own."""
+    return f"reference, fast, {', '.join(examples())}, or an exhibit (entrycache museum lists them)"
 
 
 def in_process(name: str, system: str | None = None) -> InProcess | None:
@@ -84,13 +86,13 @@ def resolve(choice: Choice) -> Subject:
         argv = released_command(name, choice.classpath)
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
     if choice.classpath is not None:
-        raise UsageError(f"--classpath goes with a released jar such as pulsar:4.2.4, not with {name!r}")
+        raise UsageError(f"--classpath goes with a released jar such as {examples()[0]}, not with {name!r}")
     if is_planted(name):
         argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name)
     subject = in_process(name, choice.system)
     if subject is None:
-        raise UsageError(f"unknown subject {name!r}; expected {NAMES}, or --command CMD")
+        raise UsageError(f"unknown subject {name!r}; expected {names()}, or --command CMD")
     if choice.system is not None and choice.system != subject.declaration.system.name:
         offered = subject.declaration.system.name
         raise UsageError(f"{name} does not offer {choice.system!r}; it offers: {offered}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 
 from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.declaration import Declaration
@@ -16,6 +17,18 @@ from entrycache_protocol.history import to_json as history_to_json
 from entrycache_protocol.schema import case_schema, history_schema
 from entrycache_protocol.subject import Answer, Happened, HistoryAnswer, Played, Subject
 
+ONE_OF: Final = Draft202012Validator.VALIDATORS["oneOf"]
+
+
+def _one_of(validator: Any, alternatives: list[Any], value: Any, schema: Any) -> Iterator[ValidationError]:
+    """`oneOf`, tried only where the alternative is for the value's own op: no other fits it."""
+    op = value.get("op") if isinstance(value, dict) else None
+    own = [each for each in alternatives if each.get("properties", {}).get("op") == {"const": op}]
+    yield from ONE_OF(validator, own or alternatives, value, schema)
+
+
+Validator: Final = extend(Draft202012Validator, {"oneOf": _one_of})  # type: ignore[no-untyped-call]
+
 
 class Validated:
     """A subject whose every case and outcome is held to the schemas, beside the suite's own strict reader."""
@@ -23,9 +36,9 @@ class Validated:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         system = subject.declaration.system
-        self._case = Draft202012Validator(case_schema(system))
-        self._history = Draft202012Validator(history_schema(system))
-        self._outcomes = {op: Draft202012Validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
+        self._case = Validator(case_schema(system))
+        self._history = Validator(history_schema(system))
+        self._outcomes = {op: Validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
         self.messages = 0
 
     @property
@@ -57,7 +70,7 @@ class Validated:
                     )
         return answers
 
-    def _hold(self, validator: Draft202012Validator, value: Any, what: str) -> None:
+    def _hold(self, validator: Any, value: Any, what: str) -> None:
         self.messages += 1
         error = best_match(validator.iter_errors(value))
         if error is not None:

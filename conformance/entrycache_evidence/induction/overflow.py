@@ -25,7 +25,7 @@ from entrycache_evidence.induction.held import (
 from entrycache_evidence.induction.lemma import Lemma, Obligation
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.induction.take import Table
-from entrycache_reference.kafka_streams import ops, stores, writes
+from entrycache_reference.kafka_streams import ops, writes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.state import Change, total_bytes
 from entrycache_reference.rules import Rule
@@ -38,7 +38,7 @@ def _written(held: Held, key: str) -> Change:
     state = cache_of(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
     node = node_of("1", True, NEW, state.writes)
     # Looked up where `put` finds it, so that a planted error there counts.
-    done: Change = vars(writes)["put_node"](state, "a", key, node, Config(), STEP.perform, stores.receive)
+    done: Change = vars(writes)["put_node"](state, "a", key, node, Config(), STEP.environment())
     return done
 
 
@@ -60,7 +60,7 @@ def _of_writes(goal: Callable[[str, Change], Any]) -> Callable[[Table], list[Obl
 
 
 def _evictions(done: Change) -> int:
-    return sum([row.op == "EVICT" for row in done.state.rows])
+    return sum([event.op == "EVICT" for event in done.state.under_way.events])
 
 
 def _pays(key: str, done: Change) -> Any:
@@ -73,7 +73,9 @@ def _pays(key: str, done: Change) -> Any:
 def _spares(key: str, done: Change) -> Any:
     """What fits evicts nothing."""
     total = NEW + REST + ELSEWHERE + (0 if key == "x" else OWN)
-    nothing = z3.And(z3.BoolVal(_evictions(done) == 0 and not done.state.calls), raw(done.state.evicts) == _EVICTS)
+    nothing = z3.And(
+        z3.BoolVal(_evictions(done) == 0 and not done.state.under_way.calls), raw(done.state.evicts) == _EVICTS
+    )
     return z3.Implies(total <= LIMIT, nothing)
 
 

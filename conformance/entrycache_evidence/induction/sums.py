@@ -30,7 +30,7 @@ from entrycache_evidence.induction.held import (
 from entrycache_evidence.induction.lemma import Lemma, Obligation
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.induction.take import Table
-from entrycache_reference.kafka_streams import ops, stores, writes
+from entrycache_reference.kafka_streams import ops, writes
 from entrycache_reference.kafka_streams.config import Config, Total, Variants
 from entrycache_reference.kafka_streams.outcomes import Deleted, Used
 from entrycache_reference.kafka_streams.state import State, initial, total_bytes
@@ -45,7 +45,7 @@ def _put(key: str, value: str | None, dirty: bool) -> Way:
 
     def way(state: State, config: Config) -> State:
         node = node_of(value, dirty, NEW, state.writes)
-        return writes.put_node(state, "a", key, node, config, STEP.perform, stores.receive).state
+        return writes.put_node(state, "a", key, node, config, STEP.environment()).state
 
     return way
 

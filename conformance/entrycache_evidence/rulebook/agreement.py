@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
-from entrycache_evidence.rulebook.page import render_rules_md
+from entrycache_evidence.rulebook.example import write_answers
+from entrycache_evidence.rulebook.example_check import check_examples
+from entrycache_evidence.rulebook.page import page_of, render_rules_md
+from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
 from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
 from entrycache_faults.mutants.streams import STREAMS
@@ -22,24 +25,40 @@ EXCEPTION: Final = re.compile(
 EXCEPTIONS_MAX: Final = 10
 
 
-class Problem(NamedTuple):
-    """Something that does not agree, and the rule or file that it is about."""
-
-    rule: str
-    what: str
-
-
 def check_rules() -> list[Problem]:
-    """Everything that does not agree.
+    """Everything that does not agree; nothing is written.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
     """
+    root = _checkout("--check")
+    runs = corpus(root / "tests" / "reference")
+    return [
+        *_links(),
+        *check_examples(),
+        *_page(root),
+        *_fires(runs),
+        *_mutants(runs, _exceptions(root)),
+        *_flips(runs),
+    ]
+
+
+def write_rules() -> None:
+    """Write the answers of the examples and `docs/rules.md` anew.
+
+    Raises:
+        MissingPrerequisite: this is not a source checkout.
+    """
+    root = _checkout("--write")
+    write_answers()
+    page_of(root).write_text(render_rules_md(), encoding="utf-8")
+
+
+def _checkout(option: str) -> Path:
     root = checkout()
     if root is None:
-        raise MissingPrerequisite("rules --check needs a source checkout: the package holds no tests")
-    runs = corpus(root / "tests" / "rules")
-    return [*_links(), *_page(root), *_fires(runs), *_mutants(runs, _exceptions(root)), *_flips(runs)]
+        raise MissingPrerequisite(f"rules {option} needs a source checkout: the package holds no tests")
+    return root
 
 
 def _links() -> list[Problem]:
@@ -63,11 +82,10 @@ def _links() -> list[Problem]:
 
 
 def _page(root: Path) -> list[Problem]:
-    page = root / "docs" / "rules.md"
+    page = page_of(root)
     if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
         return []
-    page.write_text(render_rules_md(), encoding="utf-8")
-    return [Problem("docs/rules.md", "was not current; it has been written anew")]
+    return [Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")]
 
 
 def _fires(runs: Corpus) -> list[Problem]:

@@ -86,9 +86,9 @@ def _random_runs() -> Iterator[Run]:
 
 
 def rule_tests(folder: Path) -> Tests:
-    """The marked tests of a folder, one call for each of their parameters."""
+    """The marked tests below a folder, one call for each of their parameters."""
     found: Tests = {}
-    for path in sorted(folder.glob("test_*.py")):
+    for path in sorted(folder.rglob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"rule_tests_{path.stem}", path)
         assert spec is not None
         assert spec.loader is not None

@@ -110,7 +110,7 @@ def links() -> dict[str, Links]:
     if root is not None:
         for rule, name in marked_tests(root):
             link(rule, "tests", name)
-        for path in sorted((root / "spark_checks/entrycache_spark/rules").glob("[rk]_*.sql")):
+        for path in sorted((root / "spark_checks/entrycache_spark").glob("*/rules/*.sql"), key=lambda path: path.name):
             link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
         committed = root / "docs/evidence.json"
         if committed.is_file():

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrycache_faults import wrong, wrong_passes
 from entrycache_faults.mutants.mutant import Mutant, of_module, of_op
-from entrycache_reference.pulsar_pip430 import insert, ops, read, remove
+from entrycache_reference.pulsar_pip430 import insert, lookup, ops, remove
 from entrycache_reference.rules import Rule
 
 ENTRIES: Final[tuple[Mutant, ...]] = (
@@ -78,7 +78,7 @@ ENTRIES: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.READ_3,
         "get_range answers in descending order.",
-        of_module(read, "positions_between", wrong.positions_descending),
+        of_module(lookup, "positions_between", wrong.positions_descending),
     ),
     Mutant(Rule.READ_4, "get_range marks the first entry only.", of_op(wrong.get_range_marking_one, ops.GetRange)),
     Mutant(Rule.READ_5, "Reversed bounds are put in order.", of_op(wrong.get_range_reordering, ops.GetRange)),

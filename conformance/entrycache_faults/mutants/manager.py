@@ -6,19 +6,19 @@ from typing import Final
 
 from entrycache_faults import wrong_manager as wrong
 from entrycache_faults.mutants.mutant import Mutant, of_module, of_op
-from entrycache_reference.pulsar_pip430 import limits, ops, passes, remove, trigger
+from entrycache_reference.pulsar_pip430 import limits, ops, pass_events, remove, trigger
 from entrycache_reference.rules import Rule
 
 MANAGER: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.TRIGGER_1,
         "The target is the watermark's share of the trigger, not of the limit.",
-        tuple((module, "target_bytes", wrong.target_from_the_trigger) for module in (limits, passes)),
+        tuple((module, "target_bytes", wrong.target_from_the_trigger) for module in (limits, pass_events)),
     ),
     Mutant(
         Rule.TRIGGER_2,
         "An insert that reaches the trigger exactly runs a size pass.",
-        of_module(trigger, "after_insert", wrong.after_insert_at_the_trigger),
+        of_module(trigger, "trigger_when_needed", wrong.after_insert_at_the_trigger),
     ),
     Mutant(
         Rule.TRIGGER_3,
@@ -98,12 +98,12 @@ OTHER_MANAGER: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.TRIGGER_2,
         "A triggered pass frees as many bytes as the insert brought.",
-        of_module(trigger, "after_insert", wrong.after_insert_for_its_size),
+        of_module(trigger, "trigger_when_needed", wrong.after_insert_for_its_size),
     ),
     Mutant(
         Rule.TRIGGER_2,
         "A triggered pass frees as many bytes as may stay.",
-        of_module(trigger, "after_insert", wrong.after_insert_for_the_target),
+        of_module(trigger, "trigger_when_needed", wrong.after_insert_for_the_target),
     ),
     Mutant(
         Rule.TRIGGER_5,

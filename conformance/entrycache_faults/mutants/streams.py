@@ -11,7 +11,7 @@ from entrycache_faults import wrong_streams_flush as calls
 from entrycache_faults import wrong_streams_stores as below
 from entrycache_faults.mutants.mutant import Mutant
 from entrycache_faults.mutants.stream_variants import STREAM_VARIANTS
-from entrycache_reference.kafka_streams import deliver, ops, size, stores, writes
+from entrycache_reference.kafka_streams import flush, listeners, ops, size, stores, writes
 from entrycache_reference.rules import Rule
 
 _STEP: Final = importlib.import_module("entrycache_reference.kafka_streams.step")
@@ -54,19 +54,19 @@ STREAMS: Final[tuple[Mutant, ...]] = (
     _op(Rule.K_EVICT_1, "An eviction from nothing is a flush.", ops.Evict, calls.evict_of_nothing_flushing),
     _op(Rule.K_EVICT_2, "Dropping a clean entry counts as a miss.", ops.Evict, calls.evict_counting_a_miss),
     _op(Rule.K_EVICT_3, "The evicted entry is handed over last.", ops.Evict, calls.evict_handing_over_last),
-    _in(Rule.K_EVICT_4, "One eviction has to do.", writes, "relieve", calls.relieve_once),
-    _in(Rule.K_EVICT_5, "The limit itself is too much.", writes, "relieve", calls.relieve_at_the_limit),
-    _in(Rule.K_EVICT_6, "Evictions of an overflow are not counted.", writes, "relieve", calls.relieve_uncounted),
+    _in(Rule.K_EVICT_4, "One eviction has to do.", writes, "maybe_evict", calls.relieve_once),
+    _in(Rule.K_EVICT_5, "The limit itself is too much.", writes, "maybe_evict", calls.relieve_at_the_limit),
+    _in(Rule.K_EVICT_6, "Evictions of an overflow are not counted.", writes, "maybe_evict", calls.relieve_uncounted),
     _op(Rule.K_EVICT_7, "The thread counts an eviction by a call.", ops.Evict, calls.evict_counted),
     _op(Rule.K_FLUSH_1, "A flush hands over in the order of keys.", ops.Flush, calls.flush_by_key),
-    _in(Rule.K_FLUSH_2, "Entries that were handed over keep their flag.", deliver, "cleaned", calls.cleaned_half),
+    _in(Rule.K_FLUSH_2, "Entries that were handed over keep their flag.", flush, "cleaned", calls.cleaned_half),
     _op(Rule.K_FLUSH_3, "What a listener refused counts as handed over.", ops.Flush, calls.flush_losing),
-    _in(Rule.K_FLUSH_4, "Tombstones stay after a flush.", deliver, "without_tombstones", calls.tombstones_kept),
+    _in(Rule.K_FLUSH_4, "Tombstones stay after a flush.", flush, "without_tombstones", calls.tombstones_kept),
     _op(Rule.K_FLUSH_5, "What a flush looks up is not counted.", ops.Flush, calls.flush_uncounted),
     _op(Rule.K_FLUSH_6, "A flush of nothing is not counted.", ops.Flush, calls.flush_of_nothing_uncounted),
     _op(Rule.K_LISTEN_1, "The context of a write is lost.", ops.Flush, calls.flush_without_context),
-    _in(Rule.K_LISTEN_2, "The first error ends a listener.", deliver, "performed", calls.performed_until_an_error),
-    _in(Rule.K_LISTEN_3, "One call too many performs its steps.", deliver, "performed", calls.performed_once_more),
+    _in(Rule.K_LISTEN_2, "The first error ends a listener.", listeners, "performed", calls.performed_until_an_error),
+    _in(Rule.K_LISTEN_3, "One call too many performs its steps.", listeners, "performed", calls.performed_once_more),
     _op(Rule.K_LISTEN_4, "A call that throws is not used up.", ops.Flush, calls.flush_failing_for_ever),
     _op(Rule.K_LISTEN_5, "The first listener stays.", ops.Listen, calls.listen_once),
     _op(Rule.K_CLOSE_1, "clear resets the counters.", ops.Clear, calls.clear_resetting),

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrycache_faults import wrong_streams_other as wrong
 from entrycache_faults.mutants.mutant import Mutant
-from entrycache_reference.kafka_streams import deliver, ops, spaces, stores, writes
+from entrycache_reference.kafka_streams import flush, namespaces, ops, stores, writes
 from entrycache_reference.rules import Rule
 
 _STEP: Final = importlib.import_module("entrycache_reference.kafka_streams.step")
@@ -22,22 +22,22 @@ OTHER_STREAMS: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.K_EVICT_1,
         "The most recent entry is evicted.",
-        ((writes, "evict_eldest", wrong.evict_newest), (spaces, "evict_eldest", wrong.evict_newest)),
+        ((writes, "evict_eldest", wrong.evict_newest), (namespaces, "evict_eldest", wrong.evict_newest)),
     ),
     Mutant(
         Rule.K_EVICT_4,
         "The namespace that holds most entries pays.",
-        ((writes, "relieve", wrong.relieve_the_fullest),),
+        ((writes, "maybe_evict", wrong.relieve_the_fullest),),
     ),
     Mutant(
         Rule.K_EVICT_3,
         "The evicted entry comes last.",
-        ((deliver, "hand_over", wrong.hand_over_evicted_last),),
+        ((flush, "flush_dirty", wrong.hand_over_evicted_last),),
     ),
     Mutant(
         Rule.K_FLUSH_3,
         "What could not be evicted is the most recent.",
-        ((deliver, "hand_over", wrong.hand_over_back_as_newest),),
+        ((flush, "flush_dirty", wrong.hand_over_back_as_newest),),
     ),
     Mutant(Rule.K_PUT_2, "The former size is not subtracted.", ((writes, "written", wrong.written_adding),)),
     Mutant(

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrycache_faults import wrong_variants as wrong
 from entrycache_faults.mutants.mutant import Mutant, of_module, of_op
-from entrycache_reference.pulsar_pip430 import count, insert, ops, passes, reads
+from entrycache_reference.pulsar_pip430 import count, insert, ops, passes, storage_reads
 from entrycache_reference.rules import Rule
 
 VARIANTS: Final[tuple[Mutant, ...]] = (
@@ -23,7 +23,7 @@ VARIANTS: Final[tuple[Mutant, ...]] = (
     Mutant(
         Rule.READ_13,
         "Where 0 expected reads count, fills with 0 are not cached.",
-        of_module(reads, "is_wanted", wrong.is_wanted_above_zero),
+        of_module(storage_reads, "is_wanted", wrong.is_wanted_above_zero),
     ),
     Mutant(
         Rule.COUNT_8,

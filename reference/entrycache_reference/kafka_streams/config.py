@@ -56,7 +56,7 @@ class DeleteRead(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """Readings that differ between releases; the defaults are the promise of the protocol."""
+    """What differs between releases; the defaults are the promise of the protocol."""
 
     undelivered_eviction: UndeliveredEviction = UndeliveredEviction.KEPT
     failed_flush: FailedFlush = FailedFlush.DIRTY

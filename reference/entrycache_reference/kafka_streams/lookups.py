@@ -1,9 +1,12 @@
-"""The operations `get`, the four lookups of ranges, `usage` and `metrics`."""
+"""The operations `get`, the four lookups of ranges, `usage` and `metrics`.
+
+Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.deliver import Perform, Receive
+from entrycache_reference.kafka_streams.environment import Environment
 from entrycache_reference.kafka_streams.ops import All, Get, Metrics, Range, ReverseAll, ReverseRange, Usage
 from entrycache_reference.kafka_streams.outcomes import Answer, Got, Listed, NamespaceCounters, ThreadCounters, Used
 from entrycache_reference.kafka_streams.running import limited_bytes
@@ -15,7 +18,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2, Rule.K_GET_3, Rule.K_GET_4)
-def get(state: State, event: Get, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def get(state: State, event: Get, config: Config, env: Environment) -> tuple[State, Answer]:
     """Look one key up."""
     # GUARD: no key, or no such namespace: a miss that only the thread counts.
     counted = state._replace(gets=state.gets + 1)
@@ -59,35 +62,31 @@ def keys_between(state: State, ns: str, first: str | None, last: str | None, las
 
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
-def range_(state: State, event: Range, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def range_(state: State, event: Range, config: Config, env: Environment) -> tuple[State, Answer]:
     """Look up a range, ascending."""
     return listed(state, event.ns, keys_between(state, event.ns, event.from_, event.to, event.to_inclusive))
 
 
 @rule(Rule.K_RANGE_3)
-def reverse_range(
-    state: State, event: ReverseRange, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def reverse_range(state: State, event: ReverseRange, config: Config, env: Environment) -> tuple[State, Answer]:
     """Look up a range, descending, both ends included."""
     return listed(state, event.ns, keys_between(state, event.ns, event.from_, event.to, True)[::-1])
 
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
-def all_(state: State, event: All, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def all_(state: State, event: All, config: Config, env: Environment) -> tuple[State, Answer]:
     """Look up every key, ascending."""
     return listed(state, event.ns, keys_between(state, event.ns, None, None, True))
 
 
 @rule(Rule.K_RANGE_3)
-def reverse_all(
-    state: State, event: ReverseAll, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def reverse_all(state: State, event: ReverseAll, config: Config, env: Environment) -> tuple[State, Answer]:
     """Look up every key, descending."""
     return listed(state, event.ns, keys_between(state, event.ns, None, None, True)[::-1])
 
 
 @rule(Rule.K_METRICS_1)
-def usage(state: State, event: Usage, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple[State, Answer]:
     """Entries and bytes of one namespace, or of all: exact sums, beside the total that the limit is held against."""
     if event.ns is ABSENT:
         entries = sum(len(space.nodes) for space in state.spaces.values())
@@ -97,7 +96,7 @@ def usage(state: State, event: Usage, config: Config, perform: Perform, receive:
 
 
 @rule(Rule.K_METRICS_2, Rule.K_METRICS_3)
-def metrics(state: State, event: Metrics, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def metrics(state: State, event: Metrics, config: Config, env: Environment) -> tuple[State, Answer]:
     """The counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return state, ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)

@@ -4,6 +4,8 @@ The running total is the sum of what calls have reported, each the change of its
 end. What a listener changes in the same namespace meanwhile is reported twice, by its own call and by the outer one.
 A call keeps to the namespace that it began with: after that was closed, it is empty for the call, whatever has been
 opened under its name.
+
+Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations
@@ -24,12 +26,12 @@ class Held(NamedTuple):
 
 def held(state: State, ns: str) -> Held:
     """The namespace that has this name now."""
-    return Held(ns, state.closed.count(ns))
+    return Held(ns, state.under_way.closed.count(ns))
 
 
 def is_open(state: State, own: Held) -> bool:
     """Whether it is still the namespace of its name."""
-    return state.closed.count(own.ns) == own.closings
+    return state.under_way.closed.count(own.ns) == own.closings
 
 
 def limited_bytes(state: State, config: Config) -> int:

@@ -1,4 +1,7 @@
-"""Accounted sizes: what an entry counts, byte for byte."""
+"""Accounted sizes: what an entry counts, byte for byte.
+
+Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentMemorySizeEstimate (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,12 @@
-"""What the cache of one stream thread holds, and what a step hands back."""
+"""What the cache of one stream thread holds, and what a step hands back.
+
+Beside: ThreadCache, NamedCache (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.ops import Op
@@ -70,12 +73,46 @@ class Row(NamedTuple):
     value: str | None = None
 
 
-class State(NamedTuple):
-    """The whole state. `writes` counts the writes of the run.
+class Event(NamedTuple):
+    """One thing that a step did, and the rule that made it: to an entry, or to a namespace or the limit as a whole.
 
-    `running` is the running total, kept where the variant `total` asks for one. `called`, `calls`, `forwards`,
-    `rows`, `closed` (the names of namespaces that were closed, as often as they were) and `stuck` (why the step
-    gives no answer) are those of the step under way; between steps they are empty.
+    `node` is the entry that it is about, None where there is none; `total_bytes` the sum of all sizes after it.
+    """
+
+    rule: Rule
+    op: str
+    total_bytes: int
+    ns: str | None = None
+    key: str | None = None
+    node: Node | None = None
+    cause: str | None = None
+    value: str | None = None
+
+
+class UnderWay(NamedTuple):
+    """What there is only while a step is under way. Between steps it is `IDLE`.
+
+    `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` are what they got and
+    answered, in the order in which they began. `closed` names the namespaces that were closed, as often as they
+    were. `stuck`: why the step gives no answer.
+    """
+
+    called: int = 0
+    calls: tuple[Call, ...] = ()
+    forwards: tuple[Forward, ...] = ()
+    events: tuple[Event, ...] = ()
+    closed: tuple[str, ...] = ()
+    stuck: str = ""
+
+
+IDLE: Final = UnderWay()
+
+
+class State(NamedTuple):
+    """The state that lasts, and beside it what the step under way has done so far.
+
+    `writes` counts the writes of the run; `running` is the running total, kept where the variant `total` asks for
+    one.
     """
 
     max_size_bytes: int
@@ -87,12 +124,7 @@ class State(NamedTuple):
     flushes: int = 0
     writes: int = 0
     running: int = 0
-    called: int = 0
-    calls: tuple[Call, ...] = ()
-    forwards: tuple[Forward, ...] = ()
-    rows: tuple[Row, ...] = ()
-    closed: tuple[str, ...] = ()
-    stuck: str = ""
+    under_way: UnderWay = IDLE
 
 
 class Change(NamedTuple):
@@ -130,14 +162,17 @@ def with_space(state: State, ns: str, space: Space) -> State:
     return state._replace(spaces={**state.spaces, ns: space})
 
 
-def told(state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None) -> State:
+def with_event(state: State, event: Event) -> State:
     """The state with one more event of the step under way."""
-    size_bytes = None if node is None else node.size_bytes
-    dirty = None if node is None else node.is_dirty
-    row = Row(rule, op, cause, total_bytes(state), ns, key, size_bytes, dirty)
-    return state._replace(rows=(*state.rows, row))
+    now = state.under_way
+    return state._replace(under_way=now._replace(events=(*now.events, event)))
+
+
+def told(state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None) -> State:
+    """The state with one more event about an entry, or about a key that has none."""
+    return with_event(state, Event(rule, op, total_bytes(state), ns, key, node, cause))
 
 
 def noted(state: State, rule: Rule, op: str, ns: str | None = None, value: str | None = None) -> State:
     """The state with one more event that is about no entry."""
-    return state._replace(rows=(*state.rows, Row(rule, op, None, total_bytes(state), ns, value=value)))
+    return with_event(state, Event(rule, op, total_bytes(state), ns, value=value))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import lookups, ops, spaces, stores, writes
+from entrycache_reference.kafka_streams import lookups, namespaces, ops, stores, writes
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.environment import Environment
 from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, Unanswered
-from entrycache_reference.kafka_streams.state import State, Step
+from entrycache_reference.kafka_streams.rows import rows_of
+from entrycache_reference.kafka_streams.state import IDLE, State, Step
 from entrycache_reference.rules import Rule, rule
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
@@ -21,12 +23,12 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     ops.ReverseRange: lookups.reverse_range,
     ops.All: lookups.all_,
     ops.ReverseAll: lookups.reverse_all,
-    ops.Listen: spaces.listen,
-    ops.Flush: spaces.flush,
-    ops.Evict: spaces.evict,
-    ops.Clear: spaces.clear,
-    ops.Close: spaces.close,
-    ops.Resize: spaces.resize,
+    ops.Listen: namespaces.listen,
+    ops.Flush: namespaces.flush,
+    ops.Evict: namespaces.evict,
+    ops.Clear: namespaces.clear,
+    ops.Close: namespaces.close,
+    ops.Resize: namespaces.resize,
     ops.Usage: lookups.usage,
     ops.Metrics: lookups.metrics,
     ops.StorePut: stores.store_put,
@@ -45,13 +47,18 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
 @rule(Rule.K_LISTEN_2)
 def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
     """One operation, in a step of its own or inside a call."""
-    return FUNCTIONS[type(event)](state, event, config, perform, stores.receive)
+    return FUNCTIONS[type(event)](state, event, config, environment())
+
+
+def environment() -> Environment:
+    """What goes round a step: each step inside a call is performed here again."""
+    return Environment(perform, stores.receive)
 
 
 @rule(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2)
 def step(state: State, event: ops.Op, config: Config) -> Step:
     """What one event makes of a state. Pure and total: the state that came in is never changed."""
     after, answer = perform(state, event, config)
-    settled = after._replace(called=0, calls=(), forwards=(), rows=(), closed=(), stuck="")
-    answered = Unanswered(after.stuck) if after.stuck else answer
-    return Step(settled, Outcome(answered, after.calls, after.forwards), after.rows)
+    done = after.under_way
+    answered = Unanswered(done.stuck) if done.stuck else answer
+    return Step(after._replace(under_way=IDLE), Outcome(answered, done.calls, done.forwards), rows_of(done.events))

@@ -1,4 +1,7 @@
-"""Level `store`: caching stores over in-memory stores. Every read is the last write, and nothing is lost."""
+"""Level `store`: caching stores over in-memory stores. Every read is the last write, and nothing is lost.
+
+Beside: CachingKeyValueStore.putAndMaybeForward, .getInternal, KafkaStreams.getCacheSizePerThread (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, performed
+from entrycache_reference.kafka_streams.environment import Environment
+from entrycache_reference.kafka_streams.listeners import performed
 from entrycache_reference.kafka_streams.lookups import is_between, keys_between
+from entrycache_reference.kafka_streams.namespaces import flush
 from entrycache_reference.kafka_streams.ops import (
     Flush,
     OnForward,
@@ -22,8 +27,15 @@ from entrycache_reference.kafka_streams.ops import (
 )
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listed, Shared, Value
 from entrycache_reference.kafka_streams.size import in_order, size_bytes
-from entrycache_reference.kafka_streams.spaces import flush
-from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Listener,
+    Node,
+    State,
+    Store,
+    space_of,
+    with_space,
+)
 from entrycache_reference.kafka_streams.writes import answered, looked, put_node
 from entrycache_reference.rules import Rule, rule
 
@@ -60,7 +72,7 @@ def lies_below(inner: Mapping[str, str], key: str, value: str | None) -> Mapping
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
-def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, perform: Perform) -> State:
+def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment) -> State:
     """A caching store gets its dirty entries: all of them go to the store below, then they are passed on.
 
     So whatever is done downstream meets a store that holds the last write of every key. A tombstone of a key
@@ -68,7 +80,7 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     passed on. Variant `delivery`: each entry is written below and passed on before the next is looked at.
     """
     if config.variants.delivery is Delivery.ONE_BY_ONE:
-        return receive_one_by_one(state, name, entries, config, perform)
+        return receive_one_by_one(state, name, entries, config, env)
     after = state
     known: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
@@ -78,15 +90,15 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
             after = with_store(after, name, store._replace(inner=lies_below(store.inner, key, node.value)))
     for key, node in known:
         if store_of(after, name).passed_on.get(key, -1) < node.write:
-            after = pass_on(after, name, key, node, config, perform)
+            after = pass_on(after, name, key, node, config, env)
     return after
 
 
 @rule(Rule.K_STORE_9, Rule.K_STORE_3)
 def receive_one_by_one(
-    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, perform: Perform
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment
 ) -> State:
-    """The released reading: what is done downstream meets a store that lacks the entries after this one.
+    """As the releases do it: what is done downstream meets a store that lacks the entries after this one.
 
     Their cached copies are clean by then, so whatever takes one of them out of the cache brings back what lies
     below, until its turn comes; and its turn comes also where a later write of the key has overtaken it.
@@ -96,30 +108,33 @@ def receive_one_by_one(
         store = store_of(after, name)
         if node.value is not None or key in store.inner:
             below = store._replace(inner=lies_below(store.inner, key, node.value))
-            after = pass_on(with_store(after, name, below), name, key, node, config, perform)
+            after = pass_on(with_store(after, name, below), name, key, node, config, env)
     return after
 
 
 @rule(Rule.K_STORE_4, Rule.K_STORE_5)
-def pass_on(state: State, name: str, key: str, node: Node, config: Config, perform: Perform) -> State:
+def pass_on(state: State, name: str, key: str, node: Node, config: Config, env: Environment) -> State:
     """Forward one entry downstream, and do there what is to be done for that key."""
-    at = len(state.forwards)
+    at = len(state.under_way.forwards)
     store = store_of(state, name)
     noted = with_store(state, name, store._replace(passed_on={**store.passed_on, key: node.write}))
-    begun = noted._replace(forwards=(*state.forwards, Forward(name, key, node.value)))
-    after, answers = performed(begun, store.downstream.get(key, ()), config, perform)
-    ended = Forward(name, key, node.value, answers)
-    return after._replace(forwards=(*after.forwards[:at], ended, *after.forwards[at + 1 :]))
+    begun = with_forwards(noted, (*noted.under_way.forwards, Forward(name, key, node.value)))
+    after, answers = performed(begun, store.downstream.get(key, ()), config, env)
+    forwards = after.under_way.forwards
+    return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers), *forwards[at + 1 :]))
+
+
+def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:
+    """The state with these entries passed on downstream in the step under way."""
+    return state._replace(under_way=state.under_way._replace(forwards=forwards))
 
 
 @rule(Rule.K_STORE_1)
-def store_put(
-    state: State, event: StorePut, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_put(state: State, event: StorePut, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write one value: a dirty entry."""
     there = opened(state, event.store)
     node = node_of(event.key, event.value, True, there.writes)
-    return answered(put_node(there, event.store, event.key, node, config, perform, receive), Done())
+    return answered(put_node(there, event.store, event.key, node, config, env), Done())
 
 
 @rule(Rule.K_STORE_1)
@@ -132,9 +147,7 @@ def sought(state: State, name: str, key: str) -> tuple[State, str | None]:
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
-def read_value(
-    state: State, name: str, key: str, config: Config, perform: Perform, receive: Receive
-) -> tuple[Change, str | None]:
+def read_value(state: State, name: str, key: str, config: Config, env: Environment) -> tuple[Change, str | None]:
     """The last write of a key; what is read from the store below is cached, clean."""
     # GUARD: none.
     # DECISION: only what the cache did not have, and the store below has, is cached.
@@ -144,38 +157,32 @@ def read_value(
 
     # EFFECT: the write may evict, itself too.
     # OUTCOME
-    return put_node(after, name, key, node_of(key, value, False, after.writes), config, perform, receive), value
+    return put_node(after, name, key, node_of(key, value, False, after.writes), config, env), value
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
-def store_get(
-    state: State, event: StoreGet, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_get(state: State, event: StoreGet, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read one value."""
-    done, value = read_value(state, event.store, event.key, config, perform, receive)
+    done, value = read_value(state, event.store, event.key, config, env)
     return answered(done, Value(value))
 
 
 @rule(Rule.K_STORE_7, Rule.K_STORE_10)
-def read_to_delete(
-    state: State, name: str, key: str, config: Config, perform: Perform, receive: Receive
-) -> tuple[Change, str | None]:
+def read_to_delete(state: State, name: str, key: str, config: Config, env: Environment) -> tuple[Change, str | None]:
     """What a deletion answers. Variant `delete_read`: it is read as by `store_get`, which may evict and forward."""
     if config.variants.delete_read is DeleteRead.CACHED:
-        return read_value(state, name, key, config, perform, receive)
+        return read_value(state, name, key, config, env)
     after, value = sought(state, name, key)
     return Change(after), value
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_7)
-def store_delete(
-    state: State, event: StoreDelete, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_delete(state: State, event: StoreDelete, config: Config, env: Environment) -> tuple[State, Answer]:
     """Delete one key: a read that caches nothing, then a tombstone, so that nothing comes between the two."""
-    done, value = read_to_delete(state, event.store, event.key, config, perform, receive)
+    done, value = read_to_delete(state, event.store, event.key, config, env)
     if done.error is None:
         node = node_of(event.key, None, True, done.state.writes)
-        done = put_node(done.state, event.store, event.key, node, config, perform, receive)
+        done = put_node(done.state, event.store, event.key, node, config, env)
     return answered(done, Value(value))
 
 
@@ -192,33 +199,25 @@ def merged(state: State, name: str, first: str | None, last: str | None) -> tupl
 
 
 @rule(Rule.K_STORE_8)
-def store_range(
-    state: State, event: StoreRange, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_range(state: State, event: StoreRange, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read a range, both ends included."""
     return merged(state, event.store, event.from_, event.to)
 
 
 @rule(Rule.K_STORE_8)
-def store_all(
-    state: State, event: StoreAll, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_all(state: State, event: StoreAll, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read every key."""
     return merged(state, event.store, None, None)
 
 
 @rule(Rule.K_STORE_2)
-def store_flush(
-    state: State, event: StoreFlush, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_flush(state: State, event: StoreFlush, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write everything that is dirty to the store below, and pass it on."""
-    return flush(opened(state, event.store), Flush(event.store), config, perform, receive)
+    return flush(opened(state, event.store), Flush(event.store), config, env)
 
 
 @rule(Rule.K_STORE_2)
-def store_inner(
-    state: State, event: StoreInner, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def store_inner(state: State, event: StoreInner, config: Config, env: Environment) -> tuple[State, Answer]:
     """What lies in the store below, by key."""
     after = opened(state, event.store)
     inner = store_of(after, event.store).inner
@@ -226,9 +225,7 @@ def store_inner(
 
 
 @rule(Rule.K_STORE_5)
-def on_forward(
-    state: State, event: OnForward, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def on_forward(state: State, event: OnForward, config: Config, env: Environment) -> tuple[State, Answer]:
     """What is done downstream for a key from now on."""
     after = opened(state, event.store)
     store = store_of(after, event.store)
@@ -237,7 +234,7 @@ def on_forward(
 
 
 @rule(Rule.K_SHARE_1)
-def share(state: State, event: Share, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def share(state: State, event: Share, config: Config, env: Environment) -> tuple[State, Answer]:
     """The bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
     takers = event.threads + (1 if event.global_thread else 0)
     return state, Shared(event.total_bytes if event.threads == 0 else event.total_bytes // takers)

@@ -1,15 +1,17 @@
-"""What becomes of dirty entries that their listener has not taken: the promise, and two readings of the releases.
+"""What becomes of dirty entries that their listener has not taken: the promise, and two variants of the releases.
 
 The promise is that everything stays as it was. Under `undelivered_eviction` `lost` the entry to be evicted has left
 before anybody was asked; where there is no listener its key stays among the dirty ones, and a later handing over ends
 at it. Under `failed_flush` `clean` the other entries are clean from before the call on.
+
+Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations
 
 from entrycache_reference.kafka_streams.config import Config, FailedFlush, UndeliveredEviction
+from entrycache_reference.kafka_streams.named_cache import removed
 from entrycache_reference.kafka_streams.running import Held, is_open
-from entrycache_reference.kafka_streams.space import removed
 from entrycache_reference.kafka_streams.state import Space, State, space_of, told, with_space
 from entrycache_reference.rules import Rule, rule
 

@@ -1,14 +1,18 @@
-"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows."""
+"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows.
+
+Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, .delete (kafka-streams 4.3.1)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.deliver import Perform, Receive, evict_eldest
+from entrycache_reference.kafka_streams.environment import Environment
+from entrycache_reference.kafka_streams.flush import evict_eldest
+from entrycache_reference.kafka_streams.named_cache import looked_up, removed, written
 from entrycache_reference.kafka_streams.ops import Delete, Put, PutAll, PutIfAbsent, Write
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Deleted, Done, ErrorKind, Failed, Offered
 from entrycache_reference.kafka_streams.running import booked, held, holds_entries, limited_bytes
 from entrycache_reference.kafka_streams.size import size_bytes
-from entrycache_reference.kafka_streams.space import looked_up, removed, written
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, told, with_space
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
@@ -38,11 +42,11 @@ def write_node(state: State, ns: str, key: str, node: Node) -> State:
 
 
 @rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
-def relieve(state: State, ns: str, config: Config, perform: Perform, receive: Receive) -> Change:
+def maybe_evict(state: State, ns: str, config: Config, env: Environment) -> Change:
     """Evict from the namespace that was written while the total is above the limit and it holds entries."""
     after, own = state, held(state, ns)
     while limited_bytes(after, config) > after.max_size_bytes and holds_entries(after, own, config):
-        done = evict_eldest(after, ns, config, perform, receive)
+        done = evict_eldest(after, ns, config, env)
         if done.error is not None:
             return done
         settled = booked(after, done.state, own, config)
@@ -51,7 +55,7 @@ def relieve(state: State, ns: str, config: Config, perform: Perform, receive: Re
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_4, Rule.K_PUT_5)
-def put_node(state: State, ns: str, key: str, node: Node, config: Config, perform: Perform, receive: Receive) -> Change:
+def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: Environment) -> Change:
     """Write one entry and let the namespace pay for the overflow."""
     # GUARD: a clean write must not hide a dirty one; the attempt counts.
     counted = opened(state, ns)._replace(puts=state.puts + 1)
@@ -62,7 +66,7 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, perfor
     # EFFECT: the write, then the overflow, which may take it again.
     # OUTCOME
     wrote = booked(counted, write_node(counted, ns, key, node), held(counted, ns), config)
-    return relieve(wrote, ns, config, perform, receive)
+    return maybe_evict(wrote, ns, config, env)
 
 
 def answered(change: Change, answer: Answer) -> tuple[State, Answer]:
@@ -71,18 +75,18 @@ def answered(change: Change, answer: Answer) -> tuple[State, Answer]:
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_4)
-def put(state: State, event: Put, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def put(state: State, event: Put, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write one entry."""
     node = node_of(event, state.writes)
-    return answered(put_node(state, event.ns, event.key, node, config, perform, receive), Done())
+    return answered(put_node(state, event.ns, event.key, node, config, env), Done())
 
 
 @rule(Rule.K_PUT_6)
-def put_all(state: State, event: PutAll, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def put_all(state: State, event: PutAll, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write entries one by one; what was written before an error stays."""
     after = state
     for write in event.entries:
-        done = put_node(after, event.ns, write.key, node_of(write, after.writes), config, perform, receive)
+        done = put_node(after, event.ns, write.key, node_of(write, after.writes), config, env)
         if done.error is not None:
             return done.state, Failed(done.error)
         after = done.state
@@ -90,9 +94,7 @@ def put_all(state: State, event: PutAll, config: Config, perform: Perform, recei
 
 
 @rule(Rule.K_PUT_7, Rule.K_PUT_8)
-def put_if_absent(
-    state: State, event: PutIfAbsent, config: Config, perform: Perform, receive: Receive
-) -> tuple[State, Answer]:
+def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write one entry unless the key is there. The lookup counts, and the overflow is paid either way."""
     # GUARD: none.
     # DECISION: the lookup.
@@ -106,7 +108,7 @@ def put_if_absent(
     if found is None:
         wrote = write_node(after, event.ns, event.key, node_of(event, after.writes))
         after = booked(after, wrote, held(after, event.ns), config)
-    done = relieve(after, event.ns, config, perform, receive)
+    done = maybe_evict(after, event.ns, config, env)
     if done.error is None and found is None:
         done = Change(done.state._replace(puts=done.state.puts + 1))
 
@@ -123,7 +125,7 @@ def looked(state: State, ns: str, key: str) -> State:
 
 
 @rule(Rule.K_DELETE_1, Rule.K_DELETE_2)
-def delete(state: State, event: Delete, config: Config, perform: Perform, receive: Receive) -> tuple[State, Answer]:
+def delete(state: State, event: Delete, config: Config, env: Environment) -> tuple[State, Answer]:
     """Remove one key; nobody is told, nothing is counted."""
     # GUARD: what is not there cannot be removed.
     node = space_of(state, event.ns).nodes.get(event.key)

@@ -67,7 +67,7 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """Readings that differ between releases; the defaults are the norm."""
+    """What differs between releases; the defaults are the norm."""
 
     requeue_budget: RequeueBudget = RequeueBudget.SHARED
     count_floor: CountFloor = CountFloor.NONE

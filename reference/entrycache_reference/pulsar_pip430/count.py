@@ -1,12 +1,15 @@
-"""The operations `mark_read` and `expect_read`: the count of expected reads."""
+"""The operations `mark_read` and `expect_read`: the count of expected reads.
+
+Beside: EntryReadCountHandlerImpl.markRead, .incrementExpectedReadCount (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import entry_at, with_entry
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor
-from entrycache_reference.pulsar_pip430.events import entry_row
 from entrycache_reference.pulsar_pip430.ops import ExpectRead, MarkRead
 from entrycache_reference.pulsar_pip430.outcomes import Counted
+from entrycache_reference.pulsar_pip430.rows import entry_row
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
 

@@ -1,4 +1,7 @@
-"""The active-cursor container of one cache: `cursor_add` to `should_cache`."""
+"""The active-cursor container of one cache: `cursor_add` to `should_cache`.
+
+Beside: ActiveManagedCursorContainerImpl.add, .updateCursor, .removeCursor, .size (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Mapping
 
 from entrycache_reference.pulsar_pip430.change import cache_of
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.events import cursor_row
 from entrycache_reference.pulsar_pip430.ops import (
     CursorAdd,
     CursorMove,
@@ -26,6 +28,7 @@ from entrycache_reference.pulsar_pip430.outcomes import (
     SlowestAt,
     Wanted,
 )
+from entrycache_reference.pulsar_pip430.rows import cursor_row
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
@@ -56,8 +59,8 @@ def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
     after = placed(state, event.cache, event.cursor, event.pos)
 
     # OUTCOME
-    law = Rule.CURSOR_2 if is_member else Rule.CURSOR_1
-    return Step(after, Done(), (cursor_row(law, "CURSOR_ADD", after, event.cache, event.cursor, event.pos),))
+    rule = Rule.CURSOR_2 if is_member else Rule.CURSOR_1
+    return Step(after, Done(), (cursor_row(rule, "CURSOR_ADD", after, event.cache, event.cursor, event.pos),))
 
 
 @rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13)
@@ -142,7 +145,7 @@ def cursors(state: State, event: Cursors, config: Config) -> Step:
 
 @rule(Rule.CURSOR_11)
 def in_grace(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
-    """Whether the grace period goes on: two clock readings, each in whole milliseconds."""
+    """Whether the grace period goes on: two looks at the clock, each in whole milliseconds."""
     now_millis = now_nanos // NANOS_A_MILLISECOND
     start_millis = cache.grace_start_nanos // NANOS_A_MILLISECOND
     return now_millis - start_millis < grace_millis

@@ -1,4 +1,7 @@
-"""The decision of a pass about the slot at the head of the removal queue, as a table."""
+"""The decision of a pass about the slot at the head of the removal queue, as a table.
+
+Beside: RangeCacheRemovalQueue.shouldRequeue, EntryReadCountHandler.hasExpectedReads (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

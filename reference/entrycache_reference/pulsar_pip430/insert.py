@@ -1,12 +1,15 @@
-"""One entry enters a cache, or does not; what that triggers is a matter of `trigger`."""
+"""One entry enters a cache, or does not; what that triggers is a matter of `trigger`.
+
+Beside: RangeEntryCacheImpl.insert, RangeCache.put, EntryReadCountHandlerImpl.maybeCreate (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import add_entry, entry_at, with_entry, without_claims
 from entrycache_reference.pulsar_pip430.config import Config, DuplicateCount, ZeroReads
-from entrycache_reference.pulsar_pip430.events import absent_row, entry_row
 from entrycache_reference.pulsar_pip430.ops import Insert
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Inserted, Refused
+from entrycache_reference.pulsar_pip430.rows import absent_row, entry_row
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, Absent, Reads

@@ -1,4 +1,7 @@
-"""The two thresholds of the manager's bytes."""
+"""The two thresholds of the manager's bytes.
+
+Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

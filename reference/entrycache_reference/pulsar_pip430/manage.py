@@ -1,4 +1,7 @@
-"""The operations `configure`, `invalidate_before`, `invalidate_ledger`, `remove_cache` and `metrics`."""
+"""The operations `configure`, `invalidate_before`, `invalidate_ledger`, `remove_cache` and `metrics`.
+
+Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .removeEntryCache (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import json
 
 from entrycache_reference.pulsar_pip430.change import cache_of
 from entrycache_reference.pulsar_pip430.config import Config, Settings
-from entrycache_reference.pulsar_pip430.events import close_row, value_row
 from entrycache_reference.pulsar_pip430.ops import (
     Clear,
     Configure,
@@ -17,6 +19,7 @@ from entrycache_reference.pulsar_pip430.ops import (
 )
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Done, ErrorKind, Refused
 from entrycache_reference.pulsar_pip430.remove import removal
+from entrycache_reference.pulsar_pip430.rows import close_row, value_row
 from entrycache_reference.pulsar_pip430.state import Part, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT

@@ -1,34 +1,37 @@
-"""The two passes over the removal queue: a fold of the decision table from the head on."""
+"""The two passes over the removal queue: a fold of the decision table from the head on.
+
+Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from enum import Enum
+from typing import NamedTuple
 
 from entrycache_reference.pulsar_pip430.change import without_claims
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
 from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line, decide
-from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Removed
-from entrycache_reference.pulsar_pip430.state import Cache, Entry, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.pass_events import Decided, Origin, Pass, PassKind, rows_of
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
-
-class Origin(Enum):
-    """Who asked for a pass: an insert that crossed the trigger, the periodic task, or a call of its own."""
-
-    TRIGGER = "TRIGGER"
-    CYCLE = "CYCLE"
-    CALL = "CALL"
-
-
-class PassKind(Enum):
-    """Why a pass runs."""
-
-    TIME = "TIME"
-    SIZE = "SIZE"
+__all__ = [
+    "Origin",
+    "PassKind",
+    "cutoff",
+    "evict",
+    "expire",
+    "halts",
+    "is_late",
+    "put_back",
+    "remaining",
+    "requeued",
+    "run_pass",
+    "without",
+]
 
 
 @rule(Rule.EXPIRE_1, Rule.EVICT_5)
@@ -81,6 +84,13 @@ def remaining(kind: PassKind, bound: int, freed_bytes: int) -> int:
     return bound if kind is PassKind.TIME else bound - freed_bytes
 
 
+class Copies(NamedTuple):
+    """The caches and the queue of a pass, which it may change: copies of those of the state."""
+
+    caches: dict[CacheName, Cache]
+    queue: deque[Slot | None]
+
+
 def without(caches: dict[CacheName, Cache], slot: Slot) -> None:
     """Take an entry out of its cache, in the pass's own copy of the caches."""
     cache = caches[slot.cache]
@@ -96,125 +106,50 @@ def replaced(caches: dict[CacheName, Cache], slot: Slot, entry: Entry) -> None:
     caches[slot.cache] = cache._replace(entries={**cache.entries, slot.pos: entry})
 
 
+@rule(Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3)
+def carried_out(line: Line, state: State, config: Config, own: Copies, slot: Slot) -> Entry | None:
+    """Remove an entry, or put it at the tail again, and then answer it as it stands there."""
+    entry = own.caches[slot.cache].entries[slot.pos]
+    if line.action is Action.REMOVE:
+        without(own.caches, slot)
+        return None
+    after = requeued(entry, state.now_nanos, line.action, config)
+    replaced(own.caches, slot, after)
+    put_back(own.queue, slot)
+    return after
+
+
 @rule(Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_4, Rule.EVICT_7, Rule.EVICT_8, Rule.EXPIRE_2, Rule.LIVENESS_1)
 def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL) -> Step:
     """Take slots from the head and decide about each, until the pass halts or no slot is left."""
-    caches = dict(state.caches)
-    queue = deque(state.queue)
-    size_bytes = state.size_bytes
-    entries_removed = 0
+    own = Copies(dict(state.caches), deque(state.queue))
+    events: list[Decided] = []
     freed_bytes = 0
-    stopped = False
-    looked_at = 0
-    head_stamp: int | None = None
-    removed: set[Slot] = set()
-    rows = [pass_row(state, "PASS_BEGIN", kind, bound, state.size_bytes, None, None, origin)]
-
-    while queue and not stopped:
-        slot = queue[0]
-        entry = None if slot is None else caches[slot.cache].entries[slot.pos]
+    while own.queue and not (events and events[-1].halted):
+        slot = own.queue[0]
+        entry = None if slot is None else own.caches[slot.cache].entries[slot.pos]
         bound_now = remaining(kind, bound, freed_bytes)
-        looked_at += 1
         line = decide(entry, halts(kind, bound_now, entry), state.settings)
-        if is_late(kind, looked_at, len(state.queue), config):
+        if is_late(kind, len(events) + 1, len(state.queue), config):
             line = unspared(line)
+        again = None
+        if line.action is not Action.STOP:
+            own.queue.popleft()
+            if slot is not None and entry is not None:
+                again = carried_out(line, state, config, own, slot)
+                freed_bytes += entry.size_bytes if again is None else 0
+        events.append(Decided(line, bound_now, freed_bytes, slot, entry, again))
 
-        if line.action is Action.STOP:
-            stopped = True
-            head_stamp = None if entry is None else entry.stamp_nanos
-        elif slot is None or entry is None:
-            queue.popleft()
-            rows.append(pass_row(state, "TOMBSTONE", kind, bound_now, size_bytes, None, line.rule, None))
-        elif line.action is Action.REMOVE:
-            queue.popleft()
-            without(caches, slot)
-            size_bytes -= entry.size_bytes
-            freed_bytes += entry.size_bytes
-            entries_removed += 1
-            removed.add(slot)
-            rows.append(slot_row(state, "EVICT", kind.value, bound_now, size_bytes, slot, entry, line.rule))
-        else:
-            queue.popleft()
-            after = requeued(entry, state.now_nanos, line.action, config)
-            replaced(caches, slot, after)
-            put_back(queue, slot)
-            cause = "ACCESSED" if line.action is Action.REQUEUE_ACCESSED else "EXPECTED_READS"
-            row = slot_row(state, "REQUEUE", cause, bound_now, size_bytes, slot, entry, line.rule)
-            rows.append(row._replace(requeues=after.requeues, new_stamp_ns=after.stamp_nanos))
-
-    bound_now = remaining(kind, bound, freed_bytes)
-    end = end_rule(kind, stopped)
-    rows.append(pass_row(state, "PASS_END", kind, bound_now, size_bytes, head_stamp, end, origin))
+    removed = [event.slot for event in events if event.removed and event.slot is not None]
     left = state._replace(
-        caches=caches,
-        queue=tuple(queue),
-        size_bytes=size_bytes,
+        caches=own.caches,
+        queue=tuple(own.queue),
+        size_bytes=state.size_bytes - freed_bytes,
         holds=without_claims(state.holds, frozenset(removed)),
-        counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + entries_removed),
+        counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(removed)),
     )
-    return Step(left, Removed(entries_removed, freed_bytes), tuple(rows))
-
-
-def end_rule(kind: PassKind, stopped: bool) -> Rule:
-    """Why the pass ended: at a live head, or because no slot was left."""
-    if stopped:
-        return Rule.EVICT_2
-    return Rule.EXPIRE_2 if kind is PassKind.TIME else Rule.EVICT_4
-
-
-def pass_row(
-    state: State,
-    op: str,
-    kind: PassKind,
-    bound: int,
-    size_bytes: int,
-    head_stamp: int | None,
-    rule_: Rule | None,
-    origin: Origin | None,
-) -> Row:
-    """A row of a pass that is about no live entry."""
-    begin = Rule.EXPIRE_1 if kind is PassKind.TIME else Rule.EVICT_4
-    size_pass = kind is PassKind.SIZE and op != "TOMBSTONE"
-    return Row(
-        begin if rule_ is None else rule_,
-        op,
-        kind.value,
-        state.now_nanos,
-        size_bytes,
-        origin=None if origin is None else origin.value,
-        stamp_ns=head_stamp,
-        bound=bound,
-        max_requeues=state.settings.max_requeues,
-        extend_accessed=state.settings.extend_recently_accessed,
-        trigger_bytes=trigger_bytes(state) if size_pass else None,
-        target_bytes=target_bytes(state) if size_pass else None,
-        manager_bytes=size_bytes,
-    )
-
-
-def slot_row(
-    state: State, op: str, cause: str, bound: int, size_bytes: int, slot: Slot, entry: Entry, rule_: Rule
-) -> Row:
-    """A row of a pass about a live entry, as it was before the event."""
-    return Row(
-        rule_,
-        op,
-        cause,
-        state.now_nanos,
-        size_bytes,
-        cache=slot.cache,
-        ledger_id=slot.pos.ledger,
-        entry_id=slot.pos.entry,
-        size_bytes=entry.size_bytes,
-        expected_reads=entry.expected_reads,
-        requeues=entry.requeues,
-        accessed=entry.accessed,
-        stamp_ns=entry.stamp_nanos,
-        bound=bound,
-        max_requeues=state.settings.max_requeues,
-        extend_accessed=state.settings.extend_recently_accessed,
-        manager_bytes=size_bytes,
-    )
+    done = Pass(state, kind, origin, bound, remaining(kind, bound, freed_bytes), tuple(events))
+    return Step(left, Removed(len(removed), freed_bytes), rows_of(done))
 
 
 @rule(Rule.EXPIRE_3, Rule.EXPIRE_5)

@@ -1,30 +1,26 @@
-"""The operations `remove_range` and `clear`: entries leave by a call."""
+"""The operations `remove_range` and `clear`: entries leave by a call.
+
+Beside: RangeCache.removeRange, .clear (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from entrycache_reference.pulsar_pip430.change import cache_of, drop_entries, positions_between
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.events import entry_row
 from entrycache_reference.pulsar_pip430.ops import Clear, RemoveRange
 from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.pulsar_pip430.state import Row, State, Step
+from entrycache_reference.pulsar_pip430.rows import removed_rows
+from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 
 @rule(Rule.INVALIDATE_5, Rule.INVALIDATE_6, Rule.STATE_8)
-def removal(state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str) -> Step:
+def removal(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
     """Remove these entries of one cache, one row each, and answer their number and bytes."""
-    entries = cache_of(state, name).entries
     after = drop_entries(state, name, positions)
-    rows: tuple[Row, ...] = ()
-    bytes_left = state.size_bytes
-    for pos in positions:
-        entry = entries[pos]
-        bytes_left -= entry.size_bytes
-        row = entry_row(law, "REMOVE", cause, after, name, pos, entry, entry.expected_reads)
-        rows += (row._replace(bytes_after=bytes_left, manager_bytes=bytes_left),)
-    return Step(after, Removed(len(positions), state.size_bytes - bytes_left), rows)
+    freed_bytes = sum(cache_of(state, name).entries[pos].size_bytes for pos in positions)
+    return Step(after, Removed(len(positions), freed_bytes), removed_rows(rule, cause, state, name, positions))
 
 
 @rule(Rule.INVALIDATE_1, Rule.INVALIDATE_2, Rule.INVALIDATE_3)

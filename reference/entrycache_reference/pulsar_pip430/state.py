@@ -1,4 +1,7 @@
-"""What the caches of one broker hold, and what a step hands back."""
+"""What the caches of one broker hold, and what a step hands back.
+
+Beside: RangeCacheRemovalQueue, EntryReadCountHandlerImpl (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 

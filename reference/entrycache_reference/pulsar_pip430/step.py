@@ -1,29 +1,43 @@
-"""One step: dispatch by the type of the event, one function an operation."""
+"""One step: dispatch by the type of the event, one function an operation.
+
+Beside: RangeEntryCacheManagerImpl.getEntryCache (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import count, cursors, look, manage, ops, passes, read, reads, remove, trigger
+from entrycache_reference.pulsar_pip430 import (
+    count,
+    cursors,
+    lookup,
+    manage,
+    ops,
+    passes,
+    remove,
+    storage_reads,
+    trigger,
+    views,
+)
 from entrycache_reference.pulsar_pip430.change import EMPTY, cache_of
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.events import open_row
 from entrycache_reference.pulsar_pip430.outcomes import Refused
+from entrycache_reference.pulsar_pip430.rows import open_row
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Insert: trigger.offer,
-    ops.Get: read.get,
-    ops.GetRange: read.get_range,
-    ops.Exists: read.exists,
+    ops.Get: lookup.get,
+    ops.GetRange: lookup.get_range,
+    ops.Exists: lookup.exists,
     ops.RemoveRange: remove.remove_range,
     ops.Clear: remove.clear,
-    ops.Usage: look.usage,
-    ops.Observe: look.observe,
-    ops.Advance: look.advance,
+    ops.Usage: views.usage,
+    ops.Observe: views.observe,
+    ops.Advance: views.advance,
     ops.Expire: passes.expire,
     ops.Evict: passes.evict,
     ops.MarkRead: count.mark_read,
@@ -35,9 +49,9 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.InvalidateLedger: manage.invalidate_ledger,
     ops.RemoveCache: manage.remove_cache,
     ops.Metrics: manage.metrics,
-    ops.Read: reads.read,
-    ops.ReadOne: reads.read_one,
-    ops.Release: reads.release,
+    ops.Read: storage_reads.read,
+    ops.ReadOne: storage_reads.read_one,
+    ops.Release: storage_reads.release,
     ops.CursorAdd: cursors.cursor_add,
     ops.CursorMove: cursors.cursor_move,
     ops.CursorRemove: cursors.cursor_remove,

@@ -1,4 +1,7 @@
-"""The size pass that keeps the bytes below their limit: `insert`, `cycle` and `run_scheduled` ask for it."""
+"""The size pass that keeps the bytes below their limit: `insert`, `cycle` and `run_scheduled` ask for it.
+
+Beside: RangeEntryCacheManagerImpl.triggerEvictionWhenNeeded, .doCacheEviction (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def counted_cycle(state: State) -> State:
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_5, Rule.TRIGGER_6, Rule.TRIGGER_8, Rule.METRICS_5)
-def relieve(state: State, config: Config, origin: Origin) -> Step:
+def evict_to_watermark(state: State, config: Config, origin: Origin) -> Step:
     """Run one size pass down to the target, if the bytes are above the trigger and above the target."""
     # GUARD: at or under the trigger, or with nothing above the target, no pass runs.
     need = bytes_over(state)
@@ -36,13 +39,13 @@ def relieve(state: State, config: Config, origin: Origin) -> Step:
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_4)
-def after_insert(state: State, config: Config) -> Step:
+def trigger_when_needed(state: State, config: Config) -> Step:
     """What an insert asks for: a size pass at once, or, with `eviction` manual, the flag for a later one."""
     if state.size_bytes <= trigger_bytes(state):
         return Step(state, NOTHING, ())
     if config.eviction is Eviction.MANUAL:
         return Step(state._replace(is_scheduled=True), NOTHING, ())
-    return relieve(state, config, Origin.TRIGGER)
+    return evict_to_watermark(state, config, Origin.TRIGGER)
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_3, Rule.TRIGGER_4, Rule.TRIGGER_9)
@@ -54,7 +57,7 @@ def offer(state: State, event: Insert, config: Config, cause: str = "ADD") -> St
         return added
 
     # DECISION and EFFECT: the pass comes after the entry, and may take it.
-    relieved = after_insert(added.state, config)
+    relieved = trigger_when_needed(added.state, config)
     if relieved.state is added.state:
         return added
 
@@ -70,7 +73,7 @@ def cycle(state: State, event: Cycle, config: Config) -> Step:
     # DECISION and EFFECT: both passes at once, whatever `eviction` says; the flag stays.
     cutoff = state.now_nanos - state.settings.ttl_nanos
     expired = passes.run_pass(state, PassKind.TIME, cutoff, config, Origin.CYCLE)
-    relieved = relieve(expired.state, config, Origin.CYCLE)
+    relieved = evict_to_watermark(expired.state, config, Origin.CYCLE)
 
     # OUTCOME: what both removed.
     parts = (Part(state, Expire(), expired), *relieved.parts)
@@ -98,4 +101,4 @@ def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
 
     # DECISION and EFFECT: the flag is cleared, whether there is still something to free or not.
     # OUTCOME: what the pass removed.
-    return relieve(state._replace(is_scheduled=False), config, Origin.TRIGGER)
+    return evict_to_watermark(state._replace(is_scheduled=False), config, Origin.TRIGGER)

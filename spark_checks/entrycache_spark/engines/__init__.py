@@ -1,1 +1,1 @@
-"""The evaluators of an audit: Spark, DuckDB on one machine, and replay through the reference."""
+"""The SQL engines of an audit: Spark, and DuckDB on one machine. A system's replay stands in its folder."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_trace.files import Part
-from entrycache_trace.schema import AUDIT_COLUMNS, ROW_SCHEMA
+from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 
 try:
     import duckdb
@@ -25,9 +25,7 @@ KEPT_ROWS: Final = 500_000
 class LocalEngine:
     """One in-memory DuckDB connection over the parts of a trace."""
 
-    def __init__(
-        self, parts: Sequence[Part], threads: int | None = None, columns: Sequence[str] = AUDIT_COLUMNS
-    ) -> None:
+    def __init__(self, parts: Sequence[Part], threads: int | None = None, columns: Sequence[str] = COLUMNS) -> None:
         self._connection = duckdb.connect()
         if threads is not None:
             self._connection.execute(f"set threads = {threads}")

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_trace.files import Part
-from entrycache_trace.schema import AUDIT_COLUMNS, ROW_SCHEMA
+from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 
 try:
     from pyspark.errors import PySparkException
@@ -33,12 +33,6 @@ ROWS_PER_TASK: Final = 1_000_000
 """Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
 
 KEPT_ROWS: Final = 500_000
-
-WINDOW_ROWS: Final = 65_536
-"""Rows of kafka-streams that one window keeps in memory before it goes to disk; many windows stand on one another.
-
-Fewer would not do either: what went to disk is read back through a buffer of 1 MiB for each such piece.
-"""
 
 DRIVER_MEMORY: Final = "3g"
 """Heap where the master is local and `SPARK_DRIVER_MEMORY` does not say; Spark's own 1g is too little for 10^6 rows."""
@@ -79,14 +73,15 @@ class SparkEngine:
         directory: Path,
         parts: Sequence[Part],
         master: str = "local[*]",
-        columns: Sequence[str] = AUDIT_COLUMNS,
+        columns: Sequence[str] = COLUMNS,
+        window_rows: int | None = None,
     ) -> None:
         self._spark = session(master)
         self._spark.conf.set("spark.sql.ansi.enabled", "false")
         rows = sum(part.rows for part in parts)
         partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        in_memory = WINDOW_ROWS if "key_hash" in columns else 2**31 - 1
+        in_memory = 2**31 - 1 if window_rows is None else window_rows
         self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(in_memory))
         kinds = ", ".join(f"{name} {_kind(name)}" for name in columns)
         path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))

@@ -9,6 +9,7 @@ from entrycache_conformance.systems.kafka_streams.explain import explain
 from entrycache_conformance.systems.kafka_streams.fast import FAST
 from entrycache_conformance.systems.kafka_streams.fit import unfit
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
+from entrycache_conformance.systems.kafka_streams.jvm import KAFKA_STREAMS
 from entrycache_conformance.systems.kafka_streams.limits import Limits
 from entrycache_conformance.systems.kafka_streams.plan import plan
 from entrycache_conformance.systems.kafka_streams.state_text import state_text
@@ -52,6 +53,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        telling={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),
         unfit=unfit,
@@ -60,7 +62,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     blame=explain,
     fast=FAST,
     faults=faults.FAULTS,
-    family="kafka-streams",
+    jvm=KAFKA_STREAMS,
     histories=Histories(
         tuple(Kind),
         make_history,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from entrycache_protocol import limits
@@ -27,3 +28,7 @@ class Limits(limits.Limits):
     def keeps_rules_out(self) -> bool:
         """Without null positions their rules can hardly be met."""
         return not self.null_positions
+
+    def lifted(self) -> Limits:
+        """Ties at the tail make wrong ranks, and an answer all the same."""
+        return dataclasses.replace(self, max_steps=None, tail_ties=True)

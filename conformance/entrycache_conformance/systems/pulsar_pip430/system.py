@@ -9,6 +9,7 @@ from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cell
 from entrycache_conformance.systems.pulsar_pip430.explain import explain
 from entrycache_conformance.systems.pulsar_pip430.fast import FAST
 from entrycache_conformance.systems.pulsar_pip430.fit import unfit
+from entrycache_conformance.systems.pulsar_pip430.jvm import PULSAR
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.pulsar_pip430.plan import plan
 from entrycache_conformance.systems.pulsar_pip430.queue_text import queue_text
@@ -52,13 +53,17 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        telling={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
         unfit=unfit,
+        shows_at=dict.fromkeys(
+            ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
+        ),
     ),
     text=Text("queue", queue_text),
     blame=explain,
     fast=FAST,
     faults=faults.FAULTS,
-    family="pulsar",
+    jvm=PULSAR,
 )

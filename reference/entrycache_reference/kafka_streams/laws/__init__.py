@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.laws import lookups, readings, spaces, stores, writes
+from entrycache_reference.kafka_streams.laws import lookups, namespaces, stores, variants, writes
 from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
@@ -79,9 +79,9 @@ def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
 LAWS: Final[tuple[Law, ...]] = (
     *writes.LAWS,
     *lookups.LAWS,
-    *spaces.LAWS,
+    *namespaces.LAWS,
     *stores.LAWS,
-    *readings.LAWS,
+    *variants.LAWS,
     Law(Rule.K_LIVENESS_1, (), always, is_settled),
     Law(Rule.K_LIVENESS_2, (), always, answers_its_own),
 )

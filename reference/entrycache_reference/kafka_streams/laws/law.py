@@ -57,7 +57,7 @@ def cleans(config: Config) -> bool:
 
 
 def whole(config: Config, cached: Space) -> bool:
-    """Whether each dirty key has its dirty entry; so it is unless a reading loses entries."""
+    """Whether each dirty key has its dirty entry; so it is unless a variant loses entries."""
     return not loses(config) or all(key in cached.nodes and cached.nodes[key].is_dirty for key in cached.dirty)
 
 

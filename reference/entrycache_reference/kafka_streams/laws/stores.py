@@ -194,10 +194,10 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
     return step.outcome.answer == Listed(wanted)
 
 
-READING: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
+OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
 
 LAWS: Final = (
-    Law(Rule.K_STORE_1, READING, _in_agreement, reads_the_last_write),
+    Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
     Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, lies_all_below),
     Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, goes_nowhere),
     Law(Rule.K_STORE_4, (), _disturbed, passes_on_the_last),

@@ -6,8 +6,9 @@ by what is promised under concurrency, not by one exact order.
 
 from __future__ import annotations
 
-from entrycache_reference.kafka_streams.threads.laws import LAWS, Judged, judged
+from entrycache_reference.judged import Break, Event, Judged
+from entrycache_reference.kafka_streams.threads.laws import LAWS, judged
 from entrycache_reference.kafka_streams.threads.order import STATES_MAX
-from entrycache_reference.kafka_streams.threads.record import Break, Event, Record
+from entrycache_reference.kafka_streams.threads.record import Record
 
 __all__ = ["LAWS", "STATES_MAX", "Break", "Event", "Judged", "Record", "judged"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from entrycache_reference.judged import Break, Judged
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.threads import order, rest, values
 from entrycache_reference.kafka_streams.threads.order import STATES_MAX, Shown, TooMany
-from entrycache_reference.kafka_streams.threads.record import Break, Facts, Record, facts_of
+from entrycache_reference.kafka_streams.threads.record import Facts, Record, facts_of
 from entrycache_reference.rules import Rule
 
 
@@ -18,18 +19,6 @@ class Law(NamedTuple):
     rule: Rule
     guard: Callable[[Facts], bool]
     holds: Callable[[Facts], Break | None]
-
-
-class Judged(NamedTuple):
-    """What the laws say of a history.
-
-    `broken`: every rule that is broken, with what shows it; `fired`: the rules that were asked; `undecided`: why a
-    rule that should have been asked was not, in words.
-    """
-
-    broken: tuple[tuple[Rule, Break], ...]
-    fired: frozenset[Rule]
-    undecided: str = ""
 
 
 def _rests(facts: Facts) -> bool:

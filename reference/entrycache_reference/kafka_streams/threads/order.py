@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from entrycache_reference.judged import Break, Event
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.state import State, initial, space_of
 from entrycache_reference.kafka_streams.step import step
-from entrycache_reference.kafka_streams.threads.record import BEFORE, Break, Event, Facts
+from entrycache_reference.kafka_streams.threads.record import BEFORE, Facts
 from entrycache_reference.rules import Rule, rule
 
 Shown = Callable[[Any], Mapping[str, Any]]

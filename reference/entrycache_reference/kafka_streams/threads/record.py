@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from entrycache_reference.judged import Event
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import ErrorKind
@@ -12,17 +13,6 @@ from entrycache_reference.kafka_streams.size import size_bytes
 
 BEFORE: Final = -1
 """The number of the client that the steps before the threads belong to."""
-
-
-class Event(NamedTuple):
-    """One step of a history. `outcome` is its answer as the protocol writes it, with the calls made during it."""
-
-    client: int
-    step: int
-    op: Any
-    start: int
-    end: int
-    outcome: Mapping[str, Any]
 
 
 class Record(NamedTuple):
@@ -40,13 +30,6 @@ class Record(NamedTuple):
     def at_rest(self) -> tuple[Event, ...]:
         """The steps after the threads, in their order."""
         return tuple(event for event in self.events if event.client == self.clients)
-
-
-class Break(NamedTuple):
-    """A promise that was not kept: in words, and the step at which it shows, if it is one step's."""
-
-    said: str
-    event: Event | None = None
 
 
 class Done(NamedTuple):

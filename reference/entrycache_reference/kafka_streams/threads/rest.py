@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from entrycache_reference.judged import Break, Event
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.size import size_bytes
-from entrycache_reference.kafka_streams.threads.record import Break, Event, Facts
+from entrycache_reference.kafka_streams.threads.record import Facts
 from entrycache_reference.rules import Rule, rule
 
 

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from entrycache_reference.judged import Break, Event
 from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.threads.record import Break, Done, Event, Facts, Write
+from entrycache_reference.kafka_streams.threads.record import Done, Facts, Write
 from entrycache_reference.rules import Rule, rule
 
 Place = tuple[str, str]

@@ -13,17 +13,17 @@ from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws import config as settings
 from entrycache_reference.pulsar_pip430.laws import (
     count,
-    cursor,
+    cursor_ranks,
+    cursors,
     deliveries,
     insert,
+    lookup,
     metrics,
     passes,
-    read,
-    readers,
-    reads,
     remove,
     requeue,
     state,
+    storage_reads,
     trigger,
 )
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
@@ -77,18 +77,18 @@ def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bo
 LAWS: Final[tuple[Law, ...]] = (
     *state.LAWS,
     *insert.LAWS,
-    *read.LAWS,
+    *lookup.LAWS,
     *count.LAWS,
     *passes.LAWS,
     *requeue.LAWS,
     *remove.LAWS,
     *trigger.LAWS,
     *settings.LAWS,
-    *reads.LAWS,
+    *storage_reads.LAWS,
     *deliveries.LAWS,
     *metrics.LAWS,
-    *cursor.LAWS,
-    *readers.LAWS,
+    *cursors.LAWS,
+    *cursor_ranks.LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),
 )
 """One law a rule."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import REFUSED, Law, cached, refusable
-from entrycache_reference.pulsar_pip430.laws.reads import asked_for
+from entrycache_reference.pulsar_pip430.laws.storage_reads import asked_for
 from entrycache_reference.pulsar_pip430.ops import Insert, Op, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import Refused, Released
 from entrycache_reference.pulsar_pip430.state import Slot, State, Step

@@ -1,0 +1,1 @@
+"""How quick the fast cache of `kafka-streams` is; the released cache beside it."""

@@ -1,0 +1,1 @@
+"""Commands about the record cache of a client."""

@@ -1,0 +1,16 @@
+"""The systems that commands are about, each with its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from entrycache_cli.kafka_streams.parts import KAFKA_STREAMS
+from entrycache_cli.parts import CliParts
+from entrycache_cli.pulsar_pip430.parts import PULSAR_PIP430
+from entrycache_reference import kafka_streams, pulsar_pip430
+
+CLI_PARTS: Final[Mapping[str, CliParts]] = {
+    pulsar_pip430.NAME: PULSAR_PIP430,
+    kafka_streams.NAME: KAFKA_STREAMS,
+}

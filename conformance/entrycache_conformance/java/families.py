@@ -1,0 +1,11 @@
+"""The families of released jars that there is an adapter for: those of the systems."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.family import Family
+
+FAMILIES: Final[dict[str, Family]] = {each.jvm.name: each.jvm for each in SYSTEMS.values() if each.jvm is not None}
+"""By the name of a subject before its colon."""

@@ -1,0 +1,45 @@
+"""What a family of released jars is: an adapter, and the releases that it is built for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Absent(NamedTuple):
+    """A release that was asked for and is not run."""
+
+    subject: str
+    coordinates: str
+    resolves: bool
+    reason: str
+
+
+class Family(NamedTuple):
+    """A folder of the Maven project with one adapter, and a folder in it for each release."""
+
+    name: str
+    """The folder, and the name of a subject before its colon: ``pulsar``."""
+    title: str
+    """What people call it."""
+    system: str
+    """The system that its releases implement."""
+    coordinates: str
+    """Group and artifact of the jar under test."""
+    main: str
+    """The class that serves the protocol."""
+    modules: tuple[str, ...]
+    """What else of the Maven project a driver is made of."""
+    options: tuple[str, ...] = ()
+    """What a driver's JVM is told besides."""
+    absent: tuple[Absent, ...] = ()
+    """Releases that were asked for and are not run."""
+
+    @property
+    def artifact(self) -> str:
+        """The name of the jar under test, without its version."""
+        return self.coordinates.partition(":")[2]
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether the released classes are given a virtual clock."""
+        return "agent" in self.modules

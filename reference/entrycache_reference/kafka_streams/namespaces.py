@@ -1,0 +1,110 @@
+"""The operations about a namespace as a whole: `listen`, `flush`, `evict`, `clear`, `close`, `resize`.
+
+Beside: ThreadCache.addDirtyEntryFlushListener, .flush, .clear, .close, .resize (kafka-streams 4.3.1)
+"""
+
+from __future__ import annotations
+
+from entrycache_reference.kafka_streams.config import Config, Total
+from entrycache_reference.kafka_streams.environment import Environment
+from entrycache_reference.kafka_streams.flush import evict_eldest, flush_dirty
+from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
+from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
+from entrycache_reference.kafka_streams.resize_running import shrink_running
+from entrycache_reference.kafka_streams.running import accounted, booked, held
+from entrycache_reference.kafka_streams.state import (
+    Listener,
+    Space,
+    State,
+    noted,
+    space_of,
+    told,
+    total_bytes,
+    with_space,
+)
+from entrycache_reference.kafka_streams.writes import answered
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT
+
+
+@rule(Rule.K_LISTEN_5)
+def listen(state: State, event: Listen, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Register the listener of a namespace; a call under way keeps its steps."""
+    steps = () if event.on_flush is ABSENT else event.on_flush
+    fails = 0 if event.fails is ABSENT else event.fails
+    listener = Listener(steps, fails)
+    return with_space(state, event.ns, space_of(state, event.ns)._replace(listener=listener)), Done()
+
+
+@rule(Rule.K_FLUSH_1, Rule.K_FLUSH_6)
+def flush(state: State, event: Flush, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Hand every dirty entry of a namespace to its listener."""
+    counted = state._replace(flushes=state.flushes + 1)
+    if event.ns not in state.spaces:
+        return counted, Done()
+    done = flush_dirty(counted, event.ns, None, config, env)
+    return answered(accounted(counted, done, event.ns, config), Done())
+
+
+@rule(Rule.K_EVICT_1, Rule.K_EVICT_7)
+def evict(state: State, event: Evict, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Evict the eldest entry of a namespace; the thread does not count it."""
+    done = evict_eldest(state, event.ns, config, env)
+    return answered(accounted(state, done, event.ns, config), Done())
+
+
+def dropped(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
+    """The events of entries that leave by a call, most recent first."""
+    after = state
+    for key in space.recent:
+        after = told(after, rule, "REMOVE", ns, key, space.nodes[key], cause)
+    return after
+
+
+@rule(Rule.K_CLOSE_1)
+def clear(state: State, event: Clear, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Drop the entries of a namespace; listener and counters stay."""
+    if event.ns not in state.spaces:
+        return state, Done()
+    space = space_of(state, event.ns)
+    after = with_space(state, event.ns, space._replace(nodes={}, recent=(), dirty=()))
+    after = booked(state, after, held(state, event.ns), config)
+    return dropped(after, event.ns, space, Rule.K_CLOSE_1, "CLEAR"), Done()
+
+
+@rule(Rule.K_CLOSE_2)
+def close(state: State, event: Close, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Drop a namespace with its listener and its counters."""
+    if event.ns not in state.spaces:
+        return state, Done()
+    space = space_of(state, event.ns)
+    after = state._replace(spaces={ns: other for ns, other in state.spaces.items() if ns != event.ns})
+    after = booked(state, after, held(state, event.ns), config)
+    after = after._replace(under_way=after.under_way._replace(closed=(*after.under_way.closed, event.ns)))
+    after = dropped(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE")
+    return noted(after, Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns), Done()
+
+
+@rule(Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3)
+def resize(state: State, event: Resize, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Set the limit; a smaller one evicts one eldest of each namespace in turn, and counts each turn."""
+    # GUARD: a limit that does not shrink evicts nothing.
+    after = state._replace(max_size_bytes=event.max_size_bytes)
+    after = noted(after, Rule.K_RESIZE_1, "CONFIG", value=f'{{"max_size_bytes": {event.max_size_bytes}}}')
+    if event.max_size_bytes >= state.max_size_bytes:
+        return after, Done()
+
+    if config.variants.total is Total.RUNNING:
+        return shrink_running(after, config, env)
+
+    # DECISION and EFFECT: by name, until the total is within the limit.
+    while total_bytes(after) > after.max_size_bytes:
+        for ns in sorted(after.spaces):
+            if total_bytes(after) > after.max_size_bytes:
+                done = evict_eldest(after, ns, config, env)
+                if done.error is not None:
+                    return done.state, Failed(done.error)
+                after = done.state._replace(evicts=done.state.evicts + 1)
+
+    # OUTCOME
+    return after, Done()

@@ -1,0 +1,203 @@
+"""The operations `read`, `read_one` and `release`: what readers do through the cache.
+
+Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
+"""
+
+from __future__ import annotations
+
+from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
+from entrycache_reference.pulsar_pip430.count import mark_read
+from entrycache_reference.pulsar_pip430.lookup import get
+from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Released, Served
+from entrycache_reference.pulsar_pip430.rows import absent_row
+from entrycache_reference.pulsar_pip430.state import Held, Part, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.trigger import offer
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
+
+REFUSED = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+
+
+def is_held(state: State, hold: HoldName | Absent) -> bool:
+    """Whether that hold is open."""
+    return hold is not ABSENT and hold in state.holds
+
+
+@rule(Rule.READ_7, Rule.READ_8, Rule.METRICS_6)
+def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+    """Ask the cache for these positions: what is cached is marked accessed, one row and one count a position.
+
+    The outcome's `fills` are the positions that storage has to give.
+    """
+    # GUARD: none.
+    # DECISION: a hit exactly where the position is cached.
+    found = {pos: entry_at(state, name, pos) for pos in wanted}
+    hits = {pos: entry for pos, entry in found.items() if entry is not None}
+    fills = tuple(pos for pos, entry in found.items() if entry is None)
+
+    # EFFECT: every hit is a lookup of its own.
+    parts = lookups(state, name, tuple(hits), config)
+    after = parts[-1].step.state if parts else state
+    counts = after.counts._replace(
+        hit_entries=after.counts.hit_entries + len(hits),
+        hit_bytes=after.counts.hit_bytes + sum(entry.size_bytes for entry in hits.values()),
+        miss_entries=after.counts.miss_entries + len(fills),
+        miss_bytes=after.counts.miss_bytes + len(fills) * config.storage_entry_size,
+    )
+
+    # OUTCOME
+    tokens = tuple(entry.token for entry in hits.values())
+    served = Served(tuple(hits), fills, handed_over(tokens, fills))
+    told = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
+    told |= {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
+    return Step(after._replace(counts=counts), served, tuple(told[pos] for pos in wanted), parts)
+
+
+@rule(Rule.READ_7)
+def lookups(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+    """The lookups of these cached positions, one after another."""
+    after = state
+    parts: tuple[Part, ...] = ()
+    for pos in cached:
+        event = Get(name, pos)
+        found = get(after, event, config)
+        parts += (Part(after, event, found._replace(rows=of_read(found.rows))),)
+        after = found.state
+    return parts
+
+
+def of_read(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """The rows of a lookup as those of a read."""
+    return tuple(row._replace(rule=Rule.READ_7, cause="READ") for row in rows)
+
+
+@rule(Rule.READ_12)
+def handed_over(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
+    """The payloads of hits, then of fills, whose payload is their entry id; None where a hit carries none."""
+    carried = tuple(token for token in tokens if token is not None)
+    return carried + tuple(pos.entry for pos in fills) if len(carried) == len(tokens) else None
+
+
+@rule(Rule.READ_9, Rule.READ_13)
+def is_wanted(expected_reads: int, config: Config) -> bool:
+    """Whether a fill is cached: somebody else is to read it; with variant `zero_reads` "counted" also for 0."""
+    least = 0 if config.variants.zero_reads is ZeroReads.COUNTED else 1
+    return expected_reads >= least
+
+
+@rule(Rule.READ_9)
+def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config) -> Step:
+    """Insert what storage has given, one by one, each with its own trigger."""
+    # GUARD: what nobody else is to read is not cached.
+    size_bytes = config.storage_entry_size
+    if not is_wanted(event.expected_reads, config) and config.max_size_bytes > 0:
+        return Step(state, Served((), fills), skipped(Rule.READ_9, state, event.cache, fills, size_bytes))
+
+    # DECISION: none.
+    # EFFECT
+    after = state
+    rows: tuple[Row, ...] = ()
+    parts: tuple[Part, ...] = ()
+    for pos in fills:
+        entry = Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry)
+        done = offer(after, entry, config, "FILL")
+        parts += done.parts or (Part(after, entry, done),)
+        rows += done.rows
+        after = done.state
+
+    # OUTCOME
+    return Step(after, Served((), fills), rows, parts)
+
+
+def skipped(rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], size_bytes: int) -> tuple[Row, ...]:
+    """The rows of what storage gave and the cache did not take."""
+    return tuple(absent_row(rule, "SKIP", "NOT_WANTED", state, name, pos, size_bytes) for pos in fills)
+
+
+@rule(Rule.COUNT_5, Rule.COUNT_6)
+def deliver(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+    """Release what a read has handed over: one expected read fewer for each entry that is still cached."""
+    after = state
+    parts: tuple[Part, ...] = ()
+    for held in kept:
+        if held.is_cached:
+            event = MarkRead(held.slot.cache, held.slot.pos)
+            done = mark_read(after, event, config)
+            parts += (Part(after, event, done),)
+            after = done.state
+    rows = tuple(row._replace(rule=Rule.COUNT_5) for part in parts for row in part.step.rows)
+    return Step(after, Released(len(kept)), rows, parts)
+
+
+def handed(state: State, name: CacheName, wanted: tuple[Position, ...]) -> tuple[Held, ...]:
+    """What a read that ends now hands over. Nothing else can have been cached meanwhile where it read."""
+    return tuple(Held(Slot(name, pos), entry_at(state, name, pos) is not None) for pos in wanted)
+
+
+def finished(served: Step, filled: Step, kept: tuple[Held, ...], hold: HoldName | Absent, config: Config) -> Step:
+    """The end of a read: what it handed over is held under its name, or released at once."""
+    rows = served.rows + filled.rows
+    parts = served.parts + filled.parts
+    if hold is not ABSENT:
+        held = filled.state._replace(holds={**filled.state.holds, hold: kept})
+        return Step(held, served.outcome, rows, parts)
+    done = deliver(filled.state, kept, config)
+    return Step(done.state, served.outcome, rows + done.rows, parts + done.parts)
+
+
+@rule(Rule.READ_7, Rule.READ_8, Rule.READ_9, Rule.READ_11)
+def read(state: State, event: Read, config: Config) -> Step:
+    """Read a range through the cache."""
+    # GUARD: one ledger, in order, and a name that is free.
+    if event.first.ledger != event.last.ledger or event.first > event.last or is_held(state, event.hold):
+        return Step(state, REFUSED, ())
+
+    # DECISION: hits are decided, and marked, for the whole range.
+    numbers = range(event.first.entry, event.last.entry + 1)
+    wanted = tuple(Position(event.first.ledger, number) for number in numbers)
+    served = look_up(state, event.cache, wanted, config)
+
+    # EFFECT: then the fills are cached, one by one.
+    assert isinstance(served.outcome, Served)
+    filled = fill(served.state, event, served.outcome.fills, config)
+
+    # OUTCOME
+    return finished(served, filled, handed(filled.state, event.cache, wanted), event.hold, config)
+
+
+@rule(Rule.READ_10, Rule.READ_11)
+def read_one(state: State, event: ReadOne, config: Config) -> Step:
+    """Read one position through the cache."""
+    # GUARD: a name that is free.
+    if is_held(state, event.hold):
+        return Step(state, REFUSED, ())
+
+    # DECISION: a hit exactly when the position is cached.
+    served = look_up(state, event.cache, (event.pos,), config)
+
+    # EFFECT: what storage gives is not cached.
+    assert isinstance(served.outcome, Served)
+    rows = skipped(Rule.READ_10, state, event.cache, served.outcome.fills, config.storage_entry_size)
+    unfilled = Step(served.state, served.outcome, rows)
+
+    # OUTCOME
+    return finished(served, unfilled, handed(served.state, event.cache, (event.pos,)), event.hold, config)
+
+
+@rule(Rule.COUNT_5, Rule.COUNT_6, Rule.COUNT_7)
+def release(state: State, event: Release, config: Config) -> Step:
+    """Release what a read has held."""
+    # GUARD: a name that is open.
+    if not is_held(state, event.hold):
+        return Step(state, REFUSED, ())
+
+    # DECISION: every position that was held.
+    kept = state.holds[event.hold]
+
+    # EFFECT: the name is free again.
+    freed = state._replace(holds={name: held for name, held in state.holds.items() if name != event.hold})
+
+    # OUTCOME
+    return deliver(freed, kept, config)

@@ -1,0 +1,31 @@
+"""What an audit asks of `kafka-streams`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_spark.kafka_streams.columns import COLUMNS, DEFAULTS
+from entrycache_spark.kafka_streams.replay.threads import replay
+from entrycache_spark.parts import AuditParts
+from entrycache_trace.kafka_streams.recorder import write_calls
+
+WINDOW_ROWS: Final = 65_536
+"""Many windows stand on one another here, so they share the memory.
+
+Fewer rows would not do either: what went to disk is read back through a buffer of 1 MiB for each such piece.
+"""
+
+KAFKA_STREAMS: Final = AuditParts(
+    package="entrycache_spark.kafka_streams",
+    columns=COLUMNS,
+    defaults=DEFAULTS,
+    setting_columns={},
+    setting_values=lambda configs: [() for _ in configs],
+    constants=lambda metadata: {},
+    chain=None,
+    numbers_slots=False,
+    begins_empty=True,
+    window_rows=WINDOW_ROWS,
+    replay=replay,
+    write=write_calls,
+)

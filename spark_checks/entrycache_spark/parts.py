@@ -1,0 +1,53 @@
+"""What an audit asks of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from entrycache_spark.verdict import RuleFinding
+from entrycache_trace.calls import WriteCalls
+from entrycache_trace.files import Metadata, Part
+
+ConfigObject = dict[str, Any]
+
+
+class Replay(Protocol):
+    """What the rows of each broker say about the rules, one row after the other."""
+
+    def __call__(
+        self,
+        parts: Sequence[Part],
+        metadata: Metadata,
+        rules: Sequence[str],
+        max_live_slots: int,
+        progress: Callable[[str], None] = ...,
+    ) -> dict[str, RuleFinding]:
+        """Above so many live entries at once it gives up."""
+
+
+class AuditParts(NamedTuple):
+    """One system as audits know it.
+
+    `package` holds its `rules`, a file a rule, and in `rules/shared` the views that several of them ask. `columns`:
+    those of a trace that an audit reads; a file that lacks one is rejected. `defaults`: what a config object says that
+    does not name a setting. `setting_columns`: what each event gets from the CONFIG in force besides the limit, with
+    SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for those.
+    `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
+    missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
+    `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
+    keeps in memory before it goes to disk; None: as many as there are. `write` writes the calls of a case as a trace.
+    """
+
+    package: str
+    columns: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    setting_columns: Mapping[str, str]
+    setting_values: Callable[[Sequence[ConfigObject | None]], list[tuple[Any, ...]]]
+    constants: Callable[[Metadata], dict[str, bool]]
+    chain: str | None
+    numbers_slots: bool
+    begins_empty: bool
+    window_rows: int | None
+    replay: Replay
+    write: WriteCalls

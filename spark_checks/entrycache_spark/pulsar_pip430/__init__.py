@@ -1,0 +1,1 @@
+"""The audit of `pulsar-pip430`: its parts, its rules in SQL, their replay through the reference."""

@@ -1,0 +1,381 @@
+"""Replay: one broker after the other, one row after the other, judged by the reference's own functions.
+
+Each row is applied to the reference's entries and compared with them; the mirror of the removal queue and the
+sums are kept in Python. Nothing is taken from the rule files, so this is the second opinion about the SQL. It is
+meant for small traces: above a number of live slots it gives up.
+
+What a row shows of an entry, against the rows before it, is no verdict of its own: the rules are decided from the
+rows as they stand, by all engines alike. Such differences are told beside the verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from entrycache_reference.pulsar_pip430.decision import Action, decide, expected, spare
+from entrycache_reference.pulsar_pip430.passes import PassKind, halts
+from entrycache_spark.pulsar_pip430.columns import COLUMNS
+from entrycache_spark.pulsar_pip430.replay.counters import Counters
+from entrycache_spark.pulsar_pip430.replay.cursors import Cursors, asks
+from entrycache_spark.pulsar_pip430.replay.entries import NO_ENTRY, Difference, ReferenceEntries
+from entrycache_spark.pulsar_pip430.replay.frames import Clock, Frames
+from entrycache_spark.pulsar_pip430.replay.leavers import Leavers
+from entrycache_spark.pulsar_pip430.replay.lookups import Lookups
+from entrycache_spark.pulsar_pip430.replay.moments import Moment, facts_of, settings_by_row
+from entrycache_spark.pulsar_pip430.replay.removal_queue import RemovalQueue
+from entrycache_spark.pulsar_pip430.replay.spoken import DEQUEUES, count
+from entrycache_spark.pulsar_pip430.replay.tallies import Tallies
+from entrycache_spark.pulsar_pip430.replay.thresholds import Thresholds
+from entrycache_spark.pulsar_pip430.settings import split_budget
+from entrycache_spark.verdict import RuleFinding, Violation
+from entrycache_trace.files import Metadata, Part, read_broker
+
+Row = dict[str, Any]
+Report = Callable[..., None]
+
+
+class TooManySlots(Exception):
+    """The trace is larger than replay is meant for."""
+
+
+def replay(
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Sequence[str],
+    max_live_slots: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> dict[str, RuleFinding]:
+    """What the rows of each broker say about the rules."""
+    checked: Counter[str] = Counter()
+    violations: defaultdict[str, list[Violation]] = defaultdict(list)
+    undecided: defaultdict[str, list[str]] = defaultdict(list)
+    differences: defaultdict[str, list[str]] = defaultdict(list)
+    shared = ["the trace is sampled"] if metadata.sampled else []
+    for name in sorted({part.broker for part in parts if part.rows}):
+        progress(f"replaying broker {name}")
+        table = read_broker([part for part in parts if part.broker == name], COLUMNS)
+        broker = BrokerReplay(name, table.to_pylist(), metadata, max_live_slots)
+        checked.update(broker.checked())
+        try:
+            broker.run()
+        except TooManySlots:
+            shared.append(f"broker {name!r}: more than {max_live_slots} slots at once; replay stops there")
+            continue
+        shared += broker.missing()
+        for rule in rules:
+            violations[rule] += broker.violations.get(rule, [])
+            undecided[rule] += broker.undecided.get(rule, [])
+        for difference in broker.differences:
+            differences[difference.rule].append(f"broker {name!r}, {difference}")
+    return {
+        rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule]), tuple(differences[rule]))
+        for rule in rules
+    }
+
+
+@dataclass
+class PassSums:
+    """One pass as far as it has gone."""
+
+    kind: str | None = None
+    row_kind: str | None = None
+    need: int | None = None
+    bound: int | None = None
+    end_seq: int | None = None
+    begin_island: int = 0
+    islands: set[int] = field(default_factory=set)
+    freed_bytes: int = 0
+    live_at_last: int = 0
+    ended: bool = False
+
+
+@dataclass
+class Life:
+    """One life of an entry: what is known beforehand, and what has happened so far."""
+
+    begin_seq: int | None = None
+    begin_island: int | None = None
+    size_bytes: int | None = None
+    first_seq: int | None = None
+    removed_seq: int | None = None
+
+
+class BrokerReplay:
+    """The replay of one broker."""
+
+    def __init__(self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int) -> None:
+        self.name = name
+        self.rows = rows
+        self.many = metadata.many_threads
+        self.max_live_slots = max_live_slots
+        self.sampled = metadata.sampled
+        self.facts = facts_of(name, rows, metadata)
+        self.starts = self.facts.starts
+        self.ends = rows[-1]["op"] == "END"
+        self.gapped = self.facts.gapped
+        self.settings = settings_by_row(rows)
+        self.unread = any(
+            row["op"] == "CONFIG" and found is None for row, found in zip(rows, self.settings, strict=True)
+        )
+        self.numbered = not any(_unnumbered(row) for row in rows)
+        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.undecided: defaultdict[str, list[str]] = defaultdict(list)
+        self.lives: defaultdict[int, Life] = defaultdict(Life)
+        self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
+        self.entries = ReferenceEntries(split_budget(metadata), compare=not self.many)
+        self.differences: list[Difference] = []
+        self.live = 0
+        self.island = 0
+        self._survey()
+
+    def missing(self) -> list[str]:
+        """Why a clean answer would claim too much."""
+        if self.gapped:
+            return [f"broker {self.name!r}: events are missing"]
+        if not self.starts:
+            return [f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing"]
+        if self.unread:
+            return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
+        return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
+
+    def checked(self) -> Counter[str]:
+        """How many rows each rule speaks about."""
+        return count(zip(self.rows, self.settings, strict=True), self.facts)
+
+    def run(self) -> None:
+        """Go through the rows in order."""
+        self.queue = RemovalQueue(self.numbered, self.many)
+        self.sum_bytes = self.opening_bytes
+        self.opened_bytes = 0
+        levels = self._levels()
+        before: Row | None = None
+        for number, row in enumerate(self.rows):
+            if before is not None and not self._follows(before, row):
+                self.island += 1
+                before = None
+            after = self.rows[number + 1] if number + 1 < len(self.rows) else None
+            next_one = after if after is not None and self._follows(row, after) else None
+            whole = self.starts and self.island == 0
+            moment = Moment(row, before, next_one, self.island, whole, self.settings[number])
+            for level in levels:
+                level.follow(moment)
+            self._bytes(row, before)
+            self._life(row)
+            if row["pass_id"] is not None:
+                self._pass(row)
+            self._decision(row)
+            self.differences += self.entries.follow(row, self.island)
+            self.queue.follow(row, self.island)
+            if len(self.queue) > self.max_live_slots:
+                raise TooManySlots
+            before = row
+        for level in levels:
+            if isinstance(level, Tallies | Leavers):
+                level.finish()
+        self._unended_passes()
+        for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
+            if place == 1 and self.many and not self.numbered:
+                self.undecided["R-EVICT-8"].append(f"seq {seq}: {text}")
+            else:
+                self._violation("R-EVICT-8", seq, life, "the oldest slot", text, [seq])
+
+    def _follows(self, before: Row, row: Row) -> bool:
+        """Whether two rows stand next to one another for certain."""
+        return not self.sampled and bool(row["seq"] == before["seq"] + 1)
+
+    def _levels(self) -> tuple[Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers, ...]:
+        """The followers of the levels manager, reads and cursors."""
+        reliefs = [
+            row["seq"]
+            for row in self.rows
+            if row["op"] == "PASS_END" and row["cause"] == "SIZE" and row["origin"] in ("TRIGGER", "CYCLE")
+        ]
+        pairs = zip((None, *self.rows), self.rows, strict=False)
+        asking = frozenset(row["cache"] for before, row in pairs if asks(row, before))
+        facts = self.facts
+        return (
+            *(Clock(facts, self._tell), Frames(facts, self._tell)),
+            Thresholds(facts, self._tell, max(reliefs, default=None)),
+            *(Counters(facts, self._tell), Lookups(facts, self._tell), Tallies(facts, self._tell)),
+            Cursors(facts, self._tell, asking),
+            Leavers(facts, self._tell, self.rows),
+        )
+
+    def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
+        """Take in a violation, or what would be one if it were sure."""
+        if sure:
+            shown = [seq for seq in seqs if seq is not None] or [row["seq"]]
+            self._violation(rule, row["seq"], row["life"], wanted, found, shown)
+        else:
+            self.undecided[rule].append(f"{rule}: broker {self.name!r}, seq {row['seq']}: {found}")
+
+    def _violation(
+        self, rule: str, seq: int, life: int | None, wanted: object, found: object, seqs: Iterable[int]
+    ) -> None:
+        self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(found), tuple(seqs)))
+
+    def _survey(self) -> None:
+        """What a row's judgement needs of later rows."""
+        self.opening_bytes = 0
+        for row in self.rows:
+            op, life, pass_id = row["op"], row["life"], row["pass_id"]
+            opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+            if opens:
+                self.opening_bytes += row["size_bytes"] or 0
+            if life is not None and (op == "INSERT" or opens):
+                known = self.lives[life]
+                known.begin_seq = row["seq"] if known.begin_seq is None else known.begin_seq
+                sizes = [size for size in (known.size_bytes, row["size_bytes"]) if size is not None]
+                known.size_bytes = max(sizes, default=None)
+            if pass_id is not None:
+                sums = self.passes[pass_id]
+                if op in ("PASS_BEGIN", "PASS_END"):
+                    sums.kind = max(sums.kind or "", row["cause"])
+                    sums.bound = row["bound"] if sums.bound is None else sums.bound
+                elif op != "REQUEUE":
+                    sums.row_kind = row["cause"]
+                if op == "PASS_END":
+                    sums.end_seq = row["seq"]
+                if op == "PASS_BEGIN":
+                    sums.need = row["bound"]
+
+    def _bytes(self, row: Row, before: Row | None) -> None:
+        op = row["op"]
+        size = row["size_bytes"] or 0
+        change = size if op == "INSERT" else -size if op in ("EVICT", "REMOVE") else 0
+        whole = self.starts and self.island == 0
+        if before is None and not whole:
+            self.sum_bytes = row["bytes_after"]
+            return
+        self.sum_bytes += change
+        opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+        self.opened_bytes += size if opens else 0
+        follows = before is not None and row["bytes_after"] == before["bytes_after"] + change
+        opening = whole and (opens or (before is None and op in ("CONFIG", "SNAPSHOT")))
+        counted_up = opening and row["bytes_after"] == self.opened_bytes
+        if not follows and row["bytes_after"] != self.sum_bytes and not counted_up:
+            seqs = [row["seq"] if before is None else before["seq"], row["seq"]]
+            self._violation("R-STATE-1", row["seq"], row["life"], self.sum_bytes, row["bytes_after"], seqs)
+
+    def _life(self, row: Row) -> None:
+        op, seq, life = row["op"], row["seq"], row["life"]
+        opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+        self.live += (op == "INSERT" or (opens and life is not None)) - (op in ("EVICT", "REMOVE"))
+        if op == "INSERT" and life != seq:
+            self._violation("R-STATE-8", seq, life, f"life {seq}", f"life {life}", [seq])
+        if life is None or op == "TOMBSTONE":
+            return
+        known = self.lives[life]
+        if op == "INSERT" or opens:
+            known.begin_island = self.island
+        if known.first_seq is None:
+            known.first_seq = seq
+            unborn = known.begin_seq is None and self.starts and not self.gapped
+            early = seq < life or (known.begin_seq is not None and seq < known.begin_seq)
+            if unborn or early:
+                self._violation("R-STATE-8", seq, life, "an INSERT that begins this life", op, [seq])
+        if known.removed_seq is not None and op != "READ_DONE":
+            if self.many and op in ("HIT", "EXPECT"):
+                self.undecided["R-STATE-8"].append(f"seq {seq}: {op} after removal")
+            else:
+                self._violation("R-STATE-8", seq, life, "no event after removal", op, [known.removed_seq, seq])
+        if op in ("EVICT", "REMOVE"):
+            if known.size_bytes is not None and row["size_bytes"] not in (None, known.size_bytes):
+                seqs = [known.begin_seq or seq, seq]
+                self._violation("R-STATE-1", seq, life, known.size_bytes, row["size_bytes"], seqs)
+            if known.removed_seq is None:
+                known.removed_seq = seq
+
+    def _pass(self, row: Row) -> None:
+        op, seq = row["op"], row["seq"]
+        sums = self.passes[row["pass_id"]]
+        sums.islands.add(self.island)
+        kind = sums.kind or sums.row_kind
+        bound = sums.bound if row["bound"] is None else row["bound"]
+        stamp = row["stamp_ns"]
+        timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
+        if timed and bound is not None and halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
+            self._violation("R-EXPIRE-1", seq, row["life"], bound, stamp, [row["pass_id"], seq])
+        if op == "EVICT":
+            if row["cause"] == "SIZE":
+                done = sums.need is not None and halts(PassKind.SIZE, sums.need - sums.freed_bytes, NO_ENTRY)
+                if done or (row["bound"] is not None and halts(PassKind.SIZE, row["bound"], NO_ENTRY)):
+                    seqs = [row["pass_id"], seq]
+                    self._violation("R-EVICT-5", seq, row["life"], sums.need, sums.freed_bytes, seqs)
+            sums.freed_bytes += row["size_bytes"] or 0
+        if op == "PASS_END" and row["cause"] == "TIME":
+            self._head(row)
+        elif op == "PASS_END":
+            self._amount(row, sums)
+        else:
+            sums.live_at_last = self.live
+
+    def _head(self, row: Row) -> None:
+        stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
+        if stamp is not None and bound is not None:
+            if not halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
+                self._violation("R-EXPIRE-2", seq, row["life"], bound, stamp, [row["pass_id"], seq])
+        elif bound is None or row["bytes_after"] > 0:
+            self.undecided["R-EXPIRE-2"].append(f"seq {seq}: the head's stamp is not known")
+
+    def _amount(self, row: Row, sums: PassSums) -> None:
+        sums.ended = True
+        if len(sums.islands) > 1:
+            return
+        seq = row["seq"]
+        if sums.need is None:
+            self.undecided["R-EVICT-4"].append(f"seq {seq}: the begin of the pass is not known")
+            return
+        if self.starts and self.island == 0:
+            slot_left = self.live > 0 and sums.live_at_last > 0
+        elif row["tail_no"] is not None and row["head_no"] is not None:
+            slot_left = row["tail_no"] > row["head_no"]
+        else:
+            slot_left = row["stamp_ns"] is not None
+        if sums.freed_bytes < sums.need and slot_left:
+            self._violation("R-EVICT-4", seq, None, sums.need, sums.freed_bytes, [row["pass_id"], seq])
+
+    def _unended_passes(self) -> None:
+        for pass_id, sums in self.passes.items():
+            if sums.kind == "SIZE" and not sums.ended and len(sums.islands) == 1:
+                self.undecided["R-EVICT-4"].append(f"pass {pass_id}: its end is not known")
+
+    def _decision(self, row: Row) -> None:
+        """Let the reference decide about the entry that the row shows, and compare."""
+        op, seq, life = row["op"], row["seq"], row["life"]
+        if op not in ("EVICT", "REQUEUE") or row["max_requeues"] is None or row["requeues"] is None:
+            return
+        settings = self.entries.config.settings._replace(
+            max_requeues=row["max_requeues"], extend_recently_accessed=bool(row["extend_accessed"])
+        )
+        seqs = [seq if row["pass_id"] is None else row["pass_id"], seq]
+        held = self.entries.entry(life)
+        shown = held._replace(accessed=bool(row["accessed"]), expected_reads=row["expected_reads"])
+        if op == "EVICT":
+            whole = life is not None and self.lives[life].begin_island == self.island
+            used = min(row["requeues"], held.requeues) if whole else row["requeues"]
+            action = decide(shown._replace(requeues=used), False, settings).action
+            if action is not Action.REMOVE:
+                self._violation("R-REQUEUE-3", seq, life, action.name, "EVICT", seqs)
+            return
+        after = self.entries.after_requeue(row).requeues
+        entry = shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
+        action = decide(entry, False, settings).action
+        if row["cause"] == "ACCESSED":
+            if action is not Action.REQUEUE_ACCESSED:
+                self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
+            return
+        if action is Action.REQUEUE_ACCESSED or not expected(entry):
+            self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
+        if not spare(entry, settings):
+            self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
+
+
+def _unnumbered(row: Row) -> bool:
+    op = row["op"]
+    if op in ("INSERT", "REQUEUE") and row["tail_no"] is None:
+        return True
+    return op in DEQUEUES and (row["ticket"] is None or row["head_no"] is None)

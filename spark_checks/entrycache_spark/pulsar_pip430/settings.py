@@ -1,0 +1,68 @@
+"""What a CONFIG event of `pulsar-pip430` puts in force besides the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from entrycache_spark.parts import ConfigObject
+from entrycache_trace.files import Metadata
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "max_size_bytes": 134_217_728,
+    "watermark": 0.9,
+    "ttl_nanos": 1_000_000_000,
+    "max_requeues": 5,
+    "extend_recently_accessed": True,
+    "evict_by_expected_reads": True,
+    "storage_entry_size": 100,
+    "eviction": "inline",
+}
+"""What a config object says that does not name a setting."""
+
+SETTING_COLUMNS: Final = {
+    "trigger_now": "bigint",
+    "target_now": "bigint",
+    "ttl_now": "bigint",
+    "max_requeues_now": "bigint",
+    "extend_now": "boolean",
+    "ranks": "boolean",
+    "manual": "boolean",
+    "grace_millis": "bigint",
+    "storage_bytes": "bigint",
+}
+"""The columns that each event gets, with their SQL types; the grace period is that of the broker's first CONFIG."""
+
+
+def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
+    """The values of these columns, a row a CONFIG event."""
+    grace = _grace(configs[0]) if configs and configs[0] is not None else None
+    return [
+        (None,) * len(SETTING_COLUMNS) if config is None else (*_numbers(config), grace, config["storage_entry_size"])
+        for config in configs
+    ]
+
+
+def _numbers(config: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The thresholds are IEEE products, truncated (R-TRIGGER-1)."""
+    limit = config["max_size_bytes"]
+    return (
+        int(limit * 0.98),
+        int(limit * config["watermark"]),
+        config["ttl_nanos"],
+        config["max_requeues"],
+        config["extend_recently_accessed"],
+        config["evict_by_expected_reads"],
+        config["eviction"] == "manual",
+    )
+
+
+def _grace(config: Mapping[str, Any]) -> int | None:
+    """R-CONFIG-4: what the first configuration says, or twice its time to live."""
+    grace = config.get("grace_millis", 2 * config["ttl_nanos"] // 1_000_000)
+    return grace if isinstance(grace, int) else None
+
+
+def split_budget(metadata: Metadata) -> bool:
+    """Whether the trace is of the variant in which accessed entries have a budget of their own."""
+    return str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"

@@ -1,0 +1,21 @@
+"""The systems whose traces are audited, each with its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from entrycache_reference import kafka_streams, pulsar_pip430
+from entrycache_spark.kafka_streams.parts import KAFKA_STREAMS
+from entrycache_spark.parts import AuditParts
+from entrycache_spark.pulsar_pip430.parts import PULSAR_PIP430
+
+AUDITED: Final[Mapping[str, AuditParts]] = {
+    pulsar_pip430.NAME: PULSAR_PIP430,
+    kafka_streams.NAME: KAFKA_STREAMS,
+}
+
+
+def parts_of(system: str) -> AuditParts:
+    """The parts of a system; those of the first one where the system is not audited."""
+    return AUDITED.get(system, next(iter(AUDITED.values())))

@@ -1,0 +1,1 @@
+"""Traces of `kafka-streams`: their recorder, and a workload that makes some up."""

@@ -1,0 +1,12 @@
+"""The workloads that traces are made up of, by the name of their preset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from entrycache_trace.kafka_streams.aggregation import WORKLOADS as KAFKA_STREAMS
+from entrycache_trace.making import Workload
+from entrycache_trace.pulsar_pip430.catch_up import WORKLOADS as PULSAR_PIP430
+
+WORKLOADS: Final[Mapping[str, Workload]] = {**PULSAR_PIP430, **KAFKA_STREAMS}

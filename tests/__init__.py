@@ -1,0 +1,1 @@
+"""The tests: a folder a package, and what several files share in `support`."""

@@ -1,0 +1,74 @@
+"""The measurements measure what they say; whether a target is reached is not asked here."""
+
+from __future__ import annotations
+
+import pytest
+
+from entrycache_bench import Measurement
+from entrycache_bench.measurement import CALIBRATION, interleaved, ratio
+from entrycache_bench.mix import keyed, operations, play_mapping, warm_up
+from entrycache_bench.pulsar_pip430.fast import bounded, play_fast
+from entrycache_bench.pulsar_pip430.measure import beside_cachetools, more_caches, more_live
+
+
+def test_the_mix_puts_new_entries_and_gets_the_newest() -> None:
+    mix = list(operations(20_000, 100))
+    newest = 99
+    for put, _, entry in mix:
+        if put:
+            newest += 1
+            assert entry == newest
+        else:
+            assert newest - 100 < entry <= newest
+    assert sum(put for put, _, _ in mix) / len(mix) == pytest.approx(45 / 97, abs=0.02)
+    assert sum(put for put, _, _ in warm_up(100)) == 100
+
+
+@pytest.mark.parametrize("live", [1_000, 100_000, 1_000_000])
+def test_the_fast_cache_keeps_the_bound_of_the_others(live: int) -> None:
+    cache = bounded(live)
+    assert live <= cache.trigger_bytes <= live + 1
+    assert 0.975 * live < cache.target_bytes < 0.985 * live
+
+
+def test_both_sides_play_the_same_mix() -> None:
+    pytest.importorskip("cachetools")
+    from cachetools import LRUCache
+
+    mix = list(operations(5_000, 100))
+    gets = sum(not put for put, _, _ in mix)
+    fast, mapping = play_fast(mix, 100), play_mapping(keyed(mix), LRUCache(100), 100)
+    assert gets / 2 < fast.hits <= gets
+    assert gets / 2 < mapping.hits <= gets
+
+
+def test_rounds_are_interleaved_with_a_calibration_loop() -> None:
+    calls: list[str] = []
+
+    def run(name: str, seconds: float) -> float:
+        calls.append(name)
+        return seconds
+
+    seconds = interleaved(3, {"a": lambda: run("a", 2.0), "b": lambda: run("b", 1.0)})
+    assert calls == ["a", "b", "b", "a", "a", "b"]
+    assert {name: len(found) for name, found in seconds.items()} == {"a": 3, "b": 3, CALIBRATION: 3}
+    assert ratio(seconds, "a", "b") == 2.0
+
+
+def test_small_measurements_have_targets_and_notes() -> None:
+    pytest.importorskip("cachetools")
+    found = [
+        *beside_cachetools(1, 2_000, 50),
+        *more_live(1, 2_000, 50, 100),
+        *more_caches(1, 2, 20, 100),
+    ]
+    assert [bool(item.target) for item in found] == [True, True, False, True, True]
+    assert all(item.value > 0 and item.note and item.shown for item in found)
+
+
+def test_a_target_is_missed_on_its_own_side_only() -> None:
+    assert Measurement("speed", 1.3, "", at_least=1.4).missed
+    assert not Measurement("speed", 1.4, "", at_least=1.4).missed
+    assert Measurement("growth", 1.7, "", at_most=1.6).missed
+    assert not Measurement("growth", 1.6, "", at_most=1.6).missed
+    assert not Measurement("rate", 1.0, "op/s").missed

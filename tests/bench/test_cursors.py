@@ -1,0 +1,101 @@
+"""The measurement of cursors: both containers are right, and play the same moves."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from entrycache_bench.pulsar_pip430 import released
+from entrycache_bench.pulsar_pip430.cursor_mix import MIXES, make_mix
+from entrycache_bench.pulsar_pip430.cursors import (
+    JUDGED_SIZES,
+    MOVE_RANK,
+    PATTERNS,
+    CursorCost,
+    cost,
+    fast_cursors,
+    judged,
+    linear_cursors,
+)
+from entrycache_bench.pulsar_pip430.linear import LinearCursors
+from entrycache_bench.pulsar_pip430.released import with_released
+from entrycache_conformance.java.releases import toured
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
+
+
+@pytest.mark.parametrize("spread", [3, 8, 50])
+def test_the_linked_list_is_right(spread: int) -> None:
+    chance = random.Random(spread)
+    for _ in range(300):
+        at = {f"c{number}": chance.randrange(spread) for number in range(chance.randint(1, 12))}
+        cursors = LinearCursors()
+        cursors.add_all(at.items())
+        for _ in range(40):
+            name = chance.choice(list(at))
+            if chance.random() < 0.5:
+                at[name] = chance.choice((max(0, at[name] + chance.randint(-2, 3)), chance.randrange(spread)))
+                cursors.move(name, at[name])
+            if chance.random() < 0.5:
+                assert cursors.rank(name) == sum(position <= at[name] for position in at.values())
+            if chance.random() < 0.2:
+                assert cursors.slowest() == min(at.values())
+
+
+@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("cursors", [1, 7, 300])
+def test_both_containers_rank_alike(mix: str, cursors: int) -> None:
+    made = make_mix(mix, cursors, 500)
+    names = [f"c{number}" for number in range(cursors)]
+    fast, linear = fast_cursors(names, made), linear_cursors(names, made)
+    for cursor, entry in made.moves:
+        assert fast.rank(names[cursor]) == linear.rank(names[cursor])
+        fast.move(names[cursor], (5, entry))
+        linear.move(names[cursor], entry)
+    assert fast.slowest() == (5, linear.slowest())
+
+
+def test_tailing_cursors_stand_near_the_head_and_lockstep_ones_on_two_entries() -> None:
+    made = make_mix("tailing", 1_000, 20_000)
+    at = made.start
+    for cursor, entry in made.moves:
+        assert entry >= at[cursor]
+        at[cursor] = entry
+    assert len(set(at)) < 30
+    made = make_mix("lockstep", 100, 1_000)
+    at = made.start
+    for cursor, entry in made.moves:
+        assert entry == at[cursor] + 1
+        at[cursor] = entry
+        assert len(set(at)) <= 2
+
+
+def test_every_pattern_is_measured() -> None:
+    for pattern in PATTERNS:
+        found = cost(1, "tailing", pattern, 5, 50)
+        assert found.fast_nanos > 0
+        assert found.linear_nanos > 0
+
+
+def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> None:
+    costs = [CursorCost("tailing", MOVE_RANK, size, 100.0, 150.0) for size in (1, *JUDGED_SIZES)]
+    found = judged(costs)
+    assert [item.missed for item in found] == [True] * len(JUDGED_SIZES)
+
+
+def test_the_released_container_plays_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
+    try:
+        found = with_released(costs, toured(released.FAMILY).version, 1)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    assert [item.pattern for item in found] == list(PATTERNS)
+    assert all(item.released_nanos is not None and item.released_nanos > 0 for item in found)
+    monkeypatch.setattr(released, "MAIN", "no.Such")
+    with pytest.raises(BrokenSubject, match=r"could not be measured: .*no\.Such"):
+        with_released(costs, toured(released.FAMILY).version, 1)
+
+
+def test_a_version_without_a_driver_is_named() -> None:
+    with pytest.raises(UsageError, match=r"0\.0\.1"):
+        with_released([], "0.0.1", 1)

@@ -1,0 +1,66 @@
+"""The measurements of `kafka-streams` measure what they say; whether one is quick is not asked here."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from entrycache_bench.kafka_streams.costs import JVM, make_mix, play_fast, play_mapping, released
+from entrycache_bench.kafka_streams.costs import kafka_costs_at as streams_at
+from entrycache_bench.measurement import Measurement
+from entrycache_bench.page import page
+from entrycache_bench.result import Result, Streams, read_result
+from entrycache_conformance.java.releases import newest
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
+
+MIX = make_mix(5_000, 100)
+
+
+def test_every_side_plays_the_same_mix_under_the_same_bound() -> None:
+    cachetools = pytest.importorskip("cachetools")
+    clean, dirty = play_fast(MIX), play_fast(MIX, dirty=True)
+    mapping = play_mapping(MIX, cachetools.LRUCache(100))
+    assert clean.hits == dirty.hits == mapping.hits > 0
+    assert clean.handed == 0
+    puts = sum(puts for puts, _ in MIX.measured)
+    assert puts - 100 <= dirty.handed <= puts + 100
+
+
+def test_the_released_cache_agrees() -> None:
+    try:
+        with released(newest("kafka-streams").version, MIX) as play:
+            clean, dirty = play(False), play(True)
+            seconds = sum(play(False).seconds for _ in range(40))  # its clock steps by 10 ms
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    assert clean.hits == dirty.hits == play_fast(MIX).hits
+    assert (clean.handed, dirty.handed) == (0, play_fast(MIX, dirty=True).handed)
+    assert seconds > 0
+
+
+def test_an_unknown_version_is_refused() -> None:
+    with pytest.raises((UsageError, MissingPrerequisite, BrokenSubject)), released("0.0.1", MIX):
+        pass
+
+
+def test_without_a_jvm_there_are_two_ratios() -> None:
+    pytest.importorskip("cachetools")
+    found = streams_at(1, 2_000, 50, None)
+    assert [item.what.split(",")[0] for item in found] == ["fast", "fast"]
+    assert all(item.value > 0 and JVM not in item.what for item in found)
+
+
+def test_the_page_has_a_part_and_its_file_comes_back(tmp_path: Path) -> None:
+    part = Streams(3, 1_000, [Measurement("fast, times another", 0.5, "", note="why")], "4.3.1", 2.0)
+    result = Result(3, 1_000, "CPython 3.11", 2, [], [], streams=part)
+    text = page(result, "numbers.svg")
+    assert "## Kafka Streams" in text
+    assert "| fast, times another | 0.50 | why |" in text
+    assert "## Kafka Streams" not in page(dataclasses.replace(result, streams=None), "numbers.svg")
+    file = tmp_path / "numbers.json"
+
+    file.write_text(json.dumps(result.to_json()), encoding="utf-8")
+    assert read_result(file) == result

@@ -1,0 +1,105 @@
+"""The page of numbers is made of the file of numbers; a wrong file, or a missing library, is one line."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from entrycache_bench.measurement import Measurement
+from entrycache_bench.page import page
+from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, CursorCost
+from entrycache_bench.result import Result, read_result
+from entrycache_cli.main import main
+from tests.support import ROOT
+
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture
+def result() -> Result:
+    measurements = [
+        Measurement("fast cache, times another", 1.5, "", at_least=1.4, note="a and b"),
+        Measurement("fast cache, times a third", 1.0, "", at_least=1.4),
+        Measurement("steps", 12_345.0, "op/s"),
+    ]
+    costs = [
+        CursorCost(mix, pattern, cursors, 10.0 * cursors, 1000.0)
+        for mix in ("tailing", "uniform")
+        for pattern in (MOVE_RANK, MOVES)
+        for cursors in (1, 10)
+    ]
+    return Result(3, 1_000, "CPython 3.11", 2, measurements, costs)
+
+
+@pytest.fixture
+def file(result: Result, tmp_path: Path) -> Path:
+    path = tmp_path / "numbers.json"
+    path.write_text(json.dumps(result.to_json()), encoding="utf-8")
+    return path
+
+
+def test_a_result_comes_back_from_its_file(result: Result, file: Path) -> None:
+    assert read_result(file) == result
+
+
+def test_the_page_says_what_was_missed(result: Result) -> None:
+    text = page(result, "numbers.svg")
+    assert "| fast cache, times another | 1.50 | at least 1.4 | a and b |" in text
+    assert "| fast cache, times a third | **1.00** (missed) | at least 1.4 |  |" in text
+    assert "| 10 | 100 / 1,000 | 100 / 1,000 |" in text
+
+
+def test_the_released_container_stands_third(result: Result) -> None:
+    costs = [item._replace(released_nanos=7.0) for item in result.cursors]
+    text = page(dataclasses.replace(result, cursors=costs, released="4.2.4"), "numbers.svg")
+    assert "| 10 | 100 / 1,000 / 7 | 100 / 1,000 / 7 |" in text
+    assert "of Pulsar 4.2.4" in text
+
+
+def test_the_committed_page_is_that_of_the_committed_numbers() -> None:
+    assert (DOCS / "numbers.md").read_text(encoding="utf-8") == page(read_result(DOCS / "numbers.json"), "numbers.svg")
+
+
+def test_the_command_writes_page_and_picture_the_same_each_time(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    arguments = ["--from", str(file), "--page", str(tmp_path / "numbers.md"), "--json"]
+    done = CliRunner().invoke(main, ["bench", *arguments])
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["verdict"] == "violates"
+    first = (tmp_path / "numbers.svg").read_bytes()
+    assert b"<svg" in first
+    CliRunner().invoke(main, ["bench", *arguments])
+    assert (tmp_path / "numbers.svg").read_bytes() == first
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 1}', '{"measurements": [1], "cursors": []}'])
+def test_a_wrong_file_is_one_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.json"
+    path.write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(main, ["bench", "--from", str(path)])
+    assert done.exit_code == 2
+    assert len(done.output.strip().splitlines()) == 1
+    assert "wrong.json" in done.output
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["bench", "--from", str(tmp_path / "absent.json")])
+    assert done.exit_code == 2
+    assert "absent.json" in done.output
+
+
+def test_without_matplotlib_a_page_is_refused_before_anything_is_measured(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = CliRunner().invoke(main, ["bench", "--from", str(file), "--page", str(tmp_path / "numbers.md")])
+    assert done.exit_code == 4
+    assert done.output.strip().splitlines() == [
+        "entrycache: matplotlib is not installed; pip install 'entrycache[bench]'"
+    ]
+    assert not (tmp_path / "numbers.md").exists()

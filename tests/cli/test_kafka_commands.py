@@ -1,0 +1,66 @@
+"""The commands take kafka-streams where it is asked for, and Pulsar's system where nothing is said, as before."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_cli.main import main
+from tests.support import ROOT
+
+CASE = ROOT / "tests/conformance/kafka_streams/cases" / "undeliverable-eviction.json"
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    code, out, _ = _run(capsys, *arguments, "--json")
+    return code, json.loads(out)
+
+
+def test_smoke_plays_every_operation(capsys: pytest.CaptureFixture[str]) -> None:
+    code, shown = _json(capsys, "smoke", "reference", "--system", "kafka-streams")
+    assert code == 0
+    assert len(shown["ops"]) == 26
+    assert {look["verdict"] for look in shown["ops"].values()} == {"passed"}
+
+
+def test_served_over_the_protocol_it_is_the_same_subject(capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"{sys.executable} -m entrycache_cli serve reference --system kafka-streams"
+    code, shown = _json(capsys, "smoke", "--command", command)
+    assert code == 0
+    assert {look["verdict"] for look in shown["ops"].values()} == {"passed"}
+
+
+def test_a_case_says_which_system_the_reference_is_of(capsys: pytest.CaptureFixture[str]) -> None:
+    code, shown = _json(capsys, "replay", str(CASE), "reference")
+    assert code == 0
+    assert shown["verdict"] == "conforms"
+    assert shown["stale_outcomes"] == []
+
+
+def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = _run(capsys, "replay", str(CASE), "expire-at-the-cutoff")
+    assert code == 2
+    assert "does not offer 'kafka-streams'" in err
+    code, _, err = _run(capsys, "conform", "reference", "--system", "pulsar-legacy")
+    assert code == 2
+    assert err.count("\n") == 1
+
+
+def test_every_message_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ("conform", "reference", "--system", "kafka-streams", "--validate", "--failures", str(tmp_path))
+    code, shown = _json(capsys, *arguments)
+    assert code == 0
+    assert shown["verdict"] == "conforms"
+    assert all(rule.startswith("K-") for rule in shown["rules"])
+    assert shown["cells"] == {}

@@ -1,0 +1,48 @@
+"""The README's commands, run as a reader would, each with the exit code that the README tells."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.java.classpath import jar_under_test
+from entrycache_conformance.java.releases import toured
+from entrycache_faults.catalogue import CASES
+from tests.support import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", README, re.S) for line in block.splitlines()]
+ENTRYCACHE = [command for command in COMMANDS if command.startswith("entrycache ")]
+
+
+def test_every_command_of_the_readme_is_known_here() -> None:
+    others = [command for command in COMMANDS if command not in ENTRYCACHE]
+    assert len(others) == 2  # clone, and make conform, which the test command runs as its last part
+    assert len(ENTRYCACHE) >= 6
+
+
+@pytest.mark.parametrize("line", ENTRYCACHE)
+def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) -> None:
+    words, _, comment = line.partition("#")
+    if "node" in words and shutil.which("node") is None:
+        pytest.skip("node is missing")
+    if "pulsar:" in words and (shutil.which("mvn") is None or shutil.which("javac") is None):
+        pytest.skip("mvn or javac is missing")
+    arguments = shlex.split(words)[1:]
+    standing_for = {
+        "node my-cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
+        "FILE": str(CASES / "expire-at-the-cutoff.json"),
+    }
+    if "my.jar" in arguments:
+        standing_for["my.jar"] = str(jar_under_test(toured("pulsar").subject))
+    argv = [sys.executable, "-m", "entrycache_cli", *(standing_for.get(word, word) for word in arguments)]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
+    expected = 1 if "exits 1" in comment else 0
+    assert done.returncode == expected, done.stdout + done.stderr
+    assert done.stdout.strip()

@@ -1,0 +1,47 @@
+"""`entrycache rules` on the command line: one rule with its example, the check, and what writes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from entrycache_cli.commands import rules
+from entrycache_cli.main import main
+from entrycache_evidence.rulebook import Problem
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["rules", *arguments])
+    return int(ended.value.code or 0), capsys.readouterr().out
+
+
+def test_one_rule_is_printed_with_its_example_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(capsys, "R-EXPIRE-1")
+    assert code == 0
+    assert "R-EXPIRE-1.json: 1:0 is 11 ns old when the pass begins" in said
+    assert "expire, older_than_nanos 10" in said
+    assert "Planted fault: A time pass takes entries as old as the cutoff." in said
+
+
+def test_in_json_a_rule_is_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    _, said = run(capsys, "R-EXPIRE-1", "--json")
+    assert [shown["id"] for shown in json.loads(said)["rules"]] == ["R-EXPIRE-1"]
+
+
+def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stale = Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")
+    monkeypatch.setattr(rules, "check_rules", lambda: [stale])
+    code, said = run(capsys, "--check")
+    assert code == 1
+    assert said.splitlines() == [f"docs/rules.md: {stale.what}", "1 problems"]
+
+
+def test_write_writes_and_prints_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bool] = []
+    monkeypatch.setattr(rules, "write_rules", lambda: written.append(True))
+    assert run(capsys, "--write") == (0, "")
+    assert written == [True]

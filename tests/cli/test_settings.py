@@ -1,0 +1,193 @@
+"""What a broker.conf means in each era."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.pulsar_pip430.settings.effective import Effective, read_effective
+from entrycache_cli.pulsar_pip430.settings.era import Era
+from entrycache_cli.pulsar_pip430.settings.fate import Acts
+from entrycache_cli.pulsar_pip430.settings.page import page
+from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_pip430.config import Config
+
+A_BROKERS = """\
+### --- General broker settings --- ###
+zookeeperServers=
+metadataStoreCacheExpirySeconds=300
+topicNameCacheMaxCapacity=100000
+managedLedgerUnackedRangesOpenCacheSetEnabled=true
+managedLedgerMaxUnackedRangesToPersist=10000
+# Amount of memory to use for caching data payload in managed ledger.
+managedLedgerCacheSizeMB=
+managedLedgerCacheEvictionWatermark=0.9
+"""
+"""Lines of a real file: nothing here is set, and no other setting that says cache is the cache's."""
+
+
+def read(tmp_path: Path, text: str, era: str = "4.2", memory_mb: int = 4096) -> Effective:
+    path = tmp_path / "broker.conf"
+    path.write_bytes(text.encode("iso-8859-1"))
+    return read_effective(path, Era(era), memory_mb << 20)
+
+
+def fate(effective: Effective, name: str) -> tuple[Acts, Any, str]:
+    return next(tuple(line.fate) for line in effective.lines if line.setting.name == name)  # type: ignore[return-value]
+
+
+def test_a_file_that_sets_nothing_gives_the_defaults(tmp_path: Path) -> None:
+    found = read(tmp_path, A_BROKERS)
+    assert found.passed_over == 5
+    assert found.config == {
+        "max_size_bytes": 819 << 20,
+        "watermark": 0.9,
+        "ttl_nanos": 1_000_000_000,
+        "evict_by_expected_reads": True,
+        "max_requeues": 5,
+        "extend_recently_accessed": True,
+        "grace_millis": 0,
+        "evict_by_mark_deleted": False,
+    }
+    assert found.interval_millis == 10
+    assert {line.line for line in found.lines} == {None, 9}
+
+
+def test_the_limit_follows_the_direct_memory(tmp_path: Path) -> None:
+    assert read(tmp_path, "", memory_mb=100).config["max_size_bytes"] == 64 << 20
+    assert read(tmp_path, "", memory_mb=1001).config["max_size_bytes"] == 200 << 20
+
+
+def test_eras_differ(tmp_path: Path) -> None:
+    text = f"{table.EXTEND_ACCESSED}=false\n{table.MAX_REQUEUES}=2\n{table.GRACE}=70\n"
+    old, middle, new = (read(tmp_path, text, era) for era in ("4.0", "4.2", "5.0"))
+    assert set(old.config) == {"max_size_bytes", "watermark", "ttl_nanos"}
+    assert (middle.config["extend_recently_accessed"], middle.config["max_requeues"]) == (True, 5)
+    assert (new.config["extend_recently_accessed"], new.config["max_requeues"]) == (False, 2)
+    assert (middle.config["grace_millis"], new.config["grace_millis"]) == (0, 70)
+    assert fate(old, table.MAX_REQUEUES)[0] is Acts.NO
+    assert fate(middle, table.MAX_REQUEUES)[:2] == (Acts.DYNAMIC, 5)
+    assert fate(new, table.MAX_REQUEUES)[:2] == (Acts.YES, 2)
+    assert fate(middle, table.GRACE)[0] is Acts.NO
+    assert not read(tmp_path, "", "5.0").config["extend_recently_accessed"]
+
+
+def test_grace_defaults_to_twice_the_time_to_live(tmp_path: Path) -> None:
+    assert read(tmp_path, f"{table.TTL}=700", "5.0").config["grace_millis"] == 1400
+
+
+def test_the_configuration_is_one_of_the_reference(tmp_path: Path) -> None:
+    for era in ("4.2", "5.0"):
+        assert Config(**read(tmp_path, "", era).config).max_requeues == 5
+
+
+def test_expected_reads_overrule_the_mark_delete_position(tmp_path: Path) -> None:
+    text = f"{table.BY_MARK_DELETED}=true\n"
+    assert fate(read(tmp_path, text), table.BY_MARK_DELETED)[:2] == (Acts.NO, False)
+    assert read(tmp_path, text).config["evict_by_mark_deleted"] is False
+    assert fate(read(tmp_path, text, "4.0"), table.BY_MARK_DELETED)[:2] == (Acts.YES, True)
+    both = read(tmp_path, text + f"{table.BY_EXPECTED}=false", "5.0")
+    assert both.config["evict_by_mark_deleted"] is True
+    assert fate(both, table.GRACE)[:2] == (Acts.NO, 0)
+    assert fate(both, table.BACKLOGGED)[:2] == (Acts.YES, 1000)
+
+
+@pytest.mark.parametrize(
+    ("frequency", "interval", "millis"),
+    [("0", "25", 25), ("0", "2000000", 1_000_000), ("3", "25", 333), ("5000", "25", 1), ("0.0001", "25", 1_000_000)],
+)
+def test_pace_of_scheduled_passes(tmp_path: Path, frequency: str, interval: str, millis: int) -> None:
+    found = read(tmp_path, f"{table.FREQUENCY}={frequency}\n{table.INTERVAL}={interval}\n")
+    assert found.interval_millis == millis
+    assert fate(found, table.INTERVAL)[0] is (Acts.YES if frequency == "0" else Acts.NO)
+
+
+def test_a_limit_of_nothing_switches_the_rest_off(tmp_path: Path) -> None:
+    found = read(tmp_path, f"{table.CACHE_SIZE}=0\n{table.WATERMARK}=0.5", "5.0")
+    assert found.config["max_size_bytes"] == 0
+    assert fate(found, table.WATERMARK)[0] is Acts.NO
+    assert fate(found, table.IN_FLIGHT)[0] is Acts.YES
+    older = read(tmp_path, f"{table.CACHE_SIZE}=0\n{table.IN_FLIGHT}=9", "4.2")
+    assert fate(older, table.IN_FLIGHT)[0] is Acts.NO
+
+
+def test_what_pip_430_proposed_for_receive_buffers_does_not_act(tmp_path: Path) -> None:
+    for era in ("4.0", "4.2", "5.0"):
+        assert fate(read(tmp_path, f"{table.RECEIVE_MAXIMUM}=65536", era), table.RECEIVE_MAXIMUM)[0] is Acts.NO
+
+
+def test_properties_syntax(tmp_path: Path) -> None:
+    text = (
+        f"! remark\r\n\r\n  {table.TTL} : 12\\\r\n   34\r\n# {table.TTL}=9\r\nmanagedLedgerCacheSize\\u004DB\t77\r\n"
+        f"{table.COPY}\nother=\\u00e4 \xe4 caf\xe9\n"
+    )
+    found = read(tmp_path, text)
+    assert found.config["ttl_nanos"] == 1_234_000_000
+    assert found.config["max_size_bytes"] == 77 << 20
+    assert [line.line for line in found.lines if line.line is not None] == [6, 3]
+
+
+MISTAKES = {
+    "managedLedgerCacheSizeMb=5": "line 1: 'managedLedgerCacheSizeMb' is no setting of the cache; did you mean",
+    "x=1\nmanagedLedgerCacheSpeed=5": "line 2: 'managedLedgerCacheSpeed' is no setting",
+    "cacheEvictionByMagic=true": "is no setting of the cache",
+    f"{table.CACHE_SIZE}=big": "line 1: managedLedgerCacheSizeMB is 'big'; expected a whole number",
+    f"{table.CACHE_SIZE}=1.5": "expected a whole number",
+    f"{table.CACHE_SIZE}=1_000": "expected a whole number",
+    f"{table.CACHE_SIZE}=\u00b2": "expected a whole number",
+    f"{table.CACHE_SIZE}=-1": "out of range; expected 0 to 2147483647",
+    f"{table.CACHE_SIZE}=3000000000": "out of range",
+    f"{table.WATERMARK}=1.1": "out of range; expected 0 to 1",
+    f"{table.WATERMARK}=NaN": "expected a number",
+    f"{table.TTL}=9007199255": "out of range",
+    f"{table.INTERVAL}=0": "out of range; expected 1",
+    f"{table.COPY}=yes": "expected true or false",
+    f"{table.TTL}=5\n{table.TTL}=5": f"line 2: {table.TTL} is given twice, first in line 1",
+    "a=\\u12g4": "is no Unicode escape",
+    "\xef\xbb\xbfa=1": "UTF-8 byte order mark",
+    "\xff\xfea\0": "UTF-16",
+    "a=\0": "zero byte",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError) as told:
+        read(tmp_path, text)
+    assert MISTAKES[text] in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def run(*argv: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "entrycache_cli", "settings", *argv]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_command(tmp_path: Path) -> None:
+    path = tmp_path / "broker.conf"
+    path.write_text(A_BROKERS)
+    done = run("--broker-conf", str(path), "--era", "5.0", "--json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert shown["config"]["extend_recently_accessed"] is False
+    assert [line["name"] for line in shown["settings"]] == list(table.SETTINGS)
+    assert run("--broker-conf", str(path), "--era", "5.0").stdout.count("when changed") == 0
+    for argv, said in (
+        (["--broker-conf", str(path), "--era", "3.3"], "unknown era '3.3'; expected one of: 4.0, 4.2, 5.0"),
+        (["--broker-conf", str(tmp_path / "none"), "--era", "4.2"], "No such file"),
+        (["--broker-conf", str(tmp_path), "--era", "4.2"], "Is a directory"),
+        (["--broker-conf", str(path)], "Missing option"),
+    ):
+        done = run(*argv)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        assert said in done.stderr
+
+
+def test_the_page_is_the_table() -> None:
+    assert Path("docs/settings.md").read_text(encoding="utf-8") == page()

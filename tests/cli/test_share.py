@@ -1,0 +1,113 @@
+"""What a thread gets of a client's record cache: the command, and the released computation beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from click.testing import CliRunner
+
+from entrycache_cli.kafka_streams.share import Entry, client_of, share_bytes
+from entrycache_cli.main import main
+from entrycache_conformance.java.releases import versions
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import Played
+from entrycache_reference.kafka_streams import Config, initial, ops, step
+
+TOTALS: Final = (0, 1, 7, 100, 10_485_760, 2**53 - 1)
+GRID: Final = [(total, threads, globe) for total in TOTALS for threads in range(6) for globe in (False, True)]
+
+
+def share(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["share", *arguments])
+    return done.exit_code, done.output
+
+
+def numbers(*arguments: str) -> dict[str, Any]:
+    code, output = share(*arguments, "--json")
+    assert code == 0, output
+    return dict(json.loads(output))
+
+
+@pytest.mark.parametrize("release", versions("kafka-streams"))
+def test_the_shares_are_those_that_the_release_computes(release: str) -> None:
+    try:
+        released = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    steps = tuple(ops.Share(*asked) for asked in GRID)
+    try:
+        answer = released.play([Case(SYSTEMS["kafka-streams"], Config(), steps)])[0]
+    finally:
+        released.close()
+    assert isinstance(answer, Played)
+    assert [outcome["bytes"] for outcome in answer.outcomes] == [share_bytes(*asked) for asked in GRID]
+
+
+def test_a_thread_gets_an_equal_part_and_a_store_nothing_of_its_own() -> None:
+    got = numbers("--total", "1000", "--threads", "2", "--global-thread", "--stores", "3", "--key-bytes", "5")
+    assert (got["thread_bytes"], got["unused_bytes"]) == (333, 1)
+    assert (got["entry_bytes"], got["entries"], got["entries_each_if_written_alike"]) == (50, 6, 2)
+    code, output = share("--total", "1000", "--stores", "3")
+    assert code == 0
+    assert "each store of each task: nothing of its own" in output
+    assert "the one that is written pays" in output
+
+
+def test_as_many_entries_fit_as_it_says() -> None:
+    entry = Entry(key_bytes=2, value_bytes=9, topic="𝄞t", header_bytes=3)
+    headers = (("é", "ü"),)
+    got = numbers("--total", "1000", "--key-bytes", "2", "--value-bytes", "9", "--topic", "𝄞t", "--header-bytes", "3")
+    assert got["entry_bytes"] == entry.counted_bytes
+    config = Config(max_size_bytes=got["thread_bytes"])
+    state = initial(config)
+    for number in range(100):
+        put = ops.Put("a", f"{number:02}", "9 bytes..", topic="𝄞t", headers=headers)
+        state = step(state, put, config).state
+    assert len(state.spaces["a"].nodes) == got["entries"]
+
+
+def test_a_properties_file_is_read_as_a_client_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "streams.properties"
+    file.write_text("application.id=x\nnum.stream.threads = 4\ncache.max.bytes.buffering: 800\n")
+    old = numbers("--config", str(file))
+    assert (old["thread_bytes"], old["total_from"]) == (200, "cache.max.bytes.buffering, streams.properties line 3")
+    file.write_text("cache.max.bytes.buffering=800\nstatestore.cache.max.bytes=400\nnum.stream.threads=4\n")
+    assert numbers("--config", str(file))["thread_bytes"] == 100
+    assert numbers("--config", str(file), "--threads", "1")["thread_bytes"] == 400
+    assert client_of(None, None, None, False).total_bytes.value == 10_485_760
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("num.stream.threads=many\n", "line 1: num.stream.threads is 'many'; expected a whole number"),
+        ("a=b\nstatestore.cache.max.bytes=-1\n", "line 2: statestore.cache.max.bytes is -1, out of range"),
+        ("num.stream.threads=1\nnum.stream.threads=2\n", "line 2: num.stream.threads is given twice"),
+        ("num.stream.threads=0\n", "says 0 stream threads; expected at least 1, or --global-thread"),
+        ("num.stream.threads=\\u00g0\n", "is no Unicode escape"),
+    ],
+)
+def test_a_wrong_file_is_one_line(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "streams.properties"
+    file.write_text(text)
+    code, output = share("--config", str(file))
+    assert code == 2
+    assert said in output
+    assert len(output.strip().splitlines()) == 1
+
+
+def test_what_cannot_be_is_refused() -> None:
+    assert share("--total", "-1")[0] == 2
+    assert share("--stores", "0")[0] == 2
+    assert share("--config", "/no/such/file")[0] == 2
+
+
+def test_nothing_fits_into_nothing() -> None:
+    assert "written below and forwarded at once" in share("--total", "0")[1]
+    assert "none fits" in share("--total", "10")[1]

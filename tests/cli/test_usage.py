@@ -1,0 +1,81 @@
+"""A user's mistake gets one clear line on stderr and its exit code, in every command; never a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.java.releases import versions
+
+MISTAKES = [
+    ("audit nowhere", 2, "no such folder"),
+    ("audit", 2, "Missing argument"),
+    ("conform --nope", 2, "No such option"),
+    ("conform --profile x", 2, "'x' is not one of"),
+    ("conform --level ledger", 2, "expected one of: range, queue, manager, reads, cursors"),
+    ("conform nothing", 2, "unknown subject 'nothing'"),
+    ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
+    ("conform --command nosuchprogram", 2, "cannot start"),
+    ("conform --classpath x.jar", 2, "--classpath goes with a released jar"),
+    ("conform pulsar:9", 2, f"known: {versions('pulsar')[0]}"),
+    ("conform --timeout 0", 2, "--timeout"),
+    ("fly", 2, "No such command"),
+    ("replay nowhere", 2, "cannot read the case"),
+    ("report nowhere --to junit", 2, "cannot read the results"),
+    ("rules R-NONE-1", 2, "no rule"),
+    ("serve nothing", 2, "unknown subject"),
+    ("trace generate nothing --events 5 --out t", 2, "preset"),
+    ("trace record --case nowhere --out t", 2, "cannot read the case"),
+    ("trace inspect nowhere", 2, "nowhere"),
+    ("trace convert nowhere t", 2, "nowhere"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "said"), MISTAKES, ids=[line for line, _, _ in MISTAKES])
+def test_a_mistake_is_told_in_one_line(line: str, code: int, said: str, tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "entrycache_cli", *line.split()]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert done.stderr.startswith("entrycache: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_an_empty_folder_is_nothing_checked(tmp_path: Path) -> None:
+    (tmp_path / "trace").mkdir()
+    argv = [sys.executable, "-m", "entrycache_cli", "audit", "trace", "--engine", "local", "--json"]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert set(json.loads(done.stdout)["rules"].values()) == {"nothing-checked"}
+
+
+def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: Path) -> None:
+    from entrycache_faults.catalogue import CASES
+
+    case = str(CASES / "evict-one-too-many.json")
+    for subject, code, source in (
+        ("reference", 0, "no evidence"),
+        ("evict-one-too-many", 1, "no evidence"),
+        ("fast", 0, "its own rows"),
+    ):
+        out = tmp_path / subject
+        argv = [sys.executable, "-m", "entrycache_cli", "trace", "record", subject, "--case", case]
+        done = subprocess.run([*argv, "--out", str(out)], capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == code, done.stderr
+        assert source in json.loads((out / "_entrycache.json").read_text())["source"]
+
+
+def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
+    program = (
+        "from entrycache_reference.pulsar_pip430 import passes; passes.halts = lambda kind, bound, entry: False; "
+        "from entrycache_cli.main import main; main(['conform', 'reference', '--level', 'queue'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 70, done.stderr
+    assert done.stderr.startswith("entrycache: an error of entrycache itself, not of the subject; report it: ")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,227 @@
+"""Whatever a subject does, a command ends in time, with the documented exit code, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from entrycache_conformance.subjects.child import Child
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
+from tests.support import hostile
+from tests.support.hostile.kinds import IN_FULL, KINDS
+
+HERE = Path(hostile.__file__).parent
+JOBS = 8
+BOUND_SECONDS = 60
+STEPS_MAX = 8
+
+
+UNANSWERED = [name for name, kind in KINDS.items() if kind.rule]
+SMOKED = [
+    "start-silent", "start-exits-4", "start-floods-lines", "start-nested-100000", "version-2", "ops-unknown",
+    "systems-several", "ops-empty", "implementation-markup", "id-next", "outcomes-fewer", "insert-error-unknown",
+    "skipped-always", "errored-message-markup", "run-without-end", "hangs-always", "dies-always", "get-hangs",
+    "get-exits-1", "get-errs", "get-hits-everything", "reads-nothing-after-start", "leaked-positive", "right",
+]  # fmt: skip
+
+
+IN_JSON = [
+    "right", "implementation-surrogate", "errored-message-surrogate", "skipped-with-markup", "ops-empty",
+    "usage-beyond-integers", "leaked-positive",
+]  # fmt: skip
+
+
+class Ran(NamedTuple):
+    """How a command ended, what it printed, and who was still there a moment later."""
+
+    code: int | None
+    out: str
+    err: str
+    seconds: float
+    left: list[str]
+
+
+Run = Callable[[list[tuple[str, list[str]]]], list[Ran]]
+
+
+def argv_of(kind: str, scratch: Path) -> str:
+    """The subject of that kind."""
+    return shlex.join([sys.executable, "-I", "-S", str(HERE), kind, str(scratch)])
+
+
+def alive(mark: str) -> list[str]:
+    """The command lines of living processes that mention the mark."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        if mark in line:
+            found.append(line)
+    return found
+
+
+def left_behind(scratch: Path) -> list[str]:
+    """Who is still there after the subject's own daemons, which nobody can find, have ended by themselves."""
+    end = time.monotonic() + 3
+    while (found := alive(str(scratch))) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs commands on kinds, side by side; `SCRATCH` in an argument is a folder of that run's own."""
+
+    def run_all(wanted: list[tuple[str, list[str]]]) -> list[Ran]:
+        jobs, folders = [], []
+        for kind, arguments in wanted:
+            folder = tmp_path_factory.mktemp("hostile")
+            folders.append(folder)
+            timeout = ["--timeout", f"{KINDS[kind].timeout:g}"]
+            argv = [part.replace("SCRATCH", str(folder)) for part in arguments]
+            argv += ["--command", argv_of(kind, folder), *timeout]
+            jobs.append({"argv": argv, "out": str(folder / "out"), "err": str(folder / "err")})
+        told = subprocess.run(
+            [sys.executable, str(HERE / "forks.py"), str(JOBS), str(BOUND_SECONDS)],
+            input=json.dumps(jobs), stdout=subprocess.PIPE, text=True, check=True,
+        )  # fmt: skip
+        return [
+            Ran(result["code"], _text(folder / "out"), _text(folder / "err"), result["seconds"], left_behind(folder))
+            for result, folder in zip(json.loads(told.stdout), folders, strict=True)
+        ]
+
+    return run_all
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+def conform_arguments(kind: str) -> list[str]:
+    return ["conform", "--level", KINDS[kind].level, "--profile", "dev", "--failures", "SCRATCH/failures"]
+
+
+@pytest.fixture(scope="session")
+def conformed(run: Run) -> dict[str, Ran]:
+    """Every kind under `conform`; those that wait for a time-out first, because they cost no work."""
+    names = sorted(KINDS, key=lambda name: KINDS[name].timeout)
+    short = [name for name in names if KINDS[name].code == 0 and name not in IN_FULL]
+    wanted = [(name, ["smoke"] if name in short else conform_arguments(name)) for name in names]
+    return dict(zip(names, run(wanted), strict=True))
+
+
+@pytest.fixture(scope="session")
+def smoked(run: Run) -> dict[str, Ran]:
+    return dict(zip(SMOKED, run([(name, ["smoke", "--json"]) for name in SMOKED]), strict=True))
+
+
+def hold_manners(ran: Ran) -> None:
+    assert ran.code is not None, f"it did not end: {ran.err}"
+    assert "Traceback" not in ran.err + ran.out
+    assert ran.left == []
+    if ran.code >= 2:
+        lines = ran.err.splitlines()
+        assert len(lines) == 1, ran.err
+        assert lines[0].startswith("entrycache: ")
+        assert len(lines[0]) < 1_000
+        assert all(part.isprintable() for part in lines[0])
+    else:
+        assert ran.err == ""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_command_ends_as_documented(name: str, conformed: dict[str, Ran]) -> None:
+    ran = conformed[name]
+    hold_manners(ran)
+    assert ran.code == KINDS[name].code, ran.err + ran.out
+
+
+def case_of(ran: Ran) -> Path:
+    line = next(line for line in ran.out.splitlines() if line.startswith("case file: "))
+    return Path(line.removeprefix("case file: "))
+
+
+@pytest.mark.rule("R-LIVENESS-1", "R-LIVENESS-2")
+@pytest.mark.parametrize("name", UNANSWERED)
+def test_a_run_without_an_answer_is_a_short_case(name: str, conformed: dict[str, Ran]) -> None:
+    case = json.loads(_text(case_of(conformed[name])))
+    assert case["rules"] == [KINDS[name].rule]
+    assert len(case["steps"]) <= STEPS_MAX
+
+
+@pytest.fixture(scope="session")
+def replayed(run: Run, conformed: dict[str, Ran]) -> dict[str, Ran]:
+    violating = [name for name, kind in KINDS.items() if kind.code == 1 and conformed[name].code == 1]
+    wanted = [(name, ["replay", str(case_of(conformed[name]))]) for name in violating]
+    return dict(zip(violating, run(wanted), strict=True))
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.code == 1])
+def test_the_case_replays(name: str, replayed: dict[str, Ran]) -> None:
+    ran = replayed[name]
+    hold_manners(ran)
+    assert ran.code == 1, ran.err + ran.out
+    if KINDS[name].rule:
+        assert KINDS[name].rule in ran.out
+
+
+@pytest.mark.parametrize("name", SMOKED)
+def test_smoke_ends_as_documented(name: str, smoked: dict[str, Ran]) -> None:
+    ran = smoked[name]
+    hold_manners(ran)
+    assert ran.code == KINDS[name].code, ran.err + ran.out
+    if KINDS[name].rule:
+        rules = {rule for look in json.loads(ran.out)["ops"].values() for rule in look["rules"]}
+        assert rules == {KINDS[name].rule}
+
+
+@pytest.fixture(scope="session")
+def in_json(run: Run) -> dict[str, Ran]:
+    return dict(zip(IN_JSON, run([(name, [*conform_arguments(name), "--json"]) for name in IN_JSON]), strict=True))
+
+
+@pytest.mark.parametrize("name", IN_JSON)
+def test_json_is_json_whatever_the_subject_says(name: str, in_json: dict[str, Ran]) -> None:
+    ran = in_json[name]
+    hold_manners(ran)
+    assert ran.code == KINDS[name].code, ran.err
+    told = json.loads(ran.out)
+    assert told["verdict"] == {0: "conforms", 1: "violates", 2: "nothing-checked"}[ran.code]
+
+
+def test_a_hang_is_shrunk_where_messages_are_held_to_their_schemas(run: Run) -> None:
+    [ran] = run([("get-hangs", [*conform_arguments("get-hangs"), "--validate"])])
+    hold_manners(ran)
+    assert ran.code == 1
+    assert len(json.loads(_text(case_of(ran)))["steps"]) == 1
+    assert ran.seconds < BOUND_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("kind", "prerequisites", "error"),
+    [
+        ("lacks-something", True, MissingPrerequisite),
+        ("lacks-something", False, BrokenSubject),
+        ("start-exits-4", True, MissingPrerequisite),
+        ("start-exits-3", True, BrokenSubject),
+        ("start-closes-stdout", True, BrokenSubject),
+    ],
+)
+def test_only_a_driver_of_ours_may_lack_something(
+    kind: str, prerequisites: bool, error: type[Exception], tmp_path: Path
+) -> None:
+    with pytest.raises(error) as raised:
+        Child(shlex.split(argv_of(kind, tmp_path)), prerequisites=prerequisites)
+    if kind == "lacks-something":
+        assert str(raised.value).endswith("java is not on the path; install a JDK")
+    assert left_behind(tmp_path) == []

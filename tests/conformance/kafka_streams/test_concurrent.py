@@ -1,0 +1,244 @@
+"""Histories of several threads: our own caches keep every promise, planted faults are caught, shrunk and named."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_cli.main import main
+from entrycache_conformance.concurrent.run import SpoiltUnseen, conform_concurrent, see_what_is_spoilt
+from entrycache_conformance.concurrent.search import Tally, judge, search
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.system import write_outcome
+from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.history import History, dumps, from_json, read_file
+from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.subject import Event, Happened, Played
+from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.wire import read_answer
+from entrycache_reference.kafka_streams import Config, ops, threads
+from entrycache_reference.kafka_streams.threads.order import TooMany, one_order
+from entrycache_reference.kafka_streams.threads.record import facts_of
+from entrycache_reference.rules import Rule
+
+SYSTEM: Final = SYSTEMS["kafka-streams"]
+STEPS_MAX: Final = 10
+HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
+ENDING: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "threads-copies-are-old": (Rule.K_CONCURRENCY_6, Rule.K_CONCURRENCY_5),
+    "threads-count-lost": (Rule.K_CONCURRENCY_3,),
+    "threads-handed-over-twice": (Rule.K_CONCURRENCY_4,),
+    "threads-limit-looked-at-first": (Rule.K_CONCURRENCY_7,),
+    "threads-total-late": (Rule.K_CONCURRENCY_2,),
+    "threads-write-unlocked": (Rule.K_CONCURRENCY_5,),
+}
+"""The planted faults whose histories end, and the rules of each.
+
+An old copy may be an old value or a miss: which comes first is up to the schedule.
+"""
+
+
+def shared(name: str) -> InProcess:
+    subject = in_process(name, "kafka-streams")
+    assert subject is not None
+    return subject
+
+
+@pytest.mark.parametrize("name", ["reference", "fast"])
+def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
+    found = conform_concurrent(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
+    assert found.level.verdict is Verdict.CONFORMS
+    counts = found.level.threads
+    assert counts is not None
+    assert counts.histories == 210
+    assert counts.threads >= 2 * 210
+    assert counts.inconclusive == 0
+    assert all(found.fired[rule] for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
+
+
+def test_every_exhibit_of_threads_has_a_test() -> None:
+    assert THREAD_FAULTS.keys() == {*ENDING, "threads-locks-crossed"}
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
+    found = search(shared(name), 140, 0, Tally())
+    assert found is not None
+    assert set(ENDING[name]) & set(found.rules)
+    assert len(found.history.steps) <= STEPS_MAX
+    assert len(found.history.clients) == 2
+    assert 0 < found.times <= found.tries
+
+
+def test_a_deadlock_that_nobody_tells_is_found_by_the_time_out() -> None:
+    history = read_file(Path(__file__).parent / "histories" / "crossed-listeners.json", SYSTEMS)
+    assert isinstance(history, History)
+    subject = resolve(Choice("threads-locks-crossed", system="kafka-streams"))
+    try:
+        with subject.hurried(2.0):  # type: ignore[attr-defined]
+            answers = subject.play_histories([history] * 3)
+    finally:
+        subject.close()
+    found = [judge(subject, history, answer, Tally()) for answer in answers]
+    assert any(each is not None and each.rules == (Rule.K_CONCURRENCY_1,) for each in found)
+
+
+def told(clients: list[list[tuple[Any, int, int, dict[str, Any]]]], **more: Any) -> threads.Record:
+    events = [
+        threads.Event(client, index, *event)
+        for client, events in enumerate(clients)
+        for index, event in enumerate(events)
+    ]
+    return threads.Record(Config(), len(clients), tuple(events), **more)
+
+
+def put(value: str) -> ops.Put:
+    return ops.Put("a", "x", value)
+
+
+HIT_1: Final = {"hit": True, "value": "1"}
+MISS: Final = {"hit": False, "value": None}
+
+
+@pytest.mark.parametrize(
+    ("clients", "explained"),
+    [
+        ([[(put("1"), 1, 4, {})], [(ops.Get("a", "x"), 2, 3, HIT_1)]], True),
+        ([[(put("1"), 1, 4, {})], [(ops.Get("a", "x"), 2, 3, MISS)]], True),
+        ([[(put("1"), 1, 2, {})], [(ops.Get("a", "x"), 3, 4, MISS)]], False),
+        ([[(put("1"), 3, 4, {})], [(ops.Get("a", "x"), 1, 2, HIT_1)]], False),
+        (
+            [[(put("1"), 1, 8, {}), ], [(ops.Get("a", "x"), 2, 3, HIT_1), (ops.Get("a", "x"), 4, 5, MISS)]],
+            False,
+        ),
+    ],
+)  # fmt: skip
+def test_one_order_explains_the_answers_or_none_does(clients: Any, explained: bool) -> None:
+    found = one_order(facts_of(told(clients)), write_outcome)
+    assert (found is None) is explained
+
+
+def test_a_search_that_costs_too_much_is_inconclusive() -> None:
+    clients = [
+        [(put(str(10 * client + index)), index + 1, 100 + index, {}) for index in range(4)] for client in range(4)
+    ]
+    clients.append([(ops.Get("a", "x"), 200, 201, {"hit": True, "value": "none"})])
+    record = told(clients)
+    with pytest.raises(TooMany):
+        one_order(facts_of(record), write_outcome, 50)
+    judged = threads.judged(record, write_outcome, states_max=50)
+    assert "50 states" in judged.undecided
+    assert Rule.K_CONCURRENCY_5 not in judged.fired
+
+
+def test_what_a_listener_did_that_nobody_knows_is_not_judged() -> None:
+    listen = ops.Listen("a", (put("1"),))
+    judged = threads.judged(told([[(listen, 1, 2, {})]]), write_outcome)
+    assert judged.broken == ()
+    assert "not all that was done is known" in judged.undecided
+
+
+def test_a_judge_that_sees_nothing_ends_the_run() -> None:
+    history = History(SYSTEM, Config(), (), ((put("1"),), (put("2"),)), (ops.Usage(),))
+    subject = reference(SYSTEM)
+    answer = subject.play_histories([history])[0]
+    assert isinstance(answer, Happened)
+    see_what_is_spoilt(subject, (history, answer))
+    without = dataclasses.replace(history, after=())
+    with pytest.raises(SpoiltUnseen):
+        see_what_is_spoilt(subject, (without, Happened(answer.events[:-1])))
+
+
+def test_a_history_is_written_and_read() -> None:
+    for path in HISTORIES:
+        history = read_file(path, SYSTEMS)
+        assert isinstance(history, History)
+        assert from_json(json.loads(dumps(history)), SYSTEMS) == history
+        assert dumps(history) == path.read_text(encoding="utf-8")
+        with pytest.raises(UsageError, match="this is a history of several threads"):
+            read_case(path, SYSTEMS)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"clients": [[]]}, "has no 'system'"),
+        ({"system": "kafka-streams", "clients": []}, "not an array of 1 to 64 arrays"),
+        ({"system": "kafka-streams", "clients": [[{"op": "get"}]]}, "step 0 of client 0: op get: ns: it is missing"),
+        ({"system": "kafka-streams", "clients": [[]], "steps": []}, "unknown key 'steps'"),
+    ],
+)
+def test_what_is_wrong_with_a_history_is_told_in_one_line(value: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        from_json(value, SYSTEMS)
+
+
+def answer(*events: dict[str, Any]) -> Happened | Played | object:
+    history = History(SYSTEM, Config(), (), ((put("1"),), (put("2"),)), ())
+    return read_answer({"id": 0, "events": list(events)}, history, 0, reference(SYSTEM).declaration)
+
+
+def event(client: int, start: int, end: int, **more: Any) -> dict[str, Any]:
+    return {"client": client, "step": 0, "start": start, "end": end, "outcome": {}, **more}
+
+
+def test_events_are_read_in_the_order_of_the_file() -> None:
+    assert answer(event(1, 1, 2), event(0, 3, 4)) == Happened((Event(0, 0, 3, 4, {}), Event(1, 0, 1, 2, {})))
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([event(0, 1, 2)], "answered 1 events for 2 steps"),
+        ([event(0, 1, 2), event(0, 3, 4)], "no event for step 0 of client 1"),
+        ([event(0, 2, 2), event(1, 3, 4)], "lies between 2 and 2"),
+        ([event(0, 1, 2, more=1), event(1, 3, 4)], "has not the keys"),
+        ([event(0, 1, True), event(1, 3, 4)], "no integer"),
+        ([event(0, 1, 2, outcome={"hit": True}), event(1, 3, 4)], "the outcome of step 0 of client 0"),
+    ],
+)
+def test_events_that_cannot_be_are_a_broken_subject(events: Any, said: str) -> None:
+    with pytest.raises(BrokenSubject, match=said):
+        answer(*events)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+def test_conform_counts_histories_and_names_the_level(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ("--system", "kafka-streams", "--level", "concurrent", "--failures", str(tmp_path), "--json")
+    code, out, _ = run(capsys, "conform", "threads-total-late", *options)
+    shown = json.loads(out)
+    assert code == 1
+    assert shown["levels"]["concurrent"]["verdict"] == "violates"
+    failure = shown["failures"][0]
+    assert failure["rule"] == "K-CONCURRENCY-2"
+    assert (failure["expected"], failure["clients"]) == (None, 2)
+    code, out, _ = run(capsys, "replay", failure["case"], "threads-total-late", "--json")
+    assert code == 1
+    assert json.loads(out)["rules"] == ["K-CONCURRENCY-2"]
+    code, out, _ = run(capsys, "replay", failure["case"], "threads-total-late")
+    assert code == 1
+    assert "is broken by a history of 2 clients" in out
+
+
+def test_who_takes_no_histories_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "conform", "reference", "--level", "concurrent")
+    assert code == 2
+    assert "unknown level 'concurrent'" in err
+    code, _, err = run(capsys, "replay", str(HISTORIES[0]), "evict-handed-over-last", "--system", "kafka-streams")
+    assert code == 2
+    assert err.count("\n") == 1

@@ -1,0 +1,70 @@
+"""The campaign of promises finds what is known of a release, explains all of it, and the protocol sees it too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.java.releases import newest
+from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams import kept_promises as promises
+from entrycache_protocol.case import from_json
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+
+SUBJECT = newest("kafka-streams").subject
+WORLDS, LONGEST = 250, 40
+NOT_IN_THE_PROTOCOL = {"reverse view"}
+"""The protocol has no operation for the reverse view of a store."""
+
+
+@pytest.fixture(scope="module")
+def record() -> dict[str, Any]:
+    try:
+        return promises.promises([SUBJECT], 5, WORLDS, LONGEST)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+
+
+def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict[str, Any]) -> None:
+    assert record["differences"] == []
+    met = {each for cell in record["subjects"][0]["cells"] for b in cell["broken"].values() for each in b["findings"]}
+    assert met == {finding for known in promises.KNOWN for finding in known.findings}
+
+
+def test_listeners_that_only_look_break_nothing(record: dict[str, Any]) -> None:
+    quiet = [cell for cell in record["subjects"][0]["cells"] if cell["op"] in {"range", "flush"}]
+    assert len(quiet) == 16
+    assert [cell["broken"] for cell in quiet] == [{}] * len(quiet)
+    assert all(cell["steps"] > WORLDS for cell in quiet)
+
+
+def test_a_broken_promise_that_no_finding_explains_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = {"level": "cache", "op": "put"}
+    assert promises.findings(cell, "total")
+    monkeypatch.setattr(promises, "KNOWN", ())
+    assert promises.findings(cell, "total") == ()
+
+
+def test_the_protocol_shows_what_the_program_found(record: dict[str, Any]) -> None:
+    subject = resolve(Choice(SUBJECT))
+    try:
+        unseen = []
+        for cell in record["subjects"][0]["cells"]:
+            for promise, broken in cell["broken"].items():
+                if promise in NOT_IN_THE_PROTOCOL or cell["op"] in {"resize", "mixed"}:
+                    continue
+                case = from_json(broken["shortest"], SYSTEMS)
+                steps = trajectory(case, Coverage())
+                if judge(case, steps, subject.play([case])[0], subject.declaration) is None:
+                    unseen.append((cell, promise))
+        assert unseen == []
+    finally:
+        subject.close()
+
+
+def test_a_subject_that_is_no_released_jar_is_refused() -> None:
+    with pytest.raises(UsageError, match=f"fast.*{SUBJECT}"):
+        promises.promises(["fast"], 1, 1)

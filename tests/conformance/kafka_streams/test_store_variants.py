@@ -1,0 +1,61 @@
+"""What the released stores do otherwise than a plain map: reported with its rule, and followed where it is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.java.releases import versions
+from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_conformance.replay import replay
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import Subject
+
+CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
+STEPS_MAX: Final = 8
+
+
+@pytest.fixture(scope="module", params=versions("kafka-streams"))
+def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    try:
+        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    yield subject
+    subject.close()
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) == 4
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_release_breaks_the_rule_of_the_case(path: Path, released: Subject) -> None:
+    case = read_case(path, SYSTEMS)
+    replayed = replay(path, released)
+    assert replayed.stale == []
+    assert replayed.failure is not None
+    assert set(case.rules) <= set(replayed.failure.rules)
+    assert len(case.steps) <= STEPS_MAX
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: Subject) -> None:
+    case = read_case(path, SYSTEMS)
+    followed = replace(case, config=replace(case.config, variants=RELEASED), outcomes=())
+    steps = trajectory(followed, Coverage())
+    assert judge(followed, steps, play(released, followed), released.declaration) is None
+
+
+def test_a_release_declares_its_readings_with_findings(released: Subject) -> None:
+    declared = released.declaration
+    assert declared.variants == RELEASED
+    assert {"variants.delivery", "variants.delete_read"} <= declared.findings.keys()

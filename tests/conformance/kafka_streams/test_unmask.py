@@ -1,0 +1,76 @@
+"""A mask is taken off: the subject is held to the norm where its finding stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from entrycache_conformance.java.releases import newest
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.verdict import Verdict
+from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
+
+VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)
+TOMBSTONE = Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE)
+LIMITS = Limits(tail_ties=False)
+FINDINGS = {"variants.total": "twice, endless", "variants.flushed_tombstone": "dropped", "limits.tail_ties": "ties"}
+
+
+def masking() -> Narrowed:
+    found: InProcess = reference(SYSTEMS["kafka-streams"])
+    declared = found.declaration
+    return Narrowed(
+        found,
+        Declaration(
+            declared.system, declared.ops, variants=VARIANTS, limits=Limits(tail_ties=False), findings=FINDINGS
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("finding", "variants", "ties", "left"),
+    [
+        ("dropped", Variants(total=Total.RUNNING), False, {"variants.total", "limits.tail_ties"}),
+        (
+            "endless",
+            Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE),
+            False,
+            FINDINGS.keys() - {"variants.total"},
+        ),
+        ("ties", VARIANTS, True, {"variants.total", "variants.flushed_tombstone"}),
+        ("all", Variants(), True, set()),
+    ],
+)
+def test_what_stands_for_a_finding_is_taken_off(finding: str, variants: Variants, ties: bool, left: set[str]) -> None:
+    declaration = unmasked(masking(), (finding,)).declaration
+    assert declaration.variants == variants
+    assert declaration.limits.tail_ties is ties
+    assert declaration.findings.keys() == left
+
+
+def test_a_finding_that_nothing_stands_for_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"masks no finding 'nope'; it masks: dropped, endless, ties, twice"):
+        unmasked(masking(), ("nope",))
+
+
+def test_a_release_violates_where_a_mask_is_off(tmp_path) -> None:
+    try:
+        subject = resolve(Choice(newest("kafka-streams").subject))
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    try:
+        held = unmasked(subject, ("kafka-rewritten-tombstone-is-dropped",))
+        report = conform(held, Options(("cache",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
+    finally:
+        subject.close()
+    assert report.verdict is Verdict.VIOLATES
+    assert {failure.rules[0] for failure in report.failures} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
+    assert all(failure.steps <= 8 for failure in report.failures)

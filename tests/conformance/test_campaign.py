@@ -1,0 +1,71 @@
+"""Campaigns: they find what is wrong, keep a short case of it, and come out the same twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.campaign.behaviour import behaviours
+from entrycache_conformance.campaign.played import alike
+from entrycache_conformance.campaign.run import Plan, run_campaign
+from entrycache_conformance.campaign.subjects import open_subject
+from entrycache_conformance.java.program import program_of
+from entrycache_conformance.java.releases import newest
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems.pulsar_pip430.containers import MODULE, Crowd, played
+from entrycache_protocol.errors import MissingPrerequisite
+
+EXHIBIT = "count-stops-at-zero"
+"""A planted fault of the fast cache."""
+
+
+def plan(folder: Path, cases: int) -> Plan:
+    return Plan("default", 7, 60, cases, None, 1, folder)
+
+
+def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> None:
+    first = run_campaign([open_subject("fast")], plan(tmp_path, 20), lambda cases, steps: None).json
+    again = run_campaign([open_subject("fast")], plan(tmp_path, 20), lambda cases, steps: None).json
+    assert first["differences"] == []
+    assert first["judged_steps"] == 20 * 60
+    assert first["laws"]["rules"]
+    assert {**first, "cpu_seconds": 0} == {**again, "cpu_seconds": 0}
+
+
+def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
+    campaign = run_campaign([open_subject(EXHIBIT)], plan(tmp_path, 200), lambda cases, steps: None)
+    assert len(campaign.kept) == 1
+    assert campaign.kept[0].path.exists()
+    assert len(campaign.kept[0].case.steps) <= 8
+
+
+def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:
+    assert alike([{"hit": False}], [{"hit": False, "tokens": []}])
+    assert alike([{"error": "illegal-argument"}], [{"error": "illegal-argument", "message": "why"}])
+    assert not alike([{"hit": True}], [{"hit": True, "tokens": [1]}])
+    assert not alike([{"hit": False}], [{"hit": True}])
+    assert not alike([{}], [{}, {}])
+
+
+def test_a_behaviour_diff_shows_a_planted_fault() -> None:
+    fast = in_process("fast")
+    broken = in_process(EXHIBIT)
+    assert fast is not None
+    assert broken is not None
+    assert behaviours(fast, fast, 1, 4, lambda cases, found: None) == []
+    found = behaviours(fast, broken, 1, 40, lambda cases, found: None)
+    assert found
+    assert min(len(one.case.steps) for one in found) <= 8
+
+
+@pytest.mark.parametrize(("crowd", "lifted"), [(Crowd("active", 12, 8), "ties"), (Crowd("heap", 40, 12), "")])
+def test_the_container_campaign_finds_what_the_limits_mask(crowd: Crowd, lifted: str) -> None:
+    try:
+        program = program_of(newest("pulsar", "map").subject, MODULE)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    limits = frozenset({lifted} - {""})
+    assert played(program, crowd, 1, 50, limits)["differences"] > 0
+    within = crowd._replace(cursors=5) if crowd.container == "heap" else crowd
+    assert played(program, within, 1, 50, frozenset())["differences"] == 0

@@ -1,0 +1,119 @@
+"""The check of the rules finds what it is there to find."""
+
+import pytest
+
+from entrycache_evidence.rulebook import agreement, corpus, kafka, registry
+from entrycache_evidence.rulebook.scenario import A, at, play
+from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_reference.pulsar_pip430 import lookup, passes
+from entrycache_reference.pulsar_pip430.ops import Get, Insert
+from entrycache_reference.rules import Rule
+
+ROOT = registry.checkout()
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """A small share of the runs that `entrycache rules --check` tries."""
+    with pytest.MonkeyPatch.context() as fewer:
+        fewer.setattr(corpus, "CASES", 5)
+        fewer.setattr(kafka, "CASES", 5)
+        fewer.setattr(kafka, "RELEASED_CASES", 5)
+        return corpus.corpus(ROOT / "tests" / "reference")
+
+
+def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
+    harmless = Mutant(Rule.READ_1, "nothing is wrong", ())
+    monkeypatch.setattr(agreement, "MUTANTS", (harmless,))
+    assert "neither its law nor a test" in agreement._mutants(runs, {})[0].what
+
+
+def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
+    marks_nothing = next(mutant for mutant in MUTANTS if mutant.rule is Rule.READ_2)
+    monkeypatch.setattr(agreement, "MUTANTS", (marks_nothing._replace(rule=Rule.READ_1),))
+    found = agreement._mutants(runs, {})
+    assert any("the law of R-READ-2 sees its mutant too" in problem.what for problem in found)
+    listed = agreement._mutants(runs, {"R-READ-1": {"R-READ-2"}})
+    assert not any("R-READ-2" in problem.what for problem in listed)
+
+
+def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
+    monkeypatch.setattr(agreement, "MUTANTS", ())
+    eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
+    assert "at most 10" in agreement._mutants(runs, eleven)[0].what
+
+
+def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
+    monkeypatch.setattr(agreement, "flips", lambda: (Mutant(Rule.EVICT_1, "a harmless flip", ()),))
+    assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law sees the table with a harmless flip")]
+
+
+def test_every_line_of_the_table_has_flips():
+    lines = {Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3}
+    assert {mutant.rule for mutant in flips()} == lines
+    assert len(flips()) >= 25
+
+
+def test_a_reference_that_breaks_a_law_is_a_problem(runs):
+    broken = next(mutant for mutant in MUTANTS if mutant.rule is Rule.INSERT_1)
+    with applied(broken):
+        found = agreement._fires(runs)
+    assert any("R-INSERT-1" in problem.rule and "breaks its law" in problem.what for problem in found)
+
+
+def test_a_rule_that_never_fires_is_a_problem():
+    found = {problem.rule for problem in agreement._fires(corpus.Corpus((), {}))}
+    assert {"R-STATE-1", "R-EVICT-8"} <= found
+
+
+def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_problems(monkeypatch):
+    odd = registry.Text("R-STATE-99", "state", "MUST", "text", "intent", "source")
+    monkeypatch.setattr(agreement, "texts", lambda: [odd])
+    monkeypatch.setattr(agreement, "links", lambda: {odd.id: registry.Links([], [], [], [], [], [], [])})
+    found = [problem.what for problem in agreement._links() if problem.rule == odd.id]
+    assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no mutant"]
+
+
+def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):
+    page = tmp_path / "docs" / "rules.md"
+    page.parent.mkdir()
+    assert [problem.rule for problem in agreement._page(tmp_path)] == ["docs/rules.md"]
+    page.write_text("old", encoding="utf-8")
+    assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
+    assert page.read_text(encoding="utf-8") == "old"
+    monkeypatch.setattr(agreement, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(agreement, "write_answers", lambda: None)
+    agreement.write_rules()
+    assert agreement._page(tmp_path) == []
+
+
+def test_a_step_that_throws_is_a_break(monkeypatch):
+    def throw(entry):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(lookup, "marked", throw)
+    with corpus.listening() as heard, pytest.raises(ZeroDivisionError):
+        play(Insert(A, at(0), 1), Get(A, at(0)))
+    assert corpus.first_break(corpus.Run(corpus.PULSAR, *heard[0]), {}) == (Rule.LIVENESS_2,)
+
+
+def test_a_mutant_is_taken_back_even_after_an_error():
+    before = passes.halts
+    mutant = next(mutant for mutant in MUTANTS if mutant.rule is Rule.EXPIRE_1)
+    with pytest.raises(KeyError), applied(mutant):
+        assert passes.halts is not before
+        raise KeyError
+    assert passes.halts is before
+
+
+def test_outside_a_checkout_the_check_says_so(monkeypatch):
+    monkeypatch.setattr(agreement, "checkout", lambda: None)
+    for command in (agreement.check_rules, agreement.write_rules):
+        with pytest.raises(MissingPrerequisite, match="source checkout"):
+            command()
+
+
+def test_an_unknown_rule_is_a_usage_error():
+    with pytest.raises(UsageError, match="R-NONE-1"):
+        registry.linked_rules("R-NONE-1")

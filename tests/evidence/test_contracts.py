@@ -1,0 +1,62 @@
+"""The contracts: CrossHair confirms them, and reports a wrong one and a planted error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from tests.support import ROOT
+
+pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool")
+
+from entrycache_evidence.contracts import decide, evidence, inputs
+from entrycache_evidence.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
+
+DECIDE = CI[0]
+
+
+@pytest.mark.parametrize("contract", NIGHTLY, ids=lambda contract: contract.name)
+def test_no_plain_input_breaks_the_reference(contract: Contract) -> None:
+    assert all(contract.module.contract(*values) == () for values in contract.grid())
+
+
+def test_crosshair_confirms_the_decision_and_refutes_an_error_in_it() -> None:
+    found, failures = confirm(plan([DECIDE]))
+    assert failures == []
+    assert {item.rule.value for item in found} == set(decide.RULES)
+    assert {item.grade for item in found} == {"confirmed"}
+
+
+def test_a_wrong_contract_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setattr(Contract, "module", SimpleNamespace(__name__="tests.support.evidence.untrue_contract"))
+    state, text = ask(DECIDE)
+    assert state == "POST_FAIL"
+    assert "REMOVE" in text
+
+
+def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing() -> Iterator[tuple[object, ...]]:
+        return iter(())
+
+    blind = DECIDE._replace(grid=nothing)
+    planned = plan([blind])
+    assert set(planned[0].numbers.values()) == {None}
+    monkeypatch.setattr(evidence, "ask", lambda *_: ("CONFIRMED", ""))
+    found, failures = confirm(planned)
+    assert found == []
+    assert f"{decide.RULES[0]}: contract decide sees no error" in failures
+
+
+@pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "TIMEOUT", "POST_FAIL"])
+def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
+    monkeypatch.setattr(evidence, "ask", lambda *_: (state, "why"))
+    found, failures = confirm(plan([DECIDE]))
+    assert (found, failures) == ([], [f"contract decide: {state}: why"])
+
+
+def test_the_grid_of_decisions_is_complete_in_flags() -> None:
+    assert len(list(inputs.decisions())) == 2**4 * 4 * 3 * 2

@@ -1,0 +1,145 @@
+"""The examples of the rules show them, and an example that does not is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_evidence.rulebook import example, example_check, example_faults, example_words
+from entrycache_evidence.rulebook.example_table import fault, lines, settings
+from entrycache_reference.rules import Rule
+
+Value = dict[str, Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of examples of its own."""
+    copy = tmp_path / "examples"
+    shutil.copytree(example.folder(), copy)
+    for module in (example, example_check):
+        monkeypatch.setattr(module, "folder", lambda: copy)
+    return copy
+
+
+def found(rule: Rule) -> str:
+    return "; ".join(problem.what for problem in example_check.check_example(rule))
+
+
+def change(rule: Rule, edit: Callable[[Value], object]) -> str:
+    """What is wrong with the example of a rule after an edit, its answers filled in anew."""
+    value = json.loads(example.path_of(rule).read_text(encoding="utf-8"))
+    edit(value)
+    path = example.path_of(rule)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    path.write_text(example.text_of(example.read_example(rule)), encoding="utf-8")
+    return found(rule)
+
+
+def test_every_rule_has_an_example_that_shows_it() -> None:
+    assert example_check.check_examples() == []
+
+
+def test_a_rule_without_an_example_and_an_example_without_a_rule_are_found(folder: Path) -> None:
+    (folder / "R-EVICT-3.json").rename(folder / "R-EVICT-99.json")
+    assert found(Rule.EVICT_3) == "has no example: spec/examples/R-EVICT-3.json"
+    assert [problem.rule for problem in example_check._strays()] == ["spec/examples/R-EVICT-99.json"]
+
+
+def test_a_file_that_holds_no_case_is_found(folder: Path) -> None:
+    (folder / "R-EVICT-3.json").write_text("{", encoding="utf-8")
+    assert found(Rule.EVICT_3).startswith("its example cannot be read: ")
+
+
+@pytest.mark.parametrize("rule", [Rule.EVICT_3, Rule.K_FLUSH_2, Rule.K_CONCURRENCY_3])
+def test_an_answer_that_is_not_the_references_is_found_and_written_anew(folder: Path, rule: Rule) -> None:
+    path = folder / f"{rule.value}.json"
+    before = path.read_text(encoding="utf-8")
+    value = json.loads(before)
+    value["events" if "clients" in value else "outcomes"][-1] = {}
+    path.write_text(json.dumps(value), encoding="utf-8")
+    assert "does not hold the reference's answers; `entrycache rules --write` writes them" in found(rule)
+    example.write_answers()
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_an_example_that_another_rule_would_do_for_is_found(folder: Path) -> None:
+    told = change(Rule.EVICT_3, lambda value: value.update(steps=[{"op": "advance", "nanos": 1}]))
+    assert "never asks for the rule" in told
+    assert "with every planted fault of it the answers are the same" in told
+
+
+def test_a_history_that_no_faulty_reference_breaks_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(example_faults, "TRIES", 5)
+    alone: Value = {"clients": [[{"op": "get", "ns": "a", "key": "x"}]]}
+    assert "no faulty reference breaks it" in change(Rule.K_CONCURRENCY_7, lambda value: value.update(alone))
+
+
+def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(example_faults, "TRIES", 5)
+    told = change(Rule.K_CONCURRENCY_3, lambda value: value.update(after=[]))
+    assert "never asks for the rule" in told
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ({"note": 5}, "does not fit the schema: 5 is not of type 'string'"),
+        ({"note": ""}, "has no note"),
+        ({"rules": ["R-EVICT-2"]}, "names R-EVICT-2 in `rules`"),
+        ({"config": {"max_requeues": 5}}, "gives max_requeues at its default"),
+        ({"steps": [{"op": "advance", "nanos": 1}] * 11}, "has 11 steps, at most 10 are a lesson"),
+    ],
+)
+def test_an_example_that_is_no_lesson_is_found(folder: Path, edit: Value, told: str) -> None:
+    assert told in change(Rule.EVICT_3, lambda value: value.update(edit))
+
+
+@pytest.mark.parametrize("rule", [Rule.STATE_8, Rule.EVICT_3])
+def test_a_note_says_where_only_rows_show_the_rule(folder: Path, rule: Rule) -> None:
+    note = "" if rule is Rule.STATE_8 else f"It shows {example_check.ROWS}."
+    assert "its note says otherwise" in change(rule, lambda value: value.update(note=note))
+
+
+def test_a_fault_shows_at_the_first_step_that_is_answered_otherwise() -> None:
+    seen = example_faults.first_seen(example.read_example(Rule.EVICT_5))
+    assert seen is not None
+    assert (seen.at, seen.right, seen.wrong) == (2, {"entries": 1, "bytes": 10}, {"entries": 2, "bytes": 20})
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}, "insert a 1:0, size 10"),
+        ({"op": "put", "ns": "a", "key": "x", "value": None}, "put a x, value null"),
+        ({"op": "listen", "ns": "a", "on_flush": [{"op": "flush", "ns": "b"}, {"op": "usage"}]},
+         "listen a, on_flush [flush b; usage]"),
+        ({"op": "put", "ns": "a", "key": "x", "value": "1", "headers": [["h", "2"]]},
+         "put a x, value 1, headers [h = 2]"),
+        ({}, "done"),
+        ({"hits": [[1, 0]], "fills": [], "tokens": [0, 7]}, "hits [1:0], fills [], tokens [0, 7]"),
+        ({"pos": None}, "null"),
+        ({"entries": [["x", "1", {"timestamp": 5}], ["y", None]]}, "entries [x = 1 (timestamp 5), y = null]"),
+        ({"caches": {}, "queue": []}, "caches none, queue []"),
+    ],
+)  # fmt: skip
+def test_steps_and_answers_in_words(value: Value, said: str) -> None:
+    assert example_words.words(value) == said
+
+
+def test_an_example_as_a_table() -> None:
+    shown = example.read_example(Rule.REQUEUE_3)
+    assert settings(shown) == "max_requeues 1"
+    assert lines(shown)[-1] == ("4", "expire, older_than_nanos 5", "entries 1, bytes 10")
+    assert fault(shown).endswith("Step 4 then answers: entries 0, bytes 0.")
+
+
+def test_a_history_as_a_table() -> None:
+    shown = example.read_example(Rule.K_CONCURRENCY_6)
+    assert [line.who for line in lines(shown)] == ["before", "thread 0", "thread 1", "after"]
+    assert settings(shown) == ""

@@ -1,0 +1,80 @@
+"""The examples of the rules as fixtures: our fast caches answer them, in process and behind the protocol."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.concurrent.search import Tally
+from entrycache_conformance.concurrent.search import judge as judge_history
+from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
+from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.rulebook.example import examples
+from entrycache_protocol.case import Case, variants_to_json
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Answer, Subject
+from entrycache_reference.rules import Rule
+
+CASES: Final = {shown.rule: shown.asked for shown in examples() if isinstance(shown.asked, Case)}
+HISTORIES: Final = {shown.rule: shown.asked for shown in examples() if isinstance(shown.asked, History)}
+OF_VARIANTS: Final = [rule for rule, case in CASES.items() if variants_to_json(case.config)]
+"""The rules of which the norm is another one; our fast caches follow the norm."""
+
+BY_SYSTEM: Final = pytest.mark.parametrize("system", SYSTEMS)
+
+
+def norm_cases(system: str) -> dict[Rule, Case]:
+    return {rule: case for rule, case in CASES.items() if case.system.name == system and rule not in OF_VARIANTS}
+
+
+def difference(subject: Subject, case: Case, answer: Answer) -> Difference | None:
+    return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
+
+
+def fast(system: str) -> Subject:
+    subject = in_process("fast", system)
+    assert subject is not None
+    return subject
+
+
+def test_each_rule_is_played() -> None:
+    assert {*CASES, *HISTORIES} == set(Rule)
+
+
+@BY_SYSTEM
+def test_the_fast_cache_answers_as_the_examples_say(system: str) -> None:
+    subject, cases = fast(system), norm_cases(system)
+    answers = zip(cases, subject.play(list(cases.values())), strict=True)
+    assert {rule: part for rule, got in answers if (part := difference(subject, cases[rule], got))} == {}
+
+
+@BY_SYSTEM
+def test_so_does_one_process_that_speaks_the_protocol(system: str) -> None:
+    cases = norm_cases(system)
+    command = [sys.executable, "-m", "entrycache_cli", "serve", "fast", "--system", system]
+    subject = Child(command, system, timeout_seconds=60.0)
+    try:
+        answers = zip(cases, subject.play(list(cases.values())), strict=True)
+        assert {rule: part for rule, got in answers if (part := difference(subject, cases[rule], got))} == {}
+    finally:
+        subject.close()
+
+
+@pytest.mark.parametrize("rule", OF_VARIANTS)
+def test_a_variant_answers_otherwise_than_the_norm(rule: Rule) -> None:
+    case = CASES[rule]
+    subject = fast(case.system.name)
+    assert difference(subject, case, play(subject, case)) is not None
+
+
+@pytest.mark.parametrize("rule", HISTORIES)
+def test_the_fast_cache_keeps_the_promises_to_threads(rule: Rule) -> None:
+    history = HISTORIES[rule]
+    subject = fast(history.system.name)
+    tally = Tally()
+    assert judge_history(subject, history, subject.play_histories([history])[0], tally) is None
+    assert tally.fired[rule]

@@ -1,0 +1,37 @@
+"""The fast cache of `kafka-streams` answers and reports what the reference does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from entrycache_conformance.systems.kafka_streams.themes import Theme
+from entrycache_fast.kafka import Row
+from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_reference.kafka_streams import Row as ReferenceRow
+from tests.support.fast.kafka_side_by_side import assert_equal, runs
+
+
+def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
+    assert Row._fields == ReferenceRow._fields[1:]
+
+
+@pytest.mark.parametrize("level", ["cache", "store"])
+@pytest.mark.parametrize("theme", list(Theme), ids=lambda theme: theme.value)
+def test_equal(theme: Theme, level: str) -> None:
+    for config, run in runs(random.Random(f"{theme.value} {level}"), theme, level, 100, 30):
+        assert_equal(config, run)
+
+
+@pytest.mark.parametrize("level", ["cache", "store"])
+def test_equal__long_runs(level: str) -> None:
+    for config, run in runs(random.Random(7), Theme.LONG_RUNS, level, 3, 800):
+        assert_equal(config, run)
+
+
+def test_the_comparison_sees_a_fault() -> None:
+    wrong = STREAM_EXHIBITS["streams-listener-comes-back"].cache_type
+    with pytest.raises(AssertionError):
+        for config, run in runs(random.Random(1), Theme.REENTRY, "cache", 200, 30):
+            assert_equal(config, run, wrong)

@@ -1,8 +1,0 @@
-"""The tests of the page for those who write listeners."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,105 @@
+"""All engines agree on random traces of `kafka-streams`, in whatever files and order the rows lie."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from entrycache_reference.kafka_streams import NAME as STREAMS
+from entrycache_spark.audit import audit
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.kafka_streams.columns import COLUMNS as STREAM_COLUMNS
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.tiers import evaluate as evaluate_sql
+from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_trace.files import list_parts, read_metadata
+from tests.support.traces import mutate, plant
+from tests.support.traces.compared import by_broker, differences
+from tests.support.traces.layout import split
+
+TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "24"))
+FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
+PRESET = "windowed-aggregation"
+
+CHANGED = (
+    *("bytes_after", "manager_bytes", "size_bytes", "life", "call_id", "ts_ns", "key_hash", "dirty"),
+    *("op", "cause", "cache"),
+)
+"""The columns that are changed."""
+
+
+def random_traces(folder: Path, seeds: range) -> list[plant.Row]:
+    """A broker a seed: of five one with gaps, three changed; of seven one cut off."""
+    rows: list[plant.Row] = []
+    base: list[plant.Row] = []
+    for seed in seeds:
+        chance = random.Random(seed)
+        if seed % 8 == 0 or not base:
+            events = 1_500 + chance.randrange(2_000)
+            base = plant.honest(folder / f"base-{seed}", events, seed, preset=PRESET)["thread-0"]
+        own = plant.renamed(base, f"random {seed}")
+        if seed % 5 == 1:
+            mutate.gap(own, chance)
+        elif seed % 5 > 1:
+            mutate.mutate(own, chance, CHANGED)
+        if seed % 7 == 3:
+            del own[-5:]
+        rows += own
+    return rows
+
+
+def test_engines_agree_on_random_traces(tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]) -> None:
+    rows = random_traces(tmp_path, range(FIRST, FIRST + TRACES))
+    random.Random(FIRST).shuffle(rows)
+    trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
+    results = {name: evaluate(trace) for name, evaluate in evaluators.items() if name != "spark windows"}
+    wanted = results["local windows"]
+    assert len(by_broker(wanted.violations)) >= TRACES // 4
+    for name, result in results.items():
+        assert not differences(result, wanted), name
+        assert result.rules == wanted.rules, name
+    other = split(trace, tmp_path / "files", 3, FIRST)
+    for threads in (1, 3):
+        engine = LocalEngine(list_parts(other, STREAM_COLUMNS), threads, STREAM_COLUMNS)
+        found = evaluate_sql(engine, read_metadata(other), all_rules(STREAMS))
+        engine.close()
+        assert by_broker(tuple(row for item in found.values() for row in item.violations)) == by_broker(
+            wanted.violations
+        )
+
+
+def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> None:
+    rows = plant.honest(tmp_path / "honest", 6_000, 11, preset=PRESET)["thread-0"]
+    for engine in ("local", "replay"):
+        result = audit(tmp_path / "honest", engine)
+        assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
+        assert result.rules["K-EVICT-1"] is result.rules["K-EVICT-3"] is Verdict.CONFORMS
+    gapped: list[plant.Row] = []
+    for seed in range(8):
+        own = plant.renamed(rows, f"gapped {seed}")
+        mutate.gap(own, random.Random(seed))
+        gapped += own
+    trace = plant.write(tmp_path / "gapped", gapped, system=STREAMS)
+    for engine in ("local", "replay"):
+        result = audit(trace, engine)
+        assert not result.violations
+        assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine: str, spark_session: object) -> None:
+    rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
+    said: list[str] = []
+    result = audit(tmp_path / "honest", engine, progress=said.append)
+    assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
+    assert "grounds" in said
+    assert not any("windows over" in text or "conditions over" in text for text in said)
+    hit = next(row for row in rows if row["op"] == "HIT")
+    hit["size_bytes"] += 1
+    wrong = audit(plant.write(tmp_path / "wrong", rows, system=STREAMS), engine, progress=said.append)
+    assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
+    assert any("conditions over" in text for text in said)

@@ -1,0 +1,1 @@
+"""The fast caches beside the reference."""

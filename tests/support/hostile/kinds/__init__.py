@@ -1,0 +1,24 @@
+"""Subjects that misbehave, by kind. Only the standard library.
+
+Each speaks the protocol and answers a small part of the level `range` rightly, except for its one
+misbehaviour. `KINDS` says, beside it, how a run of the suite has to end.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# each of these registers its kinds
+from . import answers, at_start, hello, leaks, odd, outcomes, repeats, run_bytes, silence  # noqa: F401
+from .odd import IN_FULL
+from .speaker import KINDS, Speaker
+
+__all__ = ["IN_FULL", "KINDS", "main"]
+
+
+def main() -> None:
+    """`KIND SCRATCH`: be that subject."""
+    speaker = Speaker(Path(sys.argv[2]))
+    KINDS[sys.argv[1]].misbehave(speaker)
+    speaker.serve()

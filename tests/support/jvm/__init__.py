@@ -1,0 +1,1 @@
+"""Cases, drivers and programs for the released jars."""

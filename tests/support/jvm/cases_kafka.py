@@ -1,0 +1,164 @@
+"""The record cache and the caching store of Kafka Streams, worked out by hand from the protocol."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.support.jvm.driver import Step
+
+NODE: Final = 47
+"""Bytes of a key and a value of one byte each, with an empty topic and no headers."""
+
+
+def put(key: str, value: str | None = "v", ns: str = "n", **more: Any) -> Step:
+    return {"op": "put", "ns": ns, "key": key, "value": value, **more}
+
+
+def at(op: str, ns: str = "n", **more: Any) -> Step:
+    return {"op": op, "ns": ns, **more}
+
+
+def flushed(*entries: list[Any], inner: list[Step] | None = None, ns: str = "n") -> Step:
+    return {"ns": ns, "entries": list(entries), "inner": inner or []}
+
+
+def of(lru: list[str], dirty: list[str], **counts: int) -> Step:
+    return {"hits": 0, "misses": 0, "overwrites": 0, "flushes": 0, **counts, "dirty": dirty, "lru": lru}
+
+
+def usage(entries: int) -> Step:
+    return {"entries": entries, "bytes": entries * NODE, "tracked": entries * NODE}
+
+
+USAGE: Final[Step] = {"op": "usage"}
+STORE_GET: Final[Step] = {"op": "store_get", "store": "s", "key": "a"}
+LISTEN: Final[Step] = {"op": "listen", "ns": "n"}
+
+CASES: dict[str, tuple[Step, list[tuple[Step, Step]]]] = {
+    "sizes": (
+        {},
+        [
+            (put("k"), {}),
+            (USAGE, usage(1)),
+            (put("k", None, topic="\U0001f600", headers=[["h", "é"]]), {}),
+            (at("usage"), {"entries": 1, "bytes": NODE - 1 + 2 + 3}),
+        ],
+    ),
+    "a clean put over a dirty key": (
+        {},
+        [
+            (put("k", dirty=True), {}),
+            (put("k", "w"), {"error": "illegal-state"}),
+            (at("get", key="k"), {"hit": True, "value": "v"}),
+            ({"op": "metrics"}, {"puts": 2, "gets": 1, "evicts": 0, "flushes": 0}),
+            (at("metrics"), of(["k"], ["k"], hits=1)),
+        ],
+    ),
+    "an eviction writes every dirty entry, the eldest first": (
+        {"max_size_bytes": 3 * NODE},
+        [
+            (LISTEN, {}),
+            (put("c", dirty=True, timestamp=5), {}),
+            (put("b"), {}),
+            (put("a", dirty=True), {}),
+            (put("d"), {"flushed": [flushed(["c", "v", {"timestamp": 5}], ["a", "v"])]}),
+            (USAGE, usage(3)),
+            (at("all"), {"entries": [["a", "v"], ["b", "v"], ["d", "v"]]}),
+            ({"op": "metrics"}, {"puts": 4, "gets": 0, "evicts": 1, "flushes": 0}),
+        ],
+    ),
+    "steps of a listener run inside its call, within the budget": (
+        {"reentry_budget": 1},
+        [
+            ({**LISTEN, "on_flush": [put("x", dirty=True), at("flush"), at("get", key="x")]}, {}),
+            (put("k", dirty=True), {}),
+            (
+                at("flush"),
+                {"flushed": [flushed(["k", "v"], inner=[{}, {}, {"hit": True, "value": "v"}]), flushed(["x", "v"])]},
+            ),
+        ],
+    ),
+    "a listener that fails": (
+        {},
+        [
+            (put("k", dirty=True), {}),
+            (at("flush"), {"error": "illegal-argument"}),
+            ({**LISTEN, "fails": 1}, {}),
+            (at("flush"), {"error": "listener-failed", "flushed": [flushed(["k", "v"])]}),
+        ],
+    ),
+    "lookups": (
+        {},
+        [
+            (at("get", key="k"), {"hit": False, "value": None}),
+            (put("a", None), {}),
+            (at("get", key="a"), {"hit": True, "value": None}),
+            (at("put_if_absent", key="a", value="w"), {"present": True, "existing": None}),
+            (at("put_if_absent", key="b", value="w"), {"present": False, "existing": None}),
+            (at("range", **{"from": None, "to": "b", "to_inclusive": False}), {"entries": [["a", None]]}),
+            (at("reverse_range", **{"from": "a", "to": None}), {"entries": [["b", "w"], ["a", None]]}),
+            (at("reverse_all"), {"entries": [["b", "w"], ["a", None]]}),
+            (at("delete", key="b"), {"present": True, "value": "w"}),
+            (at("delete", key="b"), {"present": False, "value": None}),
+            (at("get", key=None), {"hit": False, "value": None}),
+            (at("metrics", "absent"), of([], [])),
+        ],
+    ),
+    "what empties a cache": (
+        {},
+        [
+            (at("put_all", entries=[{"key": "a", "value": "v"}, {"key": "b", "value": "v"}]), {}),
+            (at("evict"), {}),
+            (at("metrics"), of(["b"], [])),
+            (USAGE, usage(1)),
+            ({"op": "resize", "max_size_bytes": 0}, {}),
+            (USAGE, usage(0)),
+            ({"op": "resize", "max_size_bytes": 1000}, {}),
+            (put("a"), {}),
+            (at("clear"), {}),
+            (put("a"), {}),
+            (at("close"), {}),
+            (USAGE, usage(0)),
+            ({"op": "metrics"}, {"puts": 4, "gets": 0, "evicts": 1, "flushes": 0}),
+        ],
+    ),
+    "a store, below it and downstream": (
+        {},
+        [
+            (
+                {
+                    "op": "on_forward",
+                    "store": "s",
+                    "key": "a",
+                    "steps": [{"op": "store_get", "store": "s", "key": "a"}],
+                },
+                {},
+            ),
+            ({"op": "store_put", "store": "s", "key": "a", "value": "v"}, {}),
+            (STORE_GET, {"value": "v"}),
+            ({"op": "store_inner", "store": "s"}, {"entries": []}),
+            ({"op": "store_all", "store": "s"}, {"entries": [["a", "v"]]}),
+            (at("usage", "s"), {"entries": 1, "bytes": NODE}),
+            (
+                {"op": "store_flush", "store": "s"},
+                {"forwarded": [{"store": "s", "key": "a", "value": "v", "inner": [{"value": "v"}]}]},
+            ),
+            ({"op": "store_inner", "store": "s"}, {"entries": [["a", "v"]]}),
+            ({"op": "store_delete", "store": "s", "key": "a"}, {"value": "v"}),
+            ({"op": "store_range", "store": "s", "from": "a", "to": None}, {"entries": []}),
+            (
+                {"op": "store_flush", "store": "s"},
+                {"forwarded": [{"store": "s", "key": "a", "value": None, "inner": [{"value": None}]}]},
+            ),
+            ({"op": "store_inner", "store": "s"}, {"entries": []}),
+        ],
+    ),
+    "shares": (
+        {},
+        [
+            ({"op": "share", "total_bytes": 100, "threads": 3, "global_thread": False}, {"bytes": 33}),
+            ({"op": "share", "total_bytes": 100, "threads": 3, "global_thread": True}, {"bytes": 25}),
+            ({"op": "share", "total_bytes": 100, "threads": 0, "global_thread": True}, {"bytes": 100}),
+        ],
+    ),
+}

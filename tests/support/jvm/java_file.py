@@ -1,0 +1,29 @@
+"""Compiles and runs the Java file of a case."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from entrycache_cli.report.java_test import CLASS_NAME, java_test
+from entrycache_conformance.java.classpath import JavaTestClasspath
+from entrycache_conformance.java.program import Program, compiled, main_of
+
+
+class Compiled(NamedTuple):
+    """The file of a case, compiled; it runs on any class path that holds the released classes."""
+
+    main: str
+    folder: Path
+
+    def run(self, tools: JavaTestClasspath, *options: str) -> subprocess.CompletedProcess[str]:
+        program = Program(tools.java, f"{self.folder}:{tools.classpath}")
+        return program.run(self.main, options=options, timeout_seconds=60)
+
+
+def compiled_case(case: dict[str, Any], tools: JavaTestClasspath, folder: Path) -> Compiled:
+    source = folder / f"{CLASS_NAME}.java"
+    source.write_text(java_test(case, mismatch_step=2), "utf-8")
+    compiled([source], tools, folder / "out")
+    return Compiled(main_of(source), folder / "out")

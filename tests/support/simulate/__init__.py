@@ -1,0 +1,1 @@
+"""Made-up calls on a fast cache, recorded."""

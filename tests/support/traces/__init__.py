@@ -1,0 +1,1 @@
+"""Traces written by hand, planted with violations, and told as stories."""

@@ -1,0 +1,178 @@
+"""Small traces of a stream thread's cache written by hand: a script keeps the sums and counters of an honest one.
+
+What a faulty cache does instead is said by the arguments of a row, by changing it, or by leaving it out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from entrycache_trace.kafka_streams.recorder import key_hash
+from entrycache_trace.schema import COLUMNS
+
+Row = dict[str, Any]
+
+
+class StreamScript:
+    """The rows of one thread. A method without `inside` is a call of its own."""
+
+    def __init__(self, broker: str, max_size_bytes: int = 1_000) -> None:
+        self.broker = broker
+        self.rows: list[Row] = []
+        self.now = 1_000
+        self.bytes = 0
+        self.limit = max_size_bytes
+        self.spaces: dict[str, dict[str, Row]] = {}
+        self.counts = dict.fromkeys(("puts", "gets", "evicts", "flushes"), 0)
+        self.own: dict[str, dict[str, int]] = {}
+        self.lost = 0
+        self._call: int | None = None
+        self.row("CONFIG", value=json.dumps({"max_size_bytes": max_size_bytes}))
+
+    def call(self) -> StreamScript:
+        """What follows is one call, until the next one."""
+        self._call = len(self.rows)
+        self.now += 10
+        return self
+
+    def row(self, op: str, **columns: Any) -> Row:
+        """Any event."""
+        seq = len(self.rows)
+        call_id = seq if self._call is None else self._call
+        made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
+        made |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
+        self.rows.append(made)
+        return made
+
+    def open(self, ns: str) -> None:
+        """CACHE_OPEN, at the first use."""
+        if ns not in self.spaces:
+            self.spaces[ns] = {}
+            self.own[ns] = dict.fromkeys(("hits", "misses", "overwrites", "flushes"), 0)
+            self.row("CACHE_OPEN", cache=ns)
+
+    def at(self, op: str, ns: str, key: str, **columns: Any) -> Row:
+        """An event about a key, and what is cached under it."""
+        self.open(ns)
+        entry = self.spaces[ns].get(key)
+        shown = {} if entry is None else {name: entry[name] for name in ("life", "size_bytes", "dirty")}
+        return self.row(op, cache=ns, key_hash=key_hash(key), **{**shown, **columns})
+
+    def _begin(self, inside: bool) -> None:
+        if not inside:
+            self.call()
+
+    def put(
+        self, ns: str, key: str, size: int = 100, dirty: bool = True, inside: bool = False, relieve: bool = True
+    ) -> Row:
+        """A write, and the overflow that it makes."""
+        self._begin(inside)
+        self.open(ns)
+        old = self.spaces[ns].pop(key, None)
+        self.bytes += size - (0 if old is None else old["size_bytes"])
+        made = self.at("PUT", ns, key, size_bytes=size, dirty=dirty)
+        made["life"] = made["seq"]
+        self.counts["puts"] += 1
+        self.own[ns]["overwrites"] += old is not None
+        self.spaces[ns][key] = {"life": made["seq"], "size_bytes": size, "dirty": dirty}
+        if relieve:
+            self.relieve(ns)
+        return made
+
+    def relieve(self, ns: str) -> None:
+        """Evict while the total is above the limit and the namespace holds something."""
+        while self.bytes > self.limit and self.spaces[ns]:
+            self.evict(ns)
+            self.counts["evicts"] += 1
+
+    def get(self, ns: str, key: str, inside: bool = False, **columns: Any) -> Row:
+        """A lookup; `columns` may say `op`."""
+        self._begin(inside)
+        self.counts["gets"] += 1
+        found = key in self.spaces.get(ns, {})
+        made = self.at("HIT" if found else "MISS", ns, key, cause="GET")
+        made |= columns
+        self.own[ns]["hits" if found else "misses"] += 1
+        if found:
+            self.spaces[ns][key] = self.spaces[ns].pop(key)
+        return made
+
+    def _gone(self, op: str, ns: str, key: str, cause: str | None = None) -> Row:
+        entry = self.spaces[ns][key]
+        self.bytes -= entry["size_bytes"]
+        made = self.at(op, ns, key, cause=cause)
+        del self.spaces[ns][key]
+        return made
+
+    def dirty(self, ns: str) -> list[str]:
+        """The dirty keys, in the order of their writes."""
+        entries = self.spaces[ns]
+        return sorted((key for key in entries if entries[key]["dirty"]), key=lambda key: entries[key]["life"])
+
+    def evict(self, ns: str, key: str | None = None, handed: bool = True, late: bool = False) -> Row:
+        """The eldest entry leaves, and the dirty ones are handed over, it first; `late`: its EVICT stands behind."""
+        key = next(iter(self.spaces[ns])) if key is None else key
+        entry = self.spaces[ns][key]
+        others = [other for other in self.dirty(ns) if other != key]
+        if not entry["dirty"]:
+            return self._gone("EVICT", ns, key)
+        made = None if late else self._gone("EVICT", ns, key)
+        if handed:
+            self.at("FLUSH", ns, key, cause="EVICT", **entry)
+            self.hand(ns, others)
+        return self._gone("EVICT", ns, key) if made is None else made
+
+    def hand(self, ns: str, keys: list[str], cause: str | None = "CALL") -> list[Row]:
+        """These keys are handed over, and clean from there on."""
+        found = [self.at("FLUSH", ns, key, cause=cause) for key in keys]
+        for key in keys:
+            self.spaces[ns][key]["dirty"] = False
+        self.own[ns]["hits"] += len(keys)
+        return found
+
+    def fail(self, ns: str, keys: list[str]) -> list[Row]:
+        """These keys could not be handed over."""
+        return [self.at("FLUSH", ns, key, cause="FAILED") for key in keys]
+
+    def flush(self, ns: str, keys: list[str] | None = None, inside: bool = False) -> list[Row]:
+        """What is dirty is handed over."""
+        self._begin(inside)
+        self.counts["flushes"] += 1
+        self.own[ns]["flushes"] += 1
+        return self.hand(ns, self.dirty(ns) if keys is None else keys)
+
+    def delete(self, ns: str, key: str, cause: str = "CALL", inside: bool = False) -> Row:
+        """One key leaves."""
+        self._begin(inside)
+        return self._gone("DELETE", ns, key, cause)
+
+    def clear(self, ns: str, keys: list[str] | None = None, cause: str = "CLEAR") -> list[Row]:
+        """Entries leave by a call, the most recent first; all, if no keys are named."""
+        self.call()
+        return [self._gone("REMOVE", ns, key, cause) for key in (keys or list(reversed(self.spaces[ns])))]
+
+    def close(self, ns: str, keys: list[str] | None = None) -> Row:
+        """A namespace is closed; its CACHE_CLOSE."""
+        self.clear(ns, keys, "CLOSE")
+        self.lost += len(self.spaces.pop(ns))
+        del self.own[ns]
+        return self.row("CACHE_CLOSE", cache=ns)
+
+    def resize(self, limit: int) -> Row:
+        """Another limit."""
+        self.call()
+        self.limit = limit
+        return self.row("CONFIG", value=json.dumps({"max_size_bytes": limit}))
+
+    def metrics(self, ns: str | None = None, **wrong: int) -> Row:
+        """METRICS, with what is wrong."""
+        counts = self.counts if ns is None else self.own[ns]
+        return self.call().row("METRICS", cache=ns, value=json.dumps({**counts, **wrong}))
+
+    def finish(self) -> list[Row]:
+        """The rows, with END."""
+        self.call()
+        entries = self.lost + sum(len(space) for space in self.spaces.values())
+        self.row("END", value=json.dumps({"entries": entries, "bytes": self.bytes, "slots": 0}))
+        return self.rows

@@ -1,0 +1,136 @@
+"""Stories of reads."""
+
+from __future__ import annotations
+
+from tests.support.traces.script import Script
+from tests.support.traces.twins.story import Found, at, story, wrong
+
+
+@story()
+def miss_while_cached(s: Script, planted: bool) -> Found:
+    """A miss of a cached position; where the entry has left in between it is none."""
+    life = s.offer(at(0))
+    if not planted:
+        s.call().remove("RANGE", at(0))
+    row = s.call().row("MISS", cause="GET", cache="a", ledger_id=1, entry_id=0)
+    assert life
+    return wrong(planted, ("R-READ-1", row))
+
+
+@story()
+def hit_after_removal(s: Script, planted: bool) -> Found:
+    """A hit of what has left; where it has come again it is one, of the new life."""
+    old = s.offer(at(0))
+    s.call().remove("RANGE", at(0))
+    life = old["life"] if planted else s.offer(at(0))["life"]
+    row = s.call().at("HIT", at(0), cause="GET", life=life, size_bytes=10)
+    return wrong(planted, ("R-READ-1", row), ("R-STATE-8", row))
+
+
+@story()
+def hit_of_the_life_before(s: Script, planted: bool) -> Found:
+    """A hit finds the entry that is cached now."""
+    s.offer(at(0))
+    s.offer(at(1))
+    row = s.call().get(at(1), "READ")
+    if planted:
+        row["life"] = s.cached[at(0)]["life"]
+    return wrong(planted, ("R-READ-7", row))
+
+
+@story()
+def miss_beside_a_reject(s: Script, planted: bool) -> Found:
+    """A rejected duplicate shows that the entry was cached; where it was inserted after the miss all is well."""
+    if planted:
+        s.offer(at(0))
+    row = s.call().row("MISS", cause="READ", cache="a", ledger_id=1, entry_id=0)
+    if not planted:
+        s.offer(at(0))
+    s.call().at("REJECT", at(0), cause="DUPLICATE", life=None)
+    return wrong(planted, ("R-READ-7", row))
+
+
+@story()
+def rejected_though_absent(s: Script, planted: bool) -> Found:
+    """A duplicate is one of what is cached now, not of what was."""
+    s.offer(at(0))
+    if planted:
+        s.call().remove("CLEAR", at(0))
+    row = s.call().at("REJECT", at(0), cause="DUPLICATE", life=None)
+    return wrong(planted, ("R-INSERT-1", row))
+
+
+@story()
+def inserted_twice(s: Script, planted: bool) -> Found:
+    """A position is taken until its entry leaves."""
+    first = s.offer(at(0))
+    if not planted:
+        s.call().remove("CLEAR", at(0))
+    second = s.offer(at(0))
+    if planted:  # the first is not forgotten
+        s.call().row("REMOVE", cause="RANGE", cache="a", ledger_id=1, entry_id=0, life=first["life"], size_bytes=10)
+        s.bytes -= 10
+        s.rows[-1]["bytes_after"] = s.rows[-1]["manager_bytes"] = s.bytes
+    return wrong(planted, ("R-INSERT-2", second), ("R-INVALIDATE-1", s.rows[-1]))
+
+
+@story()
+def fill_without_a_count(s: Script, planted: bool) -> Found:
+    """A fill that nobody expects is not cached; an added entry may have no count."""
+    s.call().get(at(0), "READ")
+    row = s.insert(at(0), 100, None if planted else 1, cause="FILL")
+    s.offer(at(1), 100)
+    return wrong(planted, ("R-READ-9", row))
+
+
+@story()
+def fill_of_another_call(s: Script, planted: bool) -> Found:
+    """A fill is of a position that its own call has missed."""
+    s.call().get(at(0), "READ")
+    if planted:
+        s.call().get(at(1), "READ")
+    row = s.insert(at(0), 100, 1, cause="FILL")
+    return wrong(planted, ("R-READ-9", row))
+
+
+@story()
+def fills_of_two_counts(s: Script, planted: bool) -> Found:
+    """The fills of one read carry one count; those of the next may carry another."""
+    s.call().get(at(0), "READ")
+    s.get(at(1), "READ")
+    s.insert(at(0), 100, 2, cause="FILL")
+    if not planted:
+        s.call().get(at(1), "READ")
+    row = s.insert(at(1), 100, 3, cause="FILL")
+    return wrong(planted, ("R-READ-9", row))
+
+
+@story()
+def fills_that_descend(s: Script, planted: bool) -> Found:
+    """The fills of one read ascend."""
+    s.call().get(at(0), "READ")
+    s.get(at(1), "READ")
+    order = (1, 0) if planted else (0, 1)
+    rows = [s.insert(at(entry), 100, 2, cause="FILL") for entry in order]
+    return wrong(planted, ("R-READ-9", rows[1]))
+
+
+@story()
+def lookup_after_a_fill(s: Script, planted: bool) -> Found:
+    """A read decides all its hits before it caches a fill; a reader that is named may read twice in a call."""
+    cursor = None if planted else "c"
+    s.cursor("ADD", "a", "c", (1, 0))
+    s.call().get(at(0), "READ", cursor=cursor)
+    s.insert(at(0), 100, 1, cause="FILL", cursor=cursor)
+    row = s.get(at(1), "READ", cursor=cursor)
+    return wrong(planted, ("R-READ-7", row))
+
+
+@story()
+def replay_fills(s: Script, planted: bool) -> Found:
+    """What a single read has missed is not cached; a later read of it may be."""
+    s.call().row("MISS", cause="REPLAY", cache="a", ledger_id=1, entry_id=0)
+    if not planted:
+        s.call().get(at(0), "READ")
+    row = s.insert(at(0), 100, 1, cause="FILL")
+    return wrong(planted, ("R-READ-10", row))

@@ -1,0 +1,177 @@
+"""Stories of the trigger and of settings."""
+
+from __future__ import annotations
+
+from tests.support.traces.script import MILLI, Script
+from tests.support.traces.twins.story import SMALL, Found, at, story, wrong
+
+
+@story(**SMALL)
+def pass_at_the_trigger(s: Script, planted: bool) -> Found:
+    """Bytes exactly at the trigger run no pass; one byte above it, one does."""
+    s.offer(at(0), 500)
+    s.call().insert(at(1), 480 if planted else 481)
+    begin = s.size_pass(s.bytes - s.target, "TRIGGER")
+    return wrong(planted, ("R-TRIGGER-2", begin))
+
+
+@story(**SMALL)
+def no_pass_above_the_trigger(s: Script, planted: bool) -> Found:
+    """One byte above the trigger needs a pass; at the trigger there is none."""
+    s.offer(at(0), 500)
+    last = s.call().insert(at(1), 481 if planted else 480)
+    s.call().get(at(0))
+    return wrong(planted, ("R-TRIGGER-2", last))
+
+
+@story(**SMALL)
+def too_little_asked_for(s: Script, planted: bool) -> Found:
+    """A pass is to free all that is above the target."""
+    for entry in range(4):
+        s.offer(at(entry), 240)
+    s.call().insert(at(9), 240)
+    begin = s.size_pass(s.bytes - s.target - planted, "TRIGGER")
+    return wrong(planted, ("R-TRIGGER-2", begin))
+
+
+@story(**SMALL)
+def pass_after_a_lookup(s: Script, planted: bool) -> Found:
+    """A pass of origin TRIGGER stands right behind its INSERT; one of origin CALL may stand anywhere."""
+    s.offer(at(0), 900)
+    s.configure(max_size_bytes=800)
+    s.call().get(at(0))
+    begin = s.size_pass(s.bytes - s.target, "TRIGGER" if planted else "CALL")
+    return wrong(planted, ("R-TRIGGER-2", begin))
+
+
+@story(**SMALL)
+def pass_after_a_duplicate(s: Script, planted: bool) -> Found:
+    """What was rejected triggers nothing, however full the caches are."""
+    s.offer(at(0), 900)
+    s.configure(max_size_bytes=800)
+    s.call()
+    if planted:
+        s.at("REJECT", at(0), cause="DUPLICATE", life=None)
+    else:
+        s.insert(at(1), 10)
+    begin = s.size_pass(s.bytes - s.target, "TRIGGER")
+    return wrong(planted, ("R-TRIGGER-3", begin))
+
+
+@story(max_size_bytes=1000, watermark=1.0)
+def nothing_above_the_target(s: Script, planted: bool) -> Found:
+    """With a watermark above 0.98 the bytes may be above the trigger and have nothing to free."""
+    s.offer(at(0), 500)
+    s.call().insert(at(1), 500 if planted else 501)
+    begin = s.size_pass(s.bytes - s.target, "TRIGGER")
+    return wrong(planted, ("R-TRIGGER-8", begin))
+
+
+@story(**SMALL)
+def trigger_of_other_settings(s: Script, planted: bool) -> Found:
+    """The thresholds are those of the last CONFIG, not of the one before."""
+    s.offer(at(0), 400)
+    s.configure(max_size_bytes=900, watermark=0.7)
+    s.call().insert(at(1), 500)
+    need = s.bytes - s.target
+    begin = s.begin("SIZE", "TRIGGER", need)
+    s.take(begin, need)
+    end = s.end_pass(begin, need - 400)
+    if planted:
+        end["trigger_bytes"], end["target_bytes"] = 980, 500
+    return wrong(planted, ("R-TRIGGER-1", end))
+
+
+@story(max_size_bytes=1000, watermark=0.29)
+def product_rounded(s: Script, planted: bool) -> Found:
+    """1000 * 0.29 is 290 as decimals and 289 after the IEEE product."""
+    begin = s.call().size_pass(7)
+    begin["target_bytes"] = int(1000 * 0.29) + planted
+    return wrong(planted, ("R-TRIGGER-1", begin))
+
+
+@story(max_requeues=3)
+def setting_of_before(s: Script, planted: bool) -> Found:
+    """A pass uses the settings in force, not those of its entries' inserts."""
+    s.offer(at(0))
+    s.configure(max_requeues=1)
+    begin = s.call().size_pass(5)
+    if planted:
+        begin["max_requeues"] = 3
+    return wrong(planted, ("R-CONFIG-1", begin))
+
+
+@story(eviction="manual", **SMALL)
+def manual_insert_runs_a_pass(s: Script, planted: bool) -> Found:
+    """With eviction manual the pass is a call of its own."""
+    s.call().insert(at(0), 990)
+    if not planted:
+        s.call()
+    begin = s.size_pass(s.bytes - s.target, "TRIGGER")
+    return wrong(planted, ("R-TRIGGER-4", begin))
+
+
+@story(eviction="manual", **SMALL)
+def nobody_has_asked(s: Script, planted: bool) -> Found:
+    """A scheduled pass runs once for what asked for it."""
+    s.call().insert(at(0), 600)
+    s.call().insert(at(1), 400)
+    s.call().size_pass(s.bytes - s.target, "TRIGGER")
+    s.call().insert(at(2), 570 if planted else 600)
+    s.configure(max_size_bytes=900)
+    begin = s.call().size_pass(s.bytes - s.target, "TRIGGER")
+    return wrong(planted, ("R-TRIGGER-5", begin))
+
+
+@story(ttl_nanos=50 * MILLI, **SMALL)
+def cycle_with_another_time_to_live(s: Script, planted: bool) -> Found:
+    """The cutoff of the periodic pass is that of the present time to live."""
+    s.offer(at(0), 10)
+    s.configure(ttl_nanos=20 * MILLI)
+    s.now += 60 * MILLI
+    begin = s.call().time_pass(s.now - (50 if planted else 20) * MILLI, "CYCLE")
+    return wrong(planted, ("R-TRIGGER-6", begin))
+
+
+@story(**SMALL)
+def cycle_leaves_too_much(s: Script, planted: bool) -> Found:
+    """What is still above the trigger after the time pass needs a size pass; what is not needs none."""
+    s.offer(at(0), 600)
+    s.offer(at(1), 300)
+    s.configure(max_size_bytes=900 if planted else 919)
+    s.call()
+    begin = s.time_pass(s.now - s.config["ttl_nanos"], "CYCLE")
+    s.call().get(at(0))
+    return wrong(planted, ("R-TRIGGER-6", s.rows[begin["seq"] + 1]))
+
+
+@story(**SMALL)
+def cycle_without_need(s: Script, planted: bool) -> Found:
+    """A cycle at the trigger ends with its time pass."""
+    s.offer(at(0), 600)
+    s.offer(at(1), 298)
+    s.configure(max_size_bytes=917 if planted else 915)
+    s.call()
+    s.time_pass(s.now - s.config["ttl_nanos"], "CYCLE")
+    begin = s.size_pass(s.bytes - s.target, "CYCLE")
+    return wrong(planted, ("R-TRIGGER-6", begin))
+
+
+@story(threads="many", **SMALL)
+def more_left_than_came_in(s: Script, planted: bool) -> Found:
+    """With several threads bytes come in during a pass; what is left above the target must be explained by them."""
+    for entry in range(3):
+        s.offer(at(entry), 300)
+    s.call().insert(at(3), 300)
+    need = s.bytes - s.target
+    begin = s.begin("SIZE", "TRIGGER", need)
+    need -= s.take(begin, need)
+    s.insert(at(4), 130, call_id=len(s.rows))
+    if planted:
+        need -= 300
+        begin["bound"] -= 300
+        s.rows[begin["seq"] + 1]["bound"] -= 300
+    while need > 0:
+        need -= s.take(begin, need)
+    end = s.end_pass(begin, need)
+    return wrong(planted, ("R-TRIGGER-2", end))

@@ -1,0 +1,123 @@
+"""The recorder of `kafka-streams` numbers lives and calls, hashes keys and sums up as the contract says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from entrycache_cli.record import record
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_fast.kafka import Row, ThreadCache
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import UsageError
+from entrycache_reference.kafka_streams import NAME as STREAMS
+from entrycache_spark.audit import audit
+from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
+from entrycache_trace.generate import generate
+from entrycache_trace.kafka_streams.recorder import Recorder as StreamRecorder
+from entrycache_trace.kafka_streams.recorder import key_hash
+
+CASE = {
+    "system": "kafka-streams",
+    "config": {"max_size_bytes": 150},
+    "steps": [
+        {"op": "listen", "ns": "a", "on_flush": [{"op": "put", "ns": "b", "key": "z", "value": "1"}], "fails": 1},
+        *({"op": "put", "ns": "a", "key": key, "value": "v", "dirty": True} for key in "klmn"),
+        {"op": "get", "ns": "a", "key": "k"},
+        {"op": "put", "ns": "a", "key": "n", "value": "clean"},
+        {"op": "metrics"},
+        {"op": "metrics", "ns": "a"},
+        {"op": "put", "ns": "a", "key": "o", "value": None, "dirty": True},
+        {"op": "flush", "ns": "a"},
+        {"op": "resize", "max_size_bytes": 60},
+        {"op": "put", "ns": "c", "key": "n", "value": "v"},
+        {"op": "clear", "ns": "c"},
+        {"op": "close", "ns": "a"},
+        {"op": "metrics"},
+    ],
+}
+
+
+def test_rows_of_each_call(tmp_path: Path) -> None:
+    write_metadata(tmp_path, Metadata(system=STREAMS))
+    rows: list[Row] = []
+    cache = ThreadCache(150, rows.append)
+    cache.listen("a", lambda handed: None)
+    recorder = StreamRecorder(PartWriter(tmp_path, "thread"), {"max_size_bytes": 150})
+    for step in (
+        lambda: cache.put("a", b"k", b"v", dirty=True),
+        lambda: cache.put("a", b"l", b"v", dirty=True),
+        lambda: cache.put("a", b"k", b"vv", dirty=True),
+        lambda: cache.get("a", b"l"),
+        lambda: cache.get("a", b"m"),
+        lambda: cache.put("a", b"n", None, dirty=True),
+        lambda: cache.close("a"),
+    ):
+        step()
+        recorder.call(rows)
+        rows.clear()
+    recorder.close()
+    found = list(iterate_rows(list_parts(tmp_path)))
+    shown = [(row["op"], row["cause"], row["life"], row["dirty"], row["call_id"], row["bytes_after"]) for row in found]
+    assert shown == [
+        ("CONFIG", None, None, None, 0, 0),
+        ("CACHE_OPEN", None, None, None, 1, 0),
+        ("PUT", None, 2, True, 1, 47),
+        ("PUT", None, 3, True, 3, 94),
+        ("PUT", None, 4, True, 4, 95),
+        ("HIT", "GET", 3, True, 5, 95),
+        ("MISS", "GET", None, None, 6, 95),
+        ("PUT", None, 7, True, 7, 141),
+        *(
+            [
+                ("REMOVE", "CLOSE", 7, True, 8, 95),
+                ("REMOVE", "CLOSE", 3, True, 8, 48),
+                ("REMOVE", "CLOSE", 4, True, 8, 0),
+            ]
+        ),
+        ("CACHE_CLOSE", None, None, None, 8, 0),
+        ("END", None, None, None, 12, 0),
+    ]
+    assert json.loads(found[-1]["value"]) == {"entries": 0, "bytes": 0, "slots": 0}
+    assert [row["key_hash"] for row in found if row["op"] == "MISS"] == [key_hash("m")]
+    assert not audit(tmp_path, "local").violations
+
+
+@pytest.mark.parametrize("subject", ["reference", "fast"])
+def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path, subject: str) -> None:
+    (tmp_path / "case.json").write_text(json.dumps(CASE), encoding="utf-8")
+    case = read_case(tmp_path / "case.json", SYSTEMS)
+    found = resolve(Choice(subject, system=STREAMS))
+    recording = record(found, case, tmp_path / "trace")
+    found.close()
+    assert recording.failure is None
+    rows = list(iterate_rows(list_parts(tmp_path / "trace")))
+    beside = resolve(Choice("reference", system=STREAMS))
+    record(beside, case, tmp_path / "beside")
+    assert rows == list(iterate_rows(list_parts(tmp_path / "beside")))
+    assert sum(row["cause"] == "FAILED" for row in rows) == 4
+    for engine in ("local", "replay"):
+        result = audit(tmp_path / "trace", engine)
+        assert not result.violations
+        assert result.exit_code == 0
+
+
+def test_spark_hashes_keys_alike(spark_session: object) -> None:
+    keys = ["", "k", "user-1@7", "schlüssel", "\U0001f511"]
+    frame = spark_session.createDataFrame([(key,) for key in keys], "k string")  # type: ignore[attr-defined]
+    frame.createOrReplaceTempView("keys_of_streams")
+    found = spark_session.sql("select k, xxhash64(k) as h from keys_of_streams").collect()  # type: ignore[attr-defined]
+    assert {row["k"]: row["h"] for row in found} == {key: key_hash(key) for key in keys}
+
+
+def test_the_same_seed_gives_the_same_trace(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        generate("windowed-aggregation", 3_000, 7, tmp_path / name, 2)
+    parts = [list_parts(tmp_path / name) for name in ("one", "other")]
+    assert [part.broker for part in parts[0]] == ["thread-0", "thread-1"]
+    assert [part.path.read_bytes() for part in parts[0]] == [part.path.read_bytes() for part in parts[1]]
+    with pytest.raises(UsageError, match="kafka-streams"):
+        generate("windowed-aggregation", 10, 7, tmp_path / "settings", settings={"ttl_nanos": 1})

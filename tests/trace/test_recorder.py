@@ -1,0 +1,74 @@
+"""The recorder numbers lives, passes, calls and slots as the contract says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from entrycache_fast import BrokerCache, Row
+from entrycache_spark.audit import audit
+from entrycache_trace.files import Metadata, iterate_rows, list_parts
+from entrycache_trace.pulsar_pip430.recorder import TraceWriter
+
+Call = tuple[object, ...]
+
+
+def record(tmp_path: Path, calls: list[Call]) -> list[dict[str, object]]:
+    recorder = TraceWriter(tmp_path / "trace", Metadata()).recorder("b", {"max_requeues": 1})
+    rows: list[Row] = []
+    cache = BrokerCache(max_requeues=1, clock=lambda: 0, on_row=rows.append)
+    for name, *arguments in calls:
+        getattr(cache, str(name))(*arguments)
+        recorder.call(rows)
+        rows.clear()
+    recorder.close()
+    return list(iterate_rows(list_parts(tmp_path / "trace")))
+
+
+def test_a_call_a_pass_and_a_life(tmp_path: Path) -> None:
+    rows = record(
+        tmp_path,
+        [
+            ("insert", "a", 1, 0, 10),
+            ("insert", "a", 1, 1, 20, None, 2),
+            ("insert", "a", 1, 2, 30),
+            ("remove_range", "a", (1, 0), (1, 0), True),
+            ("get", "a", 1, 2),
+            ("evict", 20),
+        ],
+    )
+    shown = [
+        (row["op"], row["life"], row["tail_no"], row["head_no"], row["ticket"], row["bytes_after"]) for row in rows
+    ]
+    assert shown == [
+        ("CONFIG", None, None, None, None, 0),
+        ("CACHE_OPEN", None, None, None, None, 0),
+        ("INSERT", 2, 0, None, None, 10),
+        ("INSERT", 3, 1, None, None, 30),
+        ("INSERT", 4, 2, None, None, 60),
+        ("REMOVE", 2, None, None, None, 50),
+        ("HIT", 4, None, None, None, 50),
+        ("PASS_BEGIN", None, None, None, None, 50),
+        ("TOMBSTONE", 2, None, 0, 0, 50),
+        ("REQUEUE", 3, 3, 1, 1, 50),
+        ("REQUEUE", 4, 4, 2, 2, 50),
+        ("EVICT", 3, None, 3, 3, 30),
+        ("PASS_END", None, 5, 4, None, 30),
+        ("SNAPSHOT", 4, 4, None, None, 30),
+        ("END", None, None, None, None, 30),
+    ]
+    assert [row["pass_id"] for row in rows[6:14]] == [None, 7, 7, 7, 7, 7, 7, None]
+    assert [row["call_id"] for row in rows[1:5]] == [1, 1, 3, 4]
+    assert json.loads(str(rows[-1]["value"])) == {"entries": 1, "bytes": 30, "slots": 1}
+    for engine in ("local", "replay"):
+        assert not audit(tmp_path / "trace", engine).violations
+
+
+def test_dead_slots_at_the_end_have_no_life(tmp_path: Path) -> None:
+    rows = record(tmp_path, [("insert", "a", 1, 0, 10), ("clear", "a")])
+    assert [(row["op"], row["life"], row["size_bytes"]) for row in rows[-2:]] == [
+        ("SNAPSHOT", None, None),
+        ("END", None, None),
+    ]
+    assert rows[-2]["tail_no"] == 0
+    assert not audit(tmp_path / "trace", "local").violations
