@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
@@ -14,7 +13,7 @@ from hypothesis.errors import HypothesisException
 
 from entrycache_conformance.generate import Made, Marks, make_case
 from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.shrink import fewer_steps, shrink_steps
+from entrycache_conformance.shrink import leave_out, shortest, shrink_steps
 from entrycache_protocol.case import Case
 from entrycache_protocol.draw import Draw
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
@@ -102,6 +101,11 @@ class _Hunt:
     def make_with(self, draw: Draw, counting: Coverage, marks: Marks | None = None) -> Made:
         """A case from any source of numbers."""
         return make_case(draw, self.subject.declaration, self._menu, counting, theme=self._theme, marks=marks)
+
+    def steps(self) -> list[list[int]]:
+        """The choices of each step of the last case."""
+        ends = [*self.starts[1:], len(self.choices)]
+        return [self.choices[start:end] for start, end in zip(self.starts, ends, strict=False)]
 
     def fails(self, choices: Sequence[int]) -> bool:
         """Whether the case of these choices differs; where they end, the simplest ones follow."""
@@ -318,24 +322,18 @@ def _shrunk(hunt: _Hunt, choices: Sequence[int], found: FailingCase) -> FailingC
 
 
 def _fewer_choices(hunt: _Hunt, choices: Sequence[int]) -> tuple[int, ...]:
-    """The choices without those of steps that the failure does not need: pieces of half, of a quarter, of one step."""
+    """The choices without those of steps that the failure does not need."""
     if not hunt.fails(choices):
         return tuple(choices)
-    kept, starts = hunt.choices, hunt.starts
-    piece = max(1, len(starts) // 2)
-    while True:
-        left_out = False
-        at = max(0, len(starts) - piece)
-        while starts:
-            behind = starts[at + piece] if at + piece < len(starts) else len(kept)
-            if hunt.fails(kept[: starts[at]] + kept[behind:]) and len(hunt.starts) < len(starts):
-                kept, starts, left_out = hunt.choices, hunt.starts, True
-            if at == 0:
-                break
-            at = max(0, min(at - piece, len(starts) - piece))
-        if piece == 1 and not left_out:
-            return tuple(kept)
-        piece = max(1, piece // 2)
+    before = hunt.choices[: hunt.starts[0]] if hunt.starts else hunt.choices
+
+    def joined(steps: Sequence[list[int]]) -> list[int]:
+        return [*before, *(choice for step in steps for choice in step)]
+
+    def fails(steps: Sequence[list[int]]) -> list[list[int]] | None:
+        return hunt.steps() if hunt.fails(joined(steps)) else None
+
+    return tuple(joined(leave_out(hunt.steps(), fails)))
 
 
 def _shortened(subject: Subject, failure: FailingCase | None) -> FailingCase | None:
@@ -343,18 +341,16 @@ def _shortened(subject: Subject, failure: FailingCase | None) -> FailingCase | N
     if failure is None or failure.difference.is_silent:
         return failure
 
-    def differs(case: Case) -> FailingCase | None:
+    def differs(case: Case) -> Difference | None:
         if case.system.cases.unfit(subject.declaration, case.config, case.steps):
             return None
-        steps = trajectory(case, Coverage())
         answer = subject.play([case])[0]
         if isinstance(answer, Failed):
             return None
-        difference = judge(case, steps, answer, subject.declaration)
-        return None if difference is None else FailingCase(case, steps, difference)
+        return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
 
-    cut = failure.case.steps[: failure.difference.at + 1]
-    return fewer_steps(dataclasses.replace(failure.case, steps=cut), differs, SHORTEN_TRIES) or failure
+    case, difference = shortest(failure.case, failure.difference, differs, SHORTEN_TRIES)
+    return FailingCase(case, trajectory(case, Coverage()), difference)
 
 
 def _shrink_unanswered(subject: Subject, unanswered: _Unanswered) -> FailingCase:
