@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help environment conform test static rules unit nightly bench docs clean
+.PHONY: help environment conform test test-all static rules unit long nightly bench docs clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,8 +20,12 @@ environment: .venv/.ready ## make .venv with all that the project's own tests ne
 conform: environment ## conformance of our caches and, with Maven, of a released jar; a trace, its audit; the evidence
 	@$(BIN)/python -m entrycache_cli.tour
 
-test: environment static rules unit ## everything that a pull request must pass
+test: environment ## everything that a pull request must pass
+	@$(MAKE) -j 2 static rules
+	@$(MAKE) unit
 	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
+
+test-all: test long ## all of `make test`, and the tests that take longer
 
 static: environment ## types and style
 	$(BIN)/ruff check .
@@ -29,7 +33,10 @@ static: environment ## types and style
 	$(BIN)/mypy
 
 unit: environment ## the tests of our own code
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long"
+
+long: environment ## the tests that `make test` leaves out
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long
 
 nightly: environment ## the long runs
 	.ci/nightly

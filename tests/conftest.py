@@ -1,14 +1,39 @@
-"""What all tests share: a skip is counted, and in CI a skip whose tool is there is a failure."""
+"""What all tests share: a skip is counted, and in CI a skip whose tool is there is a failure.
+
+Files are handed to workers whole, the dear ones first; what needs Spark goes to one worker, because there is one
+Spark session a process. Tests marked `long` are left to `make test-all`, and how many they are is printed.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+from typing import Any
 
 import pytest
 
 TOOLS = ("java", "javac", "mvn", "node", "go")
 """A test may skip for want of one of these, and must name it in its reason."""
+
+TOGETHER = ("tests/spark/",)
+"""Folders whose files share what is dear to start."""
+
+DEAR = (
+    *TOGETHER,
+    "tests/faults/",
+    "tests/findings/",
+    "tests/evidence/",
+    "tests/conformance/",
+    "tests/cli/",
+    "tests/packaging/",
+    "tests/jvm/",
+)
+"""What takes longest, first: a dear file that begins last keeps one worker busy alone."""
+
+NOT_LONG = "not long"
+"""What `make test` asks for."""
+
+LEFT = pytest.StashKey[int]()
 
 
 def unexcused(reports: list[pytest.TestReport]) -> list[str]:
@@ -22,15 +47,51 @@ def unexcused(reports: list[pytest.TestReport]) -> list[str]:
     return found
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {folder: place for place, folder in enumerate(DEAR)}
+    items.sort(
+        key=lambda item: next((at for folder, at in places.items() if item.nodeid.startswith(folder)), len(DEAR))
+    )
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.config.option.markexpr == NOT_LONG and item.get_closest_marker("long"):
+            item.config.stash[LEFT] = item.config.stash.get(LEFT, 0) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            together = (folder for folder in TOGETHER if nodeid.startswith(folder))
+            return next(together, None) or super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """A worker is over: each has left out the same tests."""
+    node.config.stash[LEFT] = getattr(node, "workeroutput", {}).get("left", 0)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
     terminalreporter.write_line(f"skipped tests: {len(skipped)}")
     for line in unexcused(skipped):
         terminalreporter.write_line(f"skipped though nothing is missing: {line}")
+    left = terminalreporter.config.stash.get(LEFT, 0)
+    if left:
+        terminalreporter.write_line(f"long tests left to make test-all: {left}")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = session.config.stash.get(LEFT, 0)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []
     if os.environ.get("CI") and unexcused(skipped) and session.exitstatus == pytest.ExitCode.OK:

@@ -1,4 +1,4 @@
-"""The systems that commands are about, each with its parts."""
+"""The systems that have commands of their own; a system need not have any."""
 
 from __future__ import annotations
 

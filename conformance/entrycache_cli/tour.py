@@ -11,15 +11,14 @@ import random
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
 
-from entrycache_cli.parts import Traced
 from entrycache_cli.report.results import summary
-from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
@@ -29,6 +28,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 from entrycache_protocol.family import Family
 from entrycache_protocol.system import AnySystem
+from entrycache_spark.parts import Traced
+from entrycache_spark.systems import AUDITED
 
 OURS = ("reference", "fast")
 
@@ -36,11 +37,26 @@ ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
 TRACED_EVENTS = 5_000
-NOT_SHOWN = frozenset(rule for parts in CLI_PARTS.values() for rule in parts.traced.not_shown)
+NOT_SHOWN = frozenset(rule for parts in AUDITED.values() for rule in parts.traced.not_shown)
 
 
-def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
-    """One command of `entrycache`: its exit code, its JSON object, the last line of its stderr."""
+MISSING = 4
+"""The exit code of a command that lacks a tool."""
+
+BESIDE = 2
+"""How many parts run at a time."""
+
+
+class Ran(NamedTuple):
+    """What came of a command: its exit code, its JSON object, the last line of its stderr."""
+
+    code: int
+    value: dict[str, Any] | None
+    error: str
+
+
+def run(*arguments: str) -> Ran:
+    """One command of `entrycache`."""
     argv = [sys.executable, "-m", "entrycache_cli", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     try:
@@ -48,40 +64,64 @@ def run(*arguments: str) -> tuple[int, dict[str, Any] | None, str]:
     except (ValueError, IndexError):
         value = None
     errors = [line for line in done.stderr.splitlines() if line.strip()]
-    return done.returncode, value, errors[-1] if errors else ""
+    return Ran(done.returncode, value, errors[-1] if errors else "")
+
+
+class Part(NamedTuple):
+    """A part that is under way or over, what it is called, and what is written into its result."""
+
+    what: str
+    marks: dict[str, str]
+    ran: Future[Ran]
 
 
 class Tour:
-    """The results so far; `worst` is the highest exit code that is no missing prerequisite."""
+    """The parts of a run, `BESIDE` of them at a time; `worst` is the highest exit code that is no missing tool."""
 
     def __init__(self) -> None:
         self.results: list[dict[str, Any]] = []
         self.missing = 0
         self.worst = 0
-        self._console = Console(stderr=True, highlight=False)
+        self._parts: list[Part] = []
+        self._pool = ThreadPoolExecutor(BESIDE)
 
-    def part(self, what: str, *arguments: str, **marks: str) -> bool:
-        """Run one part; whether it gave a result. `marks` are written into the result."""
-        with self._console.status(what):
-            code, value, error = run(*arguments, "--json")
-        if code == 4:
+    def part(self, what: str, *arguments: str, **marks: str) -> Part:
+        """Run one part as soon as there is room. `marks` are written into the result."""
+        part = Part(what, marks, self._pool.submit(run, *arguments, "--json"))
+        self._parts.append(part)
+        return part
+
+    def made(self, what: str, *arguments: str) -> bool:
+        """Run a part that others need, and wait for it; whether it gave a result."""
+        code, value, _ = self.part(what, *arguments).ran.result()
+        return code != MISSING and value is not None
+
+    def finish(self) -> None:
+        """Wait for all parts, and enter them in the order in which they were asked for."""
+        console = Console(stderr=True, highlight=False)
+        for part in self._parts:
+            with console.status(part.what):
+                self._enter(part.what, part.ran.result(), part.marks)
+        self._pool.shutdown()
+
+    def _enter(self, what: str, ran: Ran, marks: dict[str, str]) -> None:
+        code, value, error = ran
+        reason = error.removeprefix("entrycache: ")
+        if code == MISSING:
             self.missing += 1
-            self.results.append(
-                {"schema": 1, "skipped": [{"what": what, "reason": error.removeprefix("entrycache: ")}]}
-            )
-            return False
+            self.results.append({"schema": 1, "skipped": [{"what": what, "reason": reason}]})
+            return
         self.worst = max(self.worst, code)
         if value is None:
             self.worst = max(self.worst, 1)
-            reason = error.removeprefix("entrycache: ") or f"no result, exit code {code}"
+            reason = reason or f"no result, exit code {code}"
             self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
-            return False
+            return
         if "levels" in value or "evidence" in value or "violations" in value:
             self.results.append({**value, **marks})
         # One trace cannot show every rule: it has one configuration.
         if "violations" in value and not all_shown(value["rules"]):
             self.worst = max(self.worst, 1)
-        return True
 
 
 def all_shown(verdicts: dict[str, str]) -> bool:
@@ -119,7 +159,7 @@ def audit_trace(tour: Tour, folder: Path, system: str, traced: Traced, strict: b
     )
     if traced.preset is None:
         made = ("record", "fast", "--case", str(traced_case(folder, SYSTEMS[system])))
-    if tour.part(f"trace {made[0]} {made[1]}", "trace", *made, "--out", str(trace)):
+    if tour.made(f"trace {made[0]} {made[1]}", "trace", *made, "--out", str(trace)):
         for engine in ENGINES if strict else traced.engines:
             out = folder / engine
             what = f"audit of {system}, {engine}"
@@ -138,9 +178,10 @@ def main(profile: str, strict: bool) -> None:
             for subject in subjects_of(family, strict):
                 what = f"conform {subject} ({family.system})"
                 tour.part(what, "conform", subject, "--system", family.system, "--profile", profile)
-        for system, parts in CLI_PARTS.items():
+        for system, parts in AUDITED.items():
             audit_trace(tour, folder / system, system, parts.traced, strict)
         tour.part("prove", "prove")
+        tour.finish()
     click.echo(summary(tour.results), nl=False)
     click.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
     click.echo(f"skipped for want of a tool: {tour.missing}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 
 class Absent(NamedTuple):
@@ -12,6 +13,18 @@ class Absent(NamedTuple):
     coordinates: str
     resolves: bool
     reason: str
+
+
+class JavaText(NamedTuple):
+    """How a case becomes a Java file.
+
+    `templates`: the folder of them, in `entrycache_conformance`; `test.java.j2` is the file's. `call` is the call of
+    the template's method for a step; `fill` gives what stands in the template, for a case.
+    """
+
+    templates: str
+    call: Callable[[Mapping[str, Any]], str]
+    fill: Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 class Family(NamedTuple):
@@ -33,6 +46,8 @@ class Family(NamedTuple):
     """What a driver's JVM is told besides."""
     absent: tuple[Absent, ...] = ()
     """Releases that were asked for and are not run."""
+    text: JavaText | None = None
+    """How a case becomes a stand-alone test of its jars."""
 
     @property
     def artifact(self) -> str:

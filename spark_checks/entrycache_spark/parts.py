@@ -26,6 +26,17 @@ class Replay(Protocol):
         """Above so many live entries at once it gives up."""
 
 
+class Traced(NamedTuple):
+    """The trace that a tour audits: of a workload, or where there is no preset of a long case of the generator.
+
+    `not_shown`: the rules that it cannot show. `engines` audit it always, the others in a strict tour only.
+    """
+
+    preset: str | None
+    not_shown: frozenset[str]
+    engines: tuple[str, ...]
+
+
 class AuditParts(NamedTuple):
     """One system as audits know it.
 
@@ -36,7 +47,8 @@ class AuditParts(NamedTuple):
     `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
     missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
-    keeps in memory before it goes to disk; None: as many as there are. `write` writes the calls of a case as a trace.
+    keeps in memory before it goes to disk; None: as many as there are. `write` writes the
+    calls of a case as a trace; `traced` is the trace that a tour audits.
     """
 
     package: str
@@ -51,3 +63,4 @@ class AuditParts(NamedTuple):
     window_rows: int | None
     replay: Replay
     write: WriteCalls
+    traced: Traced

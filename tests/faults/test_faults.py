@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Set
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from entrycache_cli.faults import page as faults
 from entrycache_conformance.systems import SYSTEMS
@@ -38,28 +40,56 @@ JAR_RULES = {
 """The rule that each change breaks."""
 
 
-@pytest.fixture(scope="module")
-def caught(tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
-    folder = tmp_path_factory.mktemp("faults")
-    return {found.name: found for found in faults.exhibits(folder)}
+SHORT_JARS = {"time-cutoff-included", "overflow-at-the-limit", "range-below-without-its-first-key"}
+"""One changed jar for Pulsar and one for each level of Kafka Streams; the others are for the long run."""
+
+
+def first_of_each_rule() -> set[str]:
+    """The planted faults that are caught in every run; the others of their rules are for the long one."""
+    cases = catalogue(SYSTEMS)
+    return set({cases[name].rules: name for name in reversed(faults.NAMES)}.values())
+
+
+def params(names: Iterable[str], short: Set[str]) -> list[ParameterSet]:
+    return [pytest.param(name, marks=() if name in short else pytest.mark.long) for name in names]
+
+
+FAULTS = pytest.mark.parametrize("name", params(faults.NAMES, first_of_each_rule()))
+CHANGED = pytest.mark.parametrize("name", params(JAR_RULES, SHORT_JARS))
+
+
+def asked_for(request: pytest.FixtureRequest, fixture: str) -> set[str]:
+    """The names that the tests of this run ask for."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    mine = [item for item in items if item.path == request.path and fixture in item.fixturenames]
+    return {item.callspec.params["name"] for item in mine if hasattr(item, "callspec")}
 
 
 @pytest.fixture(scope="module")
-def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[faults.Caught, Path]]:
+def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
+    folder, asked = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
+    names = [name for name in faults.NAMES if name in asked]
+    return {found.name: found for found in faults.exhibits(folder, names)}
+
+
+@pytest.fixture(scope="module")
+def jars(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[faults.Caught, Path]]:
     if shutil.which("mvn") is None or shutil.which("javac") is None:
         pytest.skip("mvn or javac is missing")
     folder = tmp_path_factory.mktemp("jars")
-    return {found.name: (found, path) for found, path in faults.changed_jars(folder)}
+    return {found.name: (found, path) for found, path in faults.changed_jars(folder, asked_for(request, "jars"))}
 
 
-@pytest.mark.parametrize("name", faults.NAMES)
+@FAULTS
 def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.Caught]) -> None:
     found = caught[name]
     assert len(found.case.steps) <= STEPS_MOST
     assert (set(catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
 
 
-@pytest.mark.parametrize("name", list(JAR_RULES))
+@CHANGED
 def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[faults.Caught, Path]]) -> None:
     found, _ = jars[name]
     assert len(found.case.steps) <= STEPS_MOST
@@ -75,24 +105,31 @@ SILENT = {
 """Faults that also leave steps without an answer: how far such a case is shrunk depends on a clock."""
 
 
-def test_the_page_lists_what_a_run_finds(
-    caught: dict[str, faults.Caught], jars: dict[str, tuple[faults.Caught, Path]]
-) -> None:
+@FAULTS
+def test_the_page_lists_what_a_run_finds(name: str, caught: dict[str, faults.Caught]) -> None:
+    hold_page_to(caught[name])
+
+
+@CHANGED
+def test_the_page_lists_the_changed_jars(name: str, jars: dict[str, tuple[faults.Caught, Path]]) -> None:
+    hold_page_to(jars[name][0])
+
+
+def hold_page_to(found: faults.Caught) -> None:
     page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
-    for found in [*caught.values(), *(found for found, _ in jars.values())]:
-        assert f"### {found.name}\n" in page
-        if found.name not in SILENT:
-            assert faults.section(found) in page, "run make docs"
+    assert f"### {found.name}\n" in page
+    if found.name not in SILENT:
+        assert faults.section(found) in page, "run make docs"
 
 
-@pytest.mark.parametrize("name", list(JAR_RULES))
+@CHANGED
 def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     name: str, jars: dict[str, tuple[faults.Caught, Path]], tmp_path: Path
 ) -> None:
-    from entrycache_cli.report.java_test import CLASS_NAME
     from entrycache_conformance.java.classpath import java_test_classpath
     from entrycache_conformance.java.program import compile_and_run
     from entrycache_conformance.java.releases import toured
+    from entrycache_conformance.java.stand_alone import CLASS_NAME
 
     found, jar = jars[name]
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.report.java_test import java_test
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.stand_alone import java_test
 from entrycache_protocol.errors import UsageError
 from tests.support.jvm.driver import SUBJECT
 from tests.support.jvm.java_file import Compiled, compiled_case

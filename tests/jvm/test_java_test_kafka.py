@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_cli.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.java.classpath import java_test_classpath
 from entrycache_conformance.java.program import Program, compiled
 from entrycache_conformance.java.releases import releases
+from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome

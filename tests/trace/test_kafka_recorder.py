@@ -105,14 +105,6 @@ def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path, subject: str) -
         assert result.exit_code == 0
 
 
-def test_spark_hashes_keys_alike(spark_session: object) -> None:
-    keys = ["", "k", "user-1@7", "schlüssel", "\U0001f511"]
-    frame = spark_session.createDataFrame([(key,) for key in keys], "k string")  # type: ignore[attr-defined]
-    frame.createOrReplaceTempView("keys_of_streams")
-    found = spark_session.sql("select k, xxhash64(k) as h from keys_of_streams").collect()  # type: ignore[attr-defined]
-    assert {row["k"]: row["h"] for row in found} == {key: key_hash(key) for key in keys}
-
-
 def test_the_same_seed_gives_the_same_trace(tmp_path: Path) -> None:
     for name in ("one", "other"):
         generate("windowed-aggregation", 3_000, 7, tmp_path / name, 2)

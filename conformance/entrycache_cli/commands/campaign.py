@@ -11,16 +11,13 @@ import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
-from entrycache_cli.systems import CLI_PARTS
+from entrycache_conformance.campaign.programs import PROGRAMS
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.in_process import InProcess
-
-PROGRAMS: Final = {name: program for parts in CLI_PARTS.values() for name, program in parts.campaigns.items()}
-"""Themes that a program in the JVM plays by itself."""
 
 THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 

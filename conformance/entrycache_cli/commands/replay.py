@@ -18,12 +18,12 @@ from entrycache_cli.commands.options import (
     subject_options,
 )
 from entrycache_cli.report.history_table import history_table
-from entrycache_cli.report.java_test import java_test
 from entrycache_cli.report.pytest_test import pytest_test
 from entrycache_cli.report.run_text import table_of
 from entrycache_cli.report.terminal import console
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
 from entrycache_conformance.concurrent.run import schedules_of
+from entrycache_conformance.java.stand_alone import java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.subjects.resolve import resolve

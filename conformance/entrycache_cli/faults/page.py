@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -127,17 +127,18 @@ def exhibit(name: str, folder: Path) -> Caught:
     return catch(choice, name, what, folder, (LEVEL[name] or level_of(case),))
 
 
-def exhibits(folder: Path) -> list[Caught]:
-    """All of them, by as many processes as there are workers."""
+def exhibits(folder: Path, names: Sequence[str] = NAMES) -> list[Caught]:
+    """Each of these, by as many processes as there are workers."""
     with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
-        return list(pool.map(exhibit, NAMES, [folder] * len(NAMES)))
+        return list(pool.map(exhibit, names, [folder] * len(names)))
 
 
-def changed_jars(folder: Path) -> Iterator[tuple[Caught, Path]]:
-    """Every changed jar of the released caches, with its path."""
+def changed_jars(folder: Path, names: Collection[str] = JARS.keys()) -> Iterator[tuple[Caught, Path]]:
+    """Each of these changed jars of the released caches, with its path."""
     changes = {**CHANGES, **KAFKA_CHANGES}
-    jars = write_changed_jars(folder / "jars", {name: changes[name] for name in JARS})
-    for name, what in JARS.items():
+    wanted = {name: what for name, what in JARS.items() if name in names}
+    jars = write_changed_jars(folder / "jars", {name: changes[name] for name in wanted})
+    for name, what in wanted.items():
         choice = Choice(changes[name].subject, classpath=str(jars[name]), timeout_seconds=6.0)
         yield catch(choice, name, what, folder, JAR_LEVELS[name]), jars[name]
 

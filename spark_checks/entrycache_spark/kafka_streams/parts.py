@@ -6,7 +6,7 @@ from typing import Final
 
 from entrycache_spark.kafka_streams.columns import COLUMNS, DEFAULTS
 from entrycache_spark.kafka_streams.replay.threads import replay
-from entrycache_spark.parts import AuditParts
+from entrycache_spark.parts import AuditParts, Traced
 from entrycache_trace.kafka_streams.recorder import write_calls
 
 WINDOW_ROWS: Final = 65_536
@@ -28,4 +28,6 @@ KAFKA_STREAMS: Final = AuditParts(
     window_rows=WINDOW_ROWS,
     replay=replay,
     write=write_calls,
+    # The short trace of the workload does not come to these rules.
+    traced=Traced("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),
 )

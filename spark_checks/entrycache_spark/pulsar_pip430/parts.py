@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.parts import AuditParts
+from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.brokers import replay
 from entrycache_spark.pulsar_pip430.settings import DEFAULTS, SETTING_COLUMNS, setting_values, split_budget
 from entrycache_trace.pulsar_pip430.recorder import write_calls
+
+NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
+"""What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
 
 PULSAR_PIP430: Final = AuditParts(
     package="entrycache_spark.pulsar_pip430",
@@ -23,4 +26,5 @@ PULSAR_PIP430: Final = AuditParts(
     window_rows=None,
     replay=replay,
     write=write_calls,
+    traced=Traced(None, NOT_SHOWN, ("spark", "local", "replay")),
 )

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_cli.report.java_test import CLASS_NAME, java_test
 from entrycache_conformance.java.classpath import JavaTestClasspath
 from entrycache_conformance.java.program import Program, compiled, main_of
+from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 
 
 class Compiled(NamedTuple):

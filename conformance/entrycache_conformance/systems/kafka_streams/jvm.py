@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from entrycache_conformance.systems.kafka_streams.java_text import JAVA
 from entrycache_protocol.family import Family
 
 KAFKA_STREAMS: Final = Family(
@@ -13,4 +14,5 @@ KAFKA_STREAMS: Final = Family(
     coordinates="org.apache.kafka:kafka-streams",
     main="org.apache.kafka.streams.state.internals.KafkaStreamsDriver",
     modules=("protocol",),
+    text=JAVA,
 )

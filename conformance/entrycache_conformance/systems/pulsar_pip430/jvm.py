@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from entrycache_conformance.systems.pulsar_pip430.java_text import JAVA
 from entrycache_protocol.family import Absent, Family
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
@@ -27,4 +28,5 @@ PULSAR: Final = Family(
         *(_absent(version, False, "does not resolve: Maven finds no such jar") for version in GONE),
         *(_absent(version, True, "resolves; its system, pulsar-legacy, is not built") for version in LEGACY),
     ),
+    text=JAVA,
 )

@@ -1,0 +1,13 @@
+"""Spark hashes keys as the recorder does."""
+
+from __future__ import annotations
+
+from entrycache_trace.kafka_streams.recorder import key_hash
+
+
+def test_spark_hashes_keys_alike(spark_session: object) -> None:
+    keys = ["", "k", "user-1@7", "schlüssel", "\U0001f511"]
+    frame = spark_session.createDataFrame([(key,) for key in keys], "k string")  # type: ignore[attr-defined]
+    frame.createOrReplaceTempView("keys_of_streams")
+    found = spark_session.sql("select k, xxhash64(k) as h from keys_of_streams").collect()  # type: ignore[attr-defined]
+    assert {row["k"]: row["h"] for row in found} == {key: key_hash(key) for key in keys}
