@@ -15,7 +15,7 @@ from entrycache_conformance.generate import Made, Marks, make_case
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.shrink import leave_out, shortest, shrink_steps
 from entrycache_protocol.case import Case
-from entrycache_protocol.draw import Draw
+from entrycache_protocol.draw import Draw, even
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
 from entrycache_protocol.failure import Difference, FailingCase
 from entrycache_protocol.subject import Failed, Skipped, Subject
@@ -275,10 +275,10 @@ def _failure(item: _Recorded, difference: Difference) -> FailingCase:
 
 def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Any) -> _Recorded:
     choices: list[int] = []
-    bits = source.random
+    drawn = even(source)
 
     def draw(least: int, greatest: int) -> int:
-        value = least + int(bits() * (greatest - least + 1))
+        value = drawn(least, greatest)
         choices.append(value)
         return value
 

@@ -82,7 +82,7 @@ def _random_runs() -> Iterator[Run]:
     declaration = Declaration(system, frozenset(system.ops), payload=True)
     menu = system.cases.menu(system.ops)
     for _ in range(CASES):
-        case = make_case(source.randint, declaration, menu, Coverage(), STEPS, stops=False).case
+        case = make_case(source.randint, declaration, menu, Coverage(), STEPS).case
         yield Run(PULSAR, case.config, case.steps)
 
 
