@@ -17,6 +17,9 @@ from entrycache_protocol.verdict import Verdict
 
 SCHEMA: Final = 1
 
+LACKS: Final = (KeyError, TypeError, ValueError, AttributeError)
+"""What reading a report throws where something is absent, or of another kind."""
+
 
 class Skip(NamedTuple):
     """Something that was not checked, and why."""
@@ -164,7 +167,7 @@ class RunReport:
         """The report of such an object, in which what tells of single rules and failures may be absent.
 
         Raises:
-            KeyError, TypeError, ValueError, AttributeError: something else is absent, or of another kind.
+            KeyError and the others of `LACKS`: something else is absent, or of another kind.
         """
         return cls(
             value["subject"],

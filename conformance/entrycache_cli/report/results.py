@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured, console
-from entrycache_conformance.report import RunReport
+from entrycache_conformance.report import LACKS, RunReport
 from entrycache_protocol import verdict
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.verdict import Verdict
@@ -103,7 +103,7 @@ def _of_run(result: dict[str, Any]) -> list[Line]:
     """The levels of a conformance run."""
     try:
         report = RunReport.from_json(result)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except LACKS as error:
         raise UsageError(f"a result of conform lacks something ({type(error).__name__}: {error})") from None
     return [
         Line(report.subject, f"level {name}", level.verdict.value, f"{level.examples} examples, {level.steps} steps")
