@@ -20,9 +20,13 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import ops
 from tests.support import ROOT
 from tests.support.jvm.cases_kafka import CASES
+from tests.support.jvm.params import newest_in_every_run
 
 PACKAGE: Final = "org.apache.kafka.streams.state.internals"
 FINDINGS: Final = sorted((ROOT / "docs" / "findings").glob("kafka-*/case.json"))
+QUICK: Final = ("-XX:TieredStopAtLevel=1",)
+"""A case is over before a second compiler pays."""
+
 NEVER_ENDS: Final = "kafka-resize-never-ends"
 """Its test says so after a minute; not waited for here."""
 
@@ -47,7 +51,7 @@ TEXTS: Final = {
 NAMES: Final = dict(zip((*SHOWN, *FAILING), TEXTS, strict=True))
 
 
-@pytest.fixture(scope="module", params=releases("kafka-streams"), ids=str)
+@pytest.fixture(scope="module", params=newest_in_every_run(releases("kafka-streams")), ids=str)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Program:
     try:
         tools = java_test_classpath(request.param.subject)
@@ -60,7 +64,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def _run(name: str, program: Program) -> subprocess.CompletedProcess[str]:
-    return program.run(f"{PACKAGE}.{NAMES[name]}", timeout_seconds=120)
+    return program.run(f"{PACKAGE}.{NAMES[name]}", options=QUICK, timeout_seconds=120)
 
 
 def test_every_op_is_shown() -> None:

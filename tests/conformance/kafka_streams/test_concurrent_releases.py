@@ -18,6 +18,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import Subject
+from tests.support.jvm.params import newest_in_every_run
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
 RELEASES: Final = versions("kafka-streams")
@@ -42,7 +43,7 @@ def resolved(release: str) -> Iterator[Subject]:
         subject.close()
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=newest_in_every_run(RELEASES))
 def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with resolved(request.param) as subject:
         yield subject
