@@ -1,18 +1,151 @@
-"""The rule that a difference breaks."""
+"""The rule that a difference breaks.
+
+A step without an answer breaks the rules of liveness. Else the first of these that has an answer names the rules:
+
+1. Which planted faults make the reference answer exactly as the subject did, to the end of the case? Those come first
+   whose law the subject's own step breaks; else they are in the order in which they are planted.
+2. Which laws does the step at fault break, with the subject's own outcome and state?
+3. Of which rule is the reference's last row about what differs? Where there is none: of which is the operation?
+
+For that the case is played once more, with looks at the state after every step, where the subject allows it: a fault
+often shows steps after it happened, and faults that answer alike leave different states. Nothing is patched: each
+planted fault has a model of its own.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from entrycache_conformance.judge import Coverage, judge, same_without_tokens, trajectory
+from entrycache_faults.planted import Fault
 from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Subject, Trouble
+from entrycache_protocol.subject import Played, Subject, Trouble
 from entrycache_reference.rules import Rule
 
 
-def explain(subject: Subject, case: Case, steps: list[Any], difference: Difference) -> tuple[Rule, ...]:
+class Seen(NamedTuple):
+    """A failing case as it was played once more.
+
+    `steps` are the reference's, `answers` the subject's, one a step; `looks` come after each step of the case.
+    """
+
+    case: Case
+    declaration: Declaration
+    looks: tuple[Any, ...]
+    steps: Sequence[Any]
+    answers: Sequence[Any]
+    difference: Difference
+
+    @property
+    def at(self) -> int:
+        """The step at fault: the one that differs, or after which a look does."""
+        return self.difference.at - self.difference.at % (1 + len(self.looks))
+
+    @property
+    def pre(self) -> Any:
+        """The reference's state before the step at fault."""
+        return self.steps[self.at - 1].state if self.at else self.case.system.model.initial(self.case.config)
+
+    @property
+    def shown(self) -> Mapping[Any, Any]:
+        """What the looks after the step at fault showed."""
+        after = self.answers[self.at + 1 : self.at + 1 + len(self.looks)]
+        parts = (self.case.system.wire.declared_part(answer, self.declaration.introspection) for answer in after)
+        return dict(zip(self.looks, parts, strict=True))
+
+
+def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
         return (case.system.laws.liveness[0 if hang else 1],)
-    return case.system.blame(subject, case, steps, difference)
+    if difference.failed is not None:
+        return (case.system.blame.leak,)
+    seen = _seen(subject, case, steps, difference)
+    broken = _broken(seen)
+    found = sorted(_alike(seen), key=lambda rule: rule not in broken) or broken or [_of_step(seen)]
+    return tuple(dict.fromkeys(found))
+
+
+def _seen(subject: Subject, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
+    """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
+    looks = tuple(case.system.blame.looks(subject.declaration, case.steps))
+    seen = (_played(subject, case, looks) if looks else None) or _played(subject, case, ())
+    if seen is not None:
+        return seen
+    end = difference.at + 1
+    answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
+    shown = dataclasses.replace(case, steps=case.steps[:end])
+    return Seen(shown, subject.declaration, (), steps[:end], answers, difference)
+
+
+def _played(subject: Subject, case: Case, looks: tuple[Any, ...]) -> Seen | None:
+    """What the subject answers with these looks after every step; None where it does not, or as it should."""
+    declaration = subject.declaration
+    parts = tuple(part for op in case.steps for part in (op, *looks))
+    most = declaration.limits.max_steps
+    if most is not None and len(parts) > most:
+        return None
+    case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
+    try:
+        answer = subject.play([case])[0]
+    except BrokenSubject:
+        return None
+    if not isinstance(answer, Played):
+        return None
+    steps = trajectory(case, Coverage())
+    first = judge(case, steps, answer, declaration)
+    return first and Seen(case, declaration, looks, steps, answer.outcomes, first)
+
+
+def _alike(seen: Seen) -> list[Rule]:
+    """The rules of the planted faults that answer as the subject did, of the first group with any."""
+    for group in seen.case.system.blame.faults():
+        found = [fault.rule for fault in group if _answers_alike(fault, seen)]
+        if found:
+            return found
+    return []
+
+
+def _answers_alike(fault: Fault, seen: Seen) -> bool:
+    """Whether the reference with this fault answers as the subject did, to the end."""
+    config, introspection = seen.case.config, seen.declaration.introspection
+    shown = seen.case.system.wire.declared_part
+    try:
+        state = fault.model.initial(config)
+        for op, answer in zip(seen.case.steps, seen.answers, strict=True):
+            done = fault.model.step(state, op, config)
+            own, wanted = shown(done.outcome, introspection), shown(answer, introspection)
+            if own != wanted and not same_without_tokens(own, wanted, seen.declaration):
+                return False
+            state = done.state
+    except Exception:  # a planted fault may break anything; then it explains nothing
+        return False
+    return True
+
+
+def _broken(seen: Seen) -> list[Rule]:
+    """The laws that the step at fault breaks with the subject's outcome and state; the telling ones, if any."""
+    system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
+    answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
+    try:
+        pre, right, own = system.blame.told(seen.pre, done, op, answer, seen.shown, seen.declaration)
+        excused = system.laws.broken(config, pre, op, right)
+        broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
+    except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
+        return []
+    return [rule for rule in broken if rule not in system.blame.general] or broken
+
+
+def _of_step(seen: Seen) -> Rule:
+    """The rule of the last row about what differs, else of the last row, else of the operation."""
+    rows = seen.steps[seen.at].rows
+    is_about, difference = seen.case.system.blame.is_about, seen.difference
+    about = [row for row in rows if is_about(difference.expected, difference.got, row)] or rows
+    rule: Rule = about[-1].rule if about else seen.case.steps[seen.at].rule
+    return rule

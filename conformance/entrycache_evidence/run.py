@@ -57,7 +57,7 @@ def prove(profile: str) -> Proof:
     with _progress() as told, child.beside(profile) as streams, ThreadPoolExecutor(1) as beside:
         confirmed = None
         if "crosshair" not in missing:
-            # CrossHair runs in processes of its own, beside the rest. Planted errors are applied in this thread only.
+            # CrossHair runs in processes of its own, beside the rest.
             contracts = importlib.import_module("entrycache_evidence.contracts.evidence")
             told("contracts")
             planned = contracts.plan(contracts.CI if profile == "ci" else contracts.NIGHTLY)

@@ -1,1 +1,1 @@
-"""Planted faults: of the fast cache (exhibits) and of the reference (mutants), each with its rule."""
+"""Planted faults: of the references and of our fast caches, each in one place with its rule and its sentence."""

@@ -18,8 +18,8 @@ class Absent(NamedTuple):
 class JavaText(NamedTuple):
     """How a case becomes a Java file.
 
-    `templates`: the folder of them, in `entrycache_conformance`; `test.java.j2` is the file's. `call` is the call of the
-    template's method for a step; `fill` gives what stands in the template, for a case.
+    `templates`: the folder of them, in `entrycache_conformance`; `test.java.j2` is the file's. `call` is the call of
+    the template's method for a step; `fill` gives what stands in the template, for a case.
     """
 
     templates: str

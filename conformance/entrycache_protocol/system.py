@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
+from entrycache_protocol.blame import Blame
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.family import Family
 from entrycache_protocol.limits import Limits
@@ -34,6 +35,18 @@ Instance = Callable[[Any], Any]
 """An instance under test: a function from an operation to its outcome."""
 
 
+class AnyModel(Protocol):
+    """What has a first state and steps: a reference, or a model of it with a planted fault."""
+
+    @property
+    def initial(self) -> Callable[[Any], Any]:
+        """The state that a run begins with, by its configuration."""
+
+    @property
+    def step(self) -> Callable[[Any, Any, Any], Any]:
+        """What a state, an operation and the configuration give: state, outcome and rows."""
+
+
 class Model(NamedTuple, Generic[C, S, O]):
     """The reference. `step` takes a state, an operation and the configuration, and gives state, outcome and rows."""
 
@@ -55,7 +68,6 @@ class Laws(NamedTuple, Generic[C, S, O]):
 
     check: Callable[[C, S, O, Any, dict[Rule, int]], tuple[Rule, ...]]
     broken: Callable[[C, S, O, Any], tuple[Rule, ...]]
-    answer_laws: frozenset[Rule]
     liveness: tuple[Rule, Rule]
     rules: tuple[Rule, ...]
     of_variants: frozenset[Rule]
@@ -146,9 +158,8 @@ class Histories(NamedTuple):
 class System(NamedTuple, Generic[C, S, O, R]):
     """One cache system. Functions take and give the system's own states, operations and outcomes.
 
-    `blame` names the rules of a difference: it is given the subject, the case, the reference's steps through it and
-    the difference. `fast` is our fast cache, `faults` are the planted faults of it, by name. `jvm`: its released
-    jars. What is None or empty the system does not have.
+    `blame` is what explaining a difference asks. `fast` is our fast cache, `faults` are the planted faults of it, by
+    name. `jvm`: its released jars. What is None or empty the system does not have.
     """
 
     name: str
@@ -159,7 +170,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     wire: Wire[C, O, R]
     cases: Cases[C, O]
     text: Text[S]
-    blame: Callable[[Any, Any, list[Any], Any], tuple[Rule, ...]]
+    blame: Blame
     fast: Own | None = None
     faults: Mapping[str, Own] = MappingProxyType({})
     jvm: Family | None = None

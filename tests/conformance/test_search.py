@@ -37,7 +37,7 @@ def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
     """The reference with some outcomes changed."""
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
-        correct = open_reference(SYSTEM)(config)
+        correct = open_reference(SYSTEM.model)(config)
         return lambda op: twist(op, correct(op))
 
     return InProcess("twisted", SYSTEM, open_instance, offer_of(SYSTEM))

@@ -1,16 +1,21 @@
 """The check of the rules finds what it is there to find."""
 
+import dataclasses
+
 import pytest
 
 from entrycache_evidence.rulebook import agreement, corpus, kafka, registry
 from entrycache_evidence.rulebook.scenario import A, at, play
-from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
+from entrycache_evidence.under import under
+from entrycache_faults.model import Model
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import FAULT_OF, flips
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_reference.pulsar_pip430 import lookup, passes
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule
 
 ROOT = registry.checkout()
+PACKAGE = "entrycache_reference.pulsar_pip430"
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +29,14 @@ def runs():
 
 
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
-    harmless = Mutant(Rule.READ_1, "nothing is wrong", ())
-    monkeypatch.setattr(agreement, "MUTANTS", (harmless,))
+    harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
+    monkeypatch.setattr(agreement, "OWN", (harmless,))
     assert "neither its law nor a test" in agreement._mutants(runs, {})[0].what
 
 
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
-    marks_nothing = next(mutant for mutant in MUTANTS if mutant.rule is Rule.READ_2)
-    monkeypatch.setattr(agreement, "MUTANTS", (marks_nothing._replace(rule=Rule.READ_1),))
+    marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
+    monkeypatch.setattr(agreement, "OWN", (marks_nothing,))
     found = agreement._mutants(runs, {})
     assert any("the law of R-READ-2 sees its mutant too" in problem.what for problem in found)
     listed = agreement._mutants(runs, {"R-READ-1": {"R-READ-2"}})
@@ -39,26 +44,30 @@ def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch,
 
 
 def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "MUTANTS", ())
+    monkeypatch.setattr(agreement, "OWN", ())
     eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
     assert "at most 10" in agreement._mutants(runs, eleven)[0].what
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "flips", lambda: (Mutant(Rule.EVICT_1, "a harmless flip", ()),))
+    monkeypatch.setattr(agreement, "flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
     assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law sees the table with a harmless flip")]
 
 
 def test_every_line_of_the_table_has_flips():
     lines = {Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3}
-    assert {mutant.rule for mutant in flips()} == lines
+    assert {fault.rule for fault in flips()} == lines
     assert len(flips()) >= 25
 
 
-def test_a_reference_that_breaks_a_law_is_a_problem(runs):
-    broken = next(mutant for mutant in MUTANTS if mutant.rule is Rule.INSERT_1)
-    with applied(broken):
-        found = agreement._fires(runs)
+def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
+    broken = FAULT_OF[Rule.INSERT_1]
+
+    def planted(run, fired):
+        return corpus.first_break(run, fired, broken.model if run.system.owns(broken.rule) else None)
+
+    monkeypatch.setattr(agreement, "first_break", planted)
+    found = agreement._fires(runs)
     assert any("R-INSERT-1" in problem.rule and "breaks its law" in problem.what for problem in found)
 
 
@@ -88,23 +97,14 @@ def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, m
     assert agreement._page(tmp_path) == []
 
 
-def test_a_step_that_throws_is_a_break(monkeypatch):
+def test_a_step_that_throws_is_a_break():
     def throw(entry):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(lookup, "marked", throw)
-    with corpus.listening() as heard, pytest.raises(ZeroDivisionError):
+    throwing = Model(PACKAGE, {"lookup.marked": throw})
+    with corpus.listening() as heard, under(throwing), pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
-    assert corpus.first_break(corpus.Run(corpus.PULSAR, *heard[0]), {}) == (Rule.LIVENESS_2,)
-
-
-def test_a_mutant_is_taken_back_even_after_an_error():
-    before = passes.halts
-    mutant = next(mutant for mutant in MUTANTS if mutant.rule is Rule.EXPIRE_1)
-    with pytest.raises(KeyError), applied(mutant):
-        assert passes.halts is not before
-        raise KeyError
-    assert passes.halts is before
+    assert corpus.first_break(corpus.Run(corpus.PULSAR, *heard[0]), {}, throwing) == (Rule.LIVENESS_2,)
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):

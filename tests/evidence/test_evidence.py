@@ -14,8 +14,7 @@ import pytest
 from entrycache_evidence import Evidence, Proof, compare, evidence, prove, write_evidence
 from entrycache_evidence.explore import child
 from entrycache_evidence.explore import evidence as explorer
-from entrycache_faults.mutants import MUTANTS
-from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.reference import kafka_streams, pulsar_pip430
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
 
@@ -134,6 +133,8 @@ def test_the_committed_evidence_is_complete() -> None:
     path = evidence.evidence_file()
     assert path is not None
     found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
-    assert {item["rule"] for item in found} == {mutant.rule.value for mutant in (*MUTANTS, *STREAMS)}
+    assert {item["rule"] for item in found} == {
+        fault.rule.value for fault in (*pulsar_pip430.PLANTED.own, *kafka_streams.PLANTED.own)
+    }
     assert all(item["bounds"] and item["refuted_mutant"] for item in found)
     assert {item["grade"] for item in found} <= set(evidence.GRADES)

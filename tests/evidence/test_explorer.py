@@ -11,10 +11,10 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore import later_worlds, worlds
 from entrycache_evidence.explore.bounded import Bounded
-from entrycache_evidence.explore.evidence import MUTANT_OF, exhaust, refute
+from entrycache_evidence.explore.evidence import exhaust, refute
 from entrycache_evidence.explore.search import breaks, explore
 from entrycache_evidence.explore.world import Canon, Events, World
-from entrycache_faults.mutants import applied
+from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
@@ -58,8 +58,7 @@ def test_a_step_that_leaves_the_bounds_is_judged_and_not_gone_on_from() -> None:
     world = replace(later_worlds.READS, events=later_worlds.READS.events[:1], slots=0)
     found = explore(world)
     assert (found.states, found.transitions, found.closed) == (1, 1, True)
-    with applied(MUTANT_OF[Rule.INSERT_1]):
-        assert explore(world).counterexample is not None
+    assert explore(world, model=FAULT_OF[Rule.INSERT_1].model).counterexample is not None
 
 
 def test_a_depth_bounds_the_world_and_is_told() -> None:
@@ -114,21 +113,19 @@ def test_states_held_for_the_same_behave_the_same(world: World) -> None:
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
-    found = refute(MUTANT_OF[rule], worlds.CI)
+    found = refute(FAULT_OF[rule], worlds.CI)
     assert found is not None
     case = found.counterexample.case
     assert len(case.steps) == steps
     assert breaks(case) == (), "the reference itself keeps the law on this case"
-    with applied(MUTANT_OF[rule]):
-        assert rule in breaks(case)
+    assert rule in breaks(case, FAULT_OF[rule].model)
     again = from_json(json.loads(dumps(case)), SYSTEMS)
     assert again.steps == case.steps
     assert dumps(again) == dumps(case)
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    with applied(MUTANT_OF[Rule.EVICT_8]):
-        evidence, failures = exhaust((worlds.ACCESS_OFF,), lambda _: None)
+    evidence, failures = exhaust((worlds.ACCESS_OFF,), lambda _: None, FAULT_OF[Rule.EVICT_8].model)
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the world 'access extends nothing'")

@@ -1,20 +1,19 @@
-"""The lemmas of z3: they follow the table and the functions of the moment, and say so when they do not hold."""
+"""The lemmas of z3: they follow the table and the functions of the model, and say so when they do not hold."""
 
 from __future__ import annotations
-
-from types import ModuleType
 
 import pytest
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
+from entrycache_evidence.induction import lemma as lemmas  # noqa: E402
 from entrycache_evidence.induction import sums, table  # noqa: E402
 from entrycache_evidence.induction.evidence import LEMMAS, induct  # noqa: E402
-from entrycache_evidence.induction.lemma import Fault, Lemma, Obligation, problems, refuted, unsatisfiable  # noqa: E402
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, problems, refuted, unsatisfiable  # noqa: E402
 from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
 from entrycache_evidence.induction.take import Take  # noqa: E402
-from entrycache_faults.mutants import applied  # noqa: E402
-from entrycache_reference.kafka_streams import namespaces, running, writes  # noqa: E402
+from entrycache_faults.model import Model  # noqa: E402
+from entrycache_faults.reference import FAULT_OF  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
 
@@ -27,25 +26,25 @@ def test_a_lemma_is_proved_and_refutes_its_fault(lemma: Lemma) -> None:
 @pytest.mark.parametrize(
     "lemma", [lemma for lemma in LEMMAS if lemma.fault.table == DECISION], ids=lambda lemma: lemma.rule.value
 )
-def test_with_its_fault_in_the_reference_a_lemma_is_not_proved(lemma: Lemma) -> None:
-    with lemma.fault.applied():
-        evidence, failures = induct([lemma])
+def test_with_its_fault_in_the_reference_a_lemma_is_not_proved(lemma: Lemma, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lemmas, "norm", lambda package: lemma.fault.model)
+    evidence, failures = induct([lemma])
     assert evidence == []
     assert any("not proved" in line for line in failures)
 
 
 def test_a_changed_table_gives_a_counterexample() -> None:
     changed = table.changed(Rule.REQUEUE_2, "spare", None)
-    take = Take(changed.table)
+    take = Take(changed.table, table.PULSAR)
     overdrawn = z3.And(take.head.sane, take.for_reads, take.requeues_after > take.head.most)
     assert unsatisfiable(overdrawn) is False
-    norm = Take(DECISION)
+    norm = Take(DECISION, table.PULSAR)
     assert unsatisfiable(z3.And(norm.head.sane, norm.for_reads, norm.requeues_after > norm.head.most)) is True
 
 
 def test_a_fault_that_changes_nothing_is_not_refuted() -> None:
     within = next(lemma for lemma in LEMMAS if lemma.rule is Rule.REQUEUE_6)
-    harmless = within._replace(fault=Fault("nothing", DECISION))
+    harmless = within._replace(fault=Planted("nothing", DECISION, table.PULSAR))
     assert not refuted(harmless)
     assert problems(harmless) == ["R-REQUEUE-6: the planted error is not refuted: nothing"]
 
@@ -54,7 +53,7 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
     void = Lemma(
         Rule.REQUEUE_6,
         "",
-        lambda lines: [Obligation("void", z3.BoolVal(False), z3.BoolVal(False))],
+        lambda lines, model: [Obligation("void", z3.BoolVal(False), z3.BoolVal(False))],
         table.changed(Rule.REQUEUE_2, "spare", None),
     )
     assert "R-REQUEUE-6: void: its assumptions cannot be met" in problems(void)
@@ -74,25 +73,22 @@ def test_every_branch_of_a_function_is_followed() -> None:
     assert unsatisfiable(z3.And(number.term == 7, as_term != 1)) is True
 
 
-def test_the_facts_come_from_the_functions_of_the_moment() -> None:
-    with applied(table.MUTANT_OF[Rule.REQUEUE_8]):
-        take = Take(DECISION)
-        assert unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is False
-    assert unsatisfiable(z3.And(Take(DECISION).for_reads, Take(DECISION).head.count == 0)) is True
+def test_the_facts_come_from_the_functions_of_the_model() -> None:
+    for model, is_refuted in ((FAULT_OF[Rule.REQUEUE_8].model, False), (table.PULSAR, True)):
+        take = Take(DECISION, model)
+        assert unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is is_refuted
 
 
-@pytest.mark.parametrize(
-    ("patched", "name"), [(running, "bytes_of"), (namespaces, "booked"), (writes, "booked"), (namespaces, "accounted")]
-)
-def test_a_total_that_is_not_kept_has_a_counterexample(
-    monkeypatch: pytest.MonkeyPatch, patched: ModuleType, name: str
-) -> None:
+@pytest.mark.parametrize("place", ["running.bytes_of", "namespaces.booked", "writes.booked", "namespaces.accounted"])
+def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
     """Each place where the running total is changed matters to some operation."""
     wrong = {
         "bytes_of": lambda state, own: 0,
         "booked": lambda before, after, *_: after,
         "accounted": lambda before, done, *_: done,
     }
-    monkeypatch.setattr(patched, name, wrong[name])
+    model = Model("entrycache_reference.kafka_streams", {place: wrong[place.rpartition(".")[2]]})
     total = next(lemma for lemma in sums.LEMMAS if lemma.rule is Rule.K_METRICS_4)
-    assert any(unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION))
+    assert any(
+        unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION, model)
+    )

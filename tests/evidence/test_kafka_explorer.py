@@ -14,10 +14,10 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore import cache_worlds, released_worlds, store_worlds
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore import kafka_worlds as stream_worlds
-from entrycache_evidence.explore.evidence import MUTANT_OF, exhaust, refute
+from entrycache_evidence.explore.evidence import exhaust, refute
 from entrycache_evidence.explore.kafka import Relative, Streams
 from entrycache_evidence.explore.search import after, breaks, explore
-from entrycache_faults.mutants import applied
+from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference.kafka_streams import initial, ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken, check
@@ -51,12 +51,12 @@ def test_the_worlds_fire_every_law() -> None:
 
 
 def test_a_case_of_a_world_begins_with_its_first_steps() -> None:
-    with applied(MUTANT_OF[Rule.K_FLUSH_5]):
-        found = explore(replace(cache_worlds.WIDE, depth=2), only=Rule.K_FLUSH_5).counterexample
-        assert found is not None
-        assert found.case.steps[:1] == cache_worlds.WIDE.start
-        assert len(found.case.steps) == 3
-        assert Rule.K_FLUSH_5 in breaks(found.case)
+    model = FAULT_OF[Rule.K_FLUSH_5].model
+    found = explore(replace(cache_worlds.WIDE, depth=2), only=Rule.K_FLUSH_5, model=model).counterexample
+    assert found is not None
+    assert found.case.steps[:1] == cache_worlds.WIDE.start
+    assert len(found.case.steps) == 3
+    assert Rule.K_FLUSH_5 in breaks(found.case, model)
 
 
 def renewed(state: State, chance: random.Random) -> State:
@@ -211,21 +211,19 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: Streams, steps: int) -> None:
-    found = refute(MUTANT_OF[rule], (world,))
+    found = refute(FAULT_OF[rule], (world,))
     assert found is not None
     assert found.world is world
     case = found.counterexample.case
     assert len(case.steps) == steps
     assert breaks(case) == (), "the reference itself keeps the law on this case"
-    with applied(MUTANT_OF[rule]):
-        assert rule in breaks(case)
+    assert rule in breaks(case, FAULT_OF[rule].model)
     again = from_json(json.loads(dumps(case)), SYSTEMS)
     assert (again.steps, again.config) == (case.steps, case.config)
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    with applied(MUTANT_OF[Rule.K_STORE_8]):
-        evidence, failures = exhaust((store_worlds.STORE,), lambda _: None)
+    evidence, failures = exhaust((store_worlds.STORE,), lambda _: None, FAULT_OF[Rule.K_STORE_8].model)
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
@@ -233,9 +231,9 @@ def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
 
 def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     world = replace(cache_worlds.EVERY, depth=1)
-    harmless = MUTANT_OF[Rule.K_SHARE_1]._replace(patches=())
-    own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: MUTANT_OF[Rule.K_GET_3]}
-    monkeypatch.setattr(explorer, "MUTANT_OF", own)
+    harmless = replace(FAULT_OF[Rule.K_SHARE_1], replaced={})
+    own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
+    monkeypatch.setattr(explorer, "FAULT_OF", own)
     monkeypatch.setattr(explorer, "DEEPEST", 1)
     monkeypatch.setattr(stream_worlds, "FAULTS", (world,))
     evidence, failures = exhaust((world,), lambda _: None)

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
 
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import Release, every_release, release_of, versions
 from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.subjects.jvm import FAMILIES, JavaTestClasspath, java_test_classpath
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import Subject
 from tests.support import ROOT
+from tests.support.jvm.findings import Ended, has_threads, run_all, run_as_it_is
 
 FINDINGS: Final = ROOT / "docs" / "findings"
 FAILED: Final = 1
-
-
-class Release(NamedTuple):
-    """A released jar that findings are run against."""
-
-    family: str
-    version: str
-
-    def __str__(self) -> str:
-        return f"{self.family}:{self.version}"
 
 
 class System(NamedTuple):
@@ -44,10 +35,10 @@ class System(NamedTuple):
 
 
 PAGE_SYSTEMS: Final = {
-    "pulsar-pip430": System("pulsar", ("4.2.4", "5.0.0-M1", "5.0.1"), "For a broker"),
-    "kafka-streams": System("kafka-streams", ("3.9.2", "4.0.0", "4.3.1"), "For a topology"),
+    "pulsar-pip430": System("pulsar", versions("pulsar"), "For a broker"),
+    "kafka-streams": System("kafka-streams", versions("kafka-streams"), "For a topology"),
 }
-RELEASES: Final = tuple(Release(each.family, version) for each in PAGE_SYSTEMS.values() for version in each.releases)
+RELEASES: Final = every_release()
 
 
 class Page(NamedTuple):
@@ -80,9 +71,14 @@ CASES: Final = tuple(page for page in PAGES if (FINDINGS / page.name / "case.jso
 TESTS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*Test.java")))
 
 
+def tests_of(release: Release) -> list[tuple[Page, Path]]:
+    """The Java tests of its system, each with its page."""
+    return [(page, path) for page, path in TESTS if page.system.family == release.family.name]
+
+
 def of_a_release(pages: tuple[Page, ...]) -> list[tuple[Release, Page]]:
     """Each page beside each release of its system, release by release."""
-    return [(release, page) for release in RELEASES for page in pages if page.system.family == release.family]
+    return [(release, page) for release in RELEASES for page in pages if page.system.family == release.family.name]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +89,7 @@ def subjects() -> Iterator[Callable[[Release], Subject]]:
     def subject(release: Release) -> Subject:
         if release not in started:
             try:
-                started[release] = resolve(Choice(str(release)))
+                started[release] = resolve(Choice(release.subject))
             except MissingPrerequisite as missing:
                 pytest.skip(str(missing))
         return started[release]
@@ -103,38 +99,21 @@ def subjects() -> Iterator[Callable[[Release], Subject]]:
         each.close()
 
 
-class Compiled(NamedTuple):
-    java: JavaTestClasspath
-    classpath: str
-
-
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Compiled]:
-    """All Java tests of a system, compiled for a release of it when they are first asked for."""
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mapping[Path, Ended]]:
+    """How all Java tests of a system end on a release of it; they are run when that is first asked."""
 
     @cache
-    def compiled_for(release: Release) -> Compiled:
+    def ended_on(release: Release) -> Mapping[Path, Ended]:
         try:
-            java = java_test_classpath(release.version, family=release.family)
+            return run_all([path for _, path in tests_of(release)], release, tmp_path_factory.mktemp("findings"))
         except MissingPrerequisite as missing:
             pytest.skip(str(missing))
-        out = tmp_path_factory.mktemp("findings")
-        paths = [path for page, path in TESTS if page.system.family == release.family]
-        argv: list[str | Path] = [java.javac, "-nowarn", "-encoding", "UTF-8", "-cp", java.classpath, "-d", out, *paths]
-        subprocess.run(argv, check=True, capture_output=True)
-        return Compiled(java, f"{out}:{java.classpath}")
 
-    return compiled_for
+    return ended_on
 
 
-def run_java_test(path: Path, compiled: Compiled) -> subprocess.CompletedProcess[str]:
-    package = re.search(r"^package (.*);$", path.read_text("utf-8"), re.MULTILINE)
-    assert package is not None
-    argv = [compiled.java.java, "-cp", compiled.classpath, f"{package[1]}.{path.stem}"]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
-
-
-def expect_as_the_page_says(page: Page, release: Release, done: subprocess.CompletedProcess[str]) -> None:
+def expect_as_the_page_says(page: Page, release: Release, done: Ended) -> None:
     if page.fails(release):
         assert done.returncode == FAILED, done.stderr
         assert "conforms" not in done.stdout
@@ -157,7 +136,7 @@ def test_every_page_is_whole_and_in_the_index() -> None:
 
 
 def test_every_family_of_released_jars_has_its_pages() -> None:
-    assert {release.family for release in RELEASES} == FAMILIES.keys()
+    assert {system.family for system in PAGE_SYSTEMS.values()} == FAMILIES.keys()
 
 
 @pytest.mark.parametrize("page", CASES, ids=lambda page: page.name)
@@ -190,23 +169,33 @@ def test_a_case_differs_where_its_page_says(
 
 @pytest.mark.parametrize(
     ("release", "page", "path"),
-    [(release, page, path) for release in RELEASES for page, path in TESTS if page.system.family == release.family],
+    [(release, page, path) for release in RELEASES for page, path in tests_of(release)],
     ids=lambda one: one.stem if isinstance(one, Path) else None if isinstance(one, Page) else str(one),
 )
 def test_a_java_test_fails_where_its_page_says(
-    release: Release, page: Page, path: Path, compiled: Callable[[Release], Compiled]
+    release: Release, page: Page, path: Path, ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
-    expect_as_the_page_says(page, release, run_java_test(path, compiled(release)))
+    expect_as_the_page_says(page, release, ended(release)[path])
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+def test_a_java_test_alone_ends_as_it_does_beside_others(
+    release: Release, ended: Callable[[Release], Mapping[Path, Ended]], tmp_path: Path
+) -> None:
+    together = [path for _, path in tests_of(release) if not has_threads(path)]
+    for code in (0, FAILED):
+        path = next(path for path in together if ended(release)[path].returncode == code)
+        assert run_as_it_is(path, release, tmp_path)[:2] == ended(release)[path][:2]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_page_that_names_the_wrong_release_is_seen(
-    family: str, subjects: Callable[[Release], Subject], compiled: Callable[[Release], Compiled]
+    family: str, subjects: Callable[[Release], Subject], ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
     page, path = next((page, path) for page, path in TESTS if page.system.family == family and page in CASES)
-    release = Release(family, page.fails_on[0])
+    release = release_of(f"{family}:{page.fails_on[0]}")
     wrong = page._replace(fails_on=page.holds_on, holds_on=page.fails_on)
     with pytest.raises(AssertionError):
-        expect_as_the_page_says(wrong, release, run_java_test(path, compiled(release)))
+        expect_as_the_page_says(wrong, release, ended(release)[path])
     with pytest.raises(AssertionError):
         test_a_case_differs_where_its_page_says(release, wrong, subjects)

@@ -44,7 +44,7 @@ def wrong(outcome: Any, refusal: Any) -> Any:
 
 def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
     """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
-    correct = open_reference(declaration.system)
+    correct = open_reference(declaration.system.model)
     lies_from = min(LIES_FROM, declaration.limits.max_steps or LIES_FROM)
 
     def open_instance(config: Any) -> Callable[[Any], Any]:

@@ -6,21 +6,21 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from entrycache_protocol.in_process import InProcess, Open
-from entrycache_protocol.system import AnySystem, Instance
+from entrycache_protocol.system import AnyModel, AnySystem, Instance
 
 THREADS: Final = 8
 """The most clients of a history that our own caches take."""
 
 
-def open_reference(system: AnySystem) -> Callable[[Any], Instance]:
-    """Instances that step the reference of a system."""
+def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
+    """Instances that step a reference, or a model of it with a planted fault."""
 
     def open_instance(config: Any) -> Instance:
-        state = system.model.initial(config)
+        state = model.initial(config)
 
         def answer(op: Any) -> Any:
             nonlocal state
-            done = system.model.step(state, op, config)
+            done = model.step(state, op, config)
             state = done.state
             return done.outcome
 
@@ -45,4 +45,4 @@ def reference(system: AnySystem, called: str = "reference", open_shared: Open | 
     `open_shared`: how it is opened for several threads, where that is not the way of the system.
     """
     shared = None if system.histories is None else system.histories.open_shared
-    return InProcess(called, system, open_reference(system), offer_of(system), open_shared or shared)
+    return InProcess(called, system, open_reference(system.model), offer_of(system), open_shared or shared)

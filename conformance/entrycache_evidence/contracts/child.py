@@ -1,6 +1,6 @@
 """One contract in a process of its own: `python -m ...contracts.child MODULE SECONDS [NUMBER]`.
 
-With a number, that planted error is applied first. Prints one JSON array: what CrossHair says.
+With a number, the model with that planted error is asked. Prints one JSON array: what CrossHair says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from contextlib import nullcontext
 
 from entrycache_evidence.contracts.planted import PLANTED
-from entrycache_faults.mutants import applied
+from entrycache_evidence.under import under
 
 
 def main(module: str, seconds: float, number: int | None) -> None:
@@ -27,7 +27,7 @@ def main(module: str, seconds: float, number: int | None) -> None:
         per_condition_timeout=seconds,
         per_path_timeout=seconds,
     )
-    with nullcontext() if number is None else applied(PLANTED[number]):
+    with nullcontext() if number is None else under(PLANTED[number].model):
         messages = run_checkables(analyze_function(contract, options))
     print(json.dumps([{"state": message.state.name, "text": message.message} for message in messages]))
 

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from entrycache_evidence.contracts import inputs
 from entrycache_evidence.contracts.planted import PLANTED
 from entrycache_evidence.evidence import Evidence
-from entrycache_faults.mutants import applied
-from entrycache_faults.wrong_passes import EndlessPass
+from entrycache_evidence.under import under
+from entrycache_faults.reference.pulsar_pip430.flips import EndlessPass
 from entrycache_reference.rules import Rule
 
 HERE: Final = __name__.rpartition(".")[0]
@@ -79,7 +79,7 @@ def seen(contract: Contract, rule: str) -> int | None:
     own = [at for at, mutant in enumerate(PLANTED) if mutant.rule.value == rule]
     others = [at for at, mutant in enumerate(PLANTED) if mutant.note.startswith("The table flipped")]
     for number in [*own, *(at for at in others if at not in own)]:
-        with applied(PLANTED[number]):
+        with under(PLANTED[number].model):
             if _named(check, contract.grid(), rule):
                 return number
     return None
@@ -96,7 +96,7 @@ def _named(check: Callable[..., tuple[str, ...]], grid: Iterator[tuple[Any, ...]
 
 
 def plan(contracts: Sequence[Contract]) -> list[Planned]:
-    """For each rule of each contract a planted error that it sees; runs in this process, errors applied in turn."""
+    """For each rule of each contract a planted error that it sees; runs in this process, error after error."""
     return [Planned(contract, {rule: seen(contract, rule) for rule in contract.module.RULES}) for contract in contracts]
 
 

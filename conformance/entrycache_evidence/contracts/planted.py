@@ -1,10 +1,13 @@
-"""The errors that contracts have to see: the museum's mutants, the flips of the table, and some inside passes."""
+"""The errors that contracts have to see: one planted fault a rule, the flips of the table, and some inside passes."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
-from entrycache_faults.mutants import MUTANTS, Mutant, flips
+from entrycache_faults.planted import Fault, Faults
+from entrycache_faults.reference.pulsar_pip430 import PLANTED as OWN
+from entrycache_faults.reference.pulsar_pip430 import flips
 from entrycache_reference.pulsar_pip430 import outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import Action
@@ -12,56 +15,46 @@ from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, 
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName
 
-_run_pass: Final = passes.run_pass
+INSIDE: Final = Faults(OWN.package)
+"""Errors inside passes, which only contracts are to see."""
+
+planted = INSIDE.plant
 
 
+@planted(Rule.STATE_3, "passes.requeued")
+@planted(Rule.REQUEUE_4, "passes.requeued")
 def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
-    """R-STATE-3, R-REQUEUE-4."""
+    """A requeued entry keeps its stamp."""
     return entry._replace(accessed=False, requeues=entry.requeues + 1)
 
 
+@planted(Rule.STATE_1, "passes.without")
 def without_keeping_the_bytes(caches: dict[CacheName, Cache], slot: Slot) -> None:
-    """R-STATE-1."""
+    """A pass leaves the bytes of what it removes in the cache's sum."""
     cache = caches[slot.cache]
     entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
     caches[slot.cache] = Cache(entries, cache.size_bytes)
 
 
+@planted(Rule.STATE_2, "passes.without")
 def without_keeping_the_entry(caches: dict[CacheName, Cache], slot: Slot) -> None:
-    """R-STATE-2."""
+    """A pass takes the slot of what it removes and leaves the entry."""
 
 
+@planted(Rule.EVICT_7, "passes.run_pass")
 def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, config: Config) -> Step:
-    """R-EVICT-7."""
-    done = _run_pass(state, kind, bound, config)
+    """A pass counts requeued entries as evicted ones."""
+    done = passes.run_pass(state, kind, bound, config)
     assert isinstance(done.outcome, outcomes.Removed)
     again = sum(row.op == "REQUEUE" for row in done.rows)
     return done._replace(outcome=outcomes.Removed(done.outcome.entries + again, done.outcome.bytes))
 
 
-STALE: Final = Mutant(
-    Rule.STATE_3, "A requeued entry keeps its stamp.", ((passes, "requeued", requeued_keeping_its_stamp),)
-)
+STALE: Final = next(fault for fault in INSIDE if fault.rule is Rule.STATE_3)
 
-PLANTED: Final[tuple[Mutant, ...]] = (
-    *MUTANTS,
-    STALE,
-    STALE._replace(rule=Rule.REQUEUE_4),
-    Mutant(
-        Rule.STATE_1,
-        "A pass leaves the bytes of what it removes in the cache's sum.",
-        ((passes, "without", without_keeping_the_bytes),),
-    ),
-    Mutant(
-        Rule.STATE_2,
-        "A pass takes the slot of what it removes and leaves the entry.",
-        ((passes, "without", without_keeping_the_entry),),
-    ),
-    Mutant(
-        Rule.EVICT_7,
-        "A pass counts requeued entries as evicted ones.",
-        ((passes, "run_pass", pass_counting_requeues),),
-    ),
-    *(flip._replace(note=f"The table flipped, {flip.note}.") for flip in flips()),
+PLANTED: Final[tuple[Fault, ...]] = (
+    *OWN.own,
+    *INSIDE,
+    *(dataclasses.replace(flip, note=f"The table flipped, {flip.note}.") for flip in flips()),
 )
 """In a fixed order: a number names one for a child process."""

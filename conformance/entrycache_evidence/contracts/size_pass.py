@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_evidence.contracts.small import CACHE, Held, broken_sums, state_of
+from entrycache_evidence.contracts.small import CACHE, Held, broken_sums, in_question, state_of
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.vocabulary import Position
@@ -17,7 +17,7 @@ BOUNDS = (
 def broken(queue: tuple[Held, ...], now: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
     """The rules that this size pass breaks."""
     pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
-    step = passes.run_pass(pre, passes.PassKind.SIZE, need, Config())
+    step = in_question("passes.run_pass")(pre, passes.PassKind.SIZE, need, Config())
     wrong = list(broken_sums(queue, pre, step))
     entries = step.state.caches[CACHE].entries
     removed = [held for number, held in enumerate(queue) if not held.gone and Position(0, number) not in entries]

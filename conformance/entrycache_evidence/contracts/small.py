@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from entrycache_evidence.under import asked
+from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
 from entrycache_reference.vocabulary import CacheName, Position
 
 CACHE = CacheName("a")
+NORM = Model("entrycache_reference.pulsar_pip430")
+
+
+def in_question(place: str) -> Any:
+    """The function that a contract is about: the reference's, or that of the model with a planted error."""
+    return (asked() or NORM)[place]
 
 
 class Held(NamedTuple):

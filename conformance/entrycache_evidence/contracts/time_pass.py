@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_evidence.contracts.small import CACHE, Held, broken_order, state_of
+from entrycache_evidence.contracts.small import CACHE, Held, broken_order, in_question, state_of
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.vocabulary import Position
@@ -28,7 +28,7 @@ BOUNDS = (
 def broken(queue: tuple[Held, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
     """The rules that this time pass breaks."""
     pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
-    step = passes.run_pass(pre, passes.PassKind.TIME, cutoff, Config())
+    step = in_question("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, Config())
     wrong = list(broken_order(queue, pre, step))
     entries = step.state.caches[CACHE].entries
     for number, held in enumerate(queue):

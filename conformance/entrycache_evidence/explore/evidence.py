@@ -15,17 +15,14 @@ from entrycache_evidence.explore.later_worlds import LATER
 from entrycache_evidence.explore.search import AnyWorld, Counterexample, Exploration, Progress, breaks, explore
 from entrycache_evidence.explore.world import World, bounds
 from entrycache_evidence.explore.worlds import FAULTS, WIDE
-from entrycache_faults.mutants import MUTANTS, Mutant, applied
-from entrycache_faults.mutants.entries import ENTRIES
-from entrycache_faults.mutants.passes import PASSES
-from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.model import Model
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.case import to_json
 from entrycache_reference.rules import Rule
 
-MUTANT_OF: Final = {mutant.rule: mutant for mutant in (*MUTANTS, *STREAMS)}
-
-EARLIER: Final = (*ENTRIES, *PASSES)
-"""The mutants of levels `range` and `queue`; the others are looked for in the worlds of the later levels."""
+EARLIER: Final = frozenset({"state", "entries", "passes"})
+"""Themes of levels `range` and `queue`; what is about others is looked for in the worlds of the later levels."""
 
 
 DEEPEST: Final = 6
@@ -35,38 +32,37 @@ DEEPEST: Final = 6
 class Refutation(NamedTuple):
     """A mutant, the world in which it was caught, and the shortest sequence there that breaks its rule's law."""
 
-    mutant: Mutant
+    mutant: Fault
     world: AnyWorld
     counterexample: Counterexample
 
 
-def refute(mutant: Mutant, inside: Sequence[AnyWorld]) -> Refutation | None:
+def refute(mutant: Fault, inside: Sequence[AnyWorld]) -> Refutation | None:
     """The shortest counterexample to a mutant in those small worlds where its law is asked, else in the large one.
 
     It counts only if it breaks the law from the empty state too, as a case.
     """
     if mutant.rule.value.startswith("K-"):
         return _shallowest(mutant, [world for world in stream_worlds.FAULTS if world in inside])
-    if mutant not in EARLIER:
+    if mutant.theme not in EARLIER:
         return _shorter(mutant, [world for world in LATER if world in inside], None)
     best = _shorter(mutant, FAULTS, None)
     return best if best is not None else _shorter(mutant, (WIDE,), None)
 
 
-def _shorter(mutant: Mutant, worlds: Sequence[AnyWorld], best: Refutation | None) -> Refutation | None:
+def _shorter(mutant: Fault, worlds: Sequence[AnyWorld], best: Refutation | None) -> Refutation | None:
     for world in worlds:
         most = world.depth
         if best is not None:
             below = len(best.counterexample.case.steps) - 1
             most = below if most is None else min(most, below)
-        with applied(mutant):
-            found = explore(replace(world, depth=most), only=mutant.rule).counterexample
-            if found is not None and mutant.rule in breaks(found.case):
-                best = Refutation(mutant, world, found)
+        found = explore(replace(world, depth=most), only=mutant.rule, model=mutant.model).counterexample
+        if found is not None and mutant.rule in breaks(found.case, mutant.model):
+            best = Refutation(mutant, world, found)
     return best
 
 
-def _shallowest(mutant: Mutant, worlds: Sequence[Streams]) -> Refutation | None:
+def _shallowest(mutant: Fault, worlds: Sequence[Streams]) -> Refutation | None:
     """One step deeper at a time in all of them: these worlds are too large to exhaust each with each mutant."""
     for depth in range(1, DEEPEST + 1):
         for world in worlds:
@@ -88,14 +84,17 @@ def _told(world: AnyWorld) -> str:
     return bounds(world) if isinstance(world, World) else bounds_of_events(world)
 
 
-def exhaust(worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None]) -> tuple[list[Evidence], list[str]]:
+def exhaust(
+    worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None], model: Model | None = None
+) -> tuple[list[Evidence], list[str]]:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
-    A law without a mutant gives no evidence: nothing shows that it can fail.
+    The steps are those of the reference, or of the model. A law without a planted fault gives no evidence: nothing
+    shows that it can fail.
     """
     seen: list[tuple[AnyWorld, Exploration]] = []
     for world in worlds:
-        found = explore(world, told(world.name))
+        found = explore(world, told(world.name), model=model)
         if found.counterexample is not None:
             return [], [_failure(world, found.counterexample)]
         seen.append((world, found))
@@ -103,10 +102,10 @@ def exhaust(worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None]) 
     failures: list[str] = []
     for rule in Rule:
         inside = [(world, found) for world, found in seen if found.fired.get(rule)]
-        if not inside or rule not in MUTANT_OF:
+        if not inside or rule not in FAULT_OF:
             continue
         told(f"mutant of {rule.value}")
-        refuted = refute(MUTANT_OF[rule], [world for world, _ in inside])
+        refuted = refute(FAULT_OF[rule], [world for world, _ in inside])
         if refuted is None:
             failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
             continue

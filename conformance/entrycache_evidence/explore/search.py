@@ -13,8 +13,9 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore.bounded import Bounded, EveryEvent, WholeState
 from entrycache_evidence.explore.kafka import Relative, Streams
 from entrycache_evidence.explore.world import Canon, Events, World
+from entrycache_faults.model import Model
 from entrycache_protocol.case import Case
-from entrycache_protocol.system import AnySystem
+from entrycache_protocol.system import AnyModel, AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.rules import Rule
 
@@ -73,22 +74,25 @@ def parts_of(world: AnyWorld) -> Parts:
     return Parts(pulsar, EveryEvent(world).of, WholeState(world))
 
 
-def explore(world: AnyWorld, progress: Progress | None = None, only: Rule | None = None) -> Exploration:
-    """Run every event of the world in every state, and every law after it.
+def explore(
+    world: AnyWorld, progress: Progress | None = None, only: Rule | None = None, model: Model | None = None
+) -> Exploration:
+    """Run every event of the world in every state, of the reference or of a model, and every law after it.
 
     The first step that breaks a law ends the exploration; with `only`, the first that breaks the law of that rule
     (other laws may break on the way; their steps are not followed).
     """
     with _no_collection():
-        return _explored(world, progress, only)
+        return _explored(world, progress, only, model)
 
 
-def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None) -> Exploration:
+def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, model: Model | None) -> Exploration:
     config = world.config
     system, events_of, canon, start = parts_of(world)
-    step, check = system.model.step, system.laws.check
+    played = model or system.model
+    step, check = played.step, system.laws.check
     follows, key_of, settled = canon.follows, canon.key, canon.settled
-    first: Any = settled(after(system, config, start))
+    first: Any = settled(after(played, config, start))
     seen: set[Hashable] = {key_of(first)}
     fired: dict[Rule, int] = Counter()
     parents, via = array("L", [0]), array("H", [0])
@@ -131,16 +135,16 @@ def _path(number: int, parents: array[int], via: array[int], made: list[Any]) ->
     return path[::-1]
 
 
-def after(system: AnySystem, config: Any, steps: Iterable[Any]) -> Any:
+def after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
     """The state that these steps lead to from the empty one."""
-    state = system.model.initial(config)
+    state = played.initial(config)
     for event in steps:
-        state = system.model.step(state, event, config).state
+        state = played.step(state, event, config).state
     return state
 
 
-def breaks(case: Case) -> tuple[Rule, ...]:
-    """The rules that the last step of a case breaks, run from the empty state."""
-    system, config, last = case.system, case.config, case.steps[-1]
-    state = after(system, config, case.steps[:-1])
-    return system.laws.broken(config, state, last, system.model.step(state, last, config))
+def breaks(case: Case, model: Model | None = None) -> tuple[Rule, ...]:
+    """The rules that the last step of a case breaks, run from the empty state, by the reference or by a model."""
+    config, last, played = case.config, case.steps[-1], model or case.system.model
+    state = after(played, config, case.steps[:-1])
+    return case.system.laws.broken(config, state, last, played.step(state, last, config))

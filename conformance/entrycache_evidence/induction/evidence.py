@@ -8,7 +8,6 @@ from typing import Final
 from entrycache_evidence.evidence import Evidence
 from entrycache_evidence.induction import overflow, queue, sums, table
 from entrycache_evidence.induction.lemma import Lemma, problems
-from entrycache_reference.pulsar_pip430.decision import DECISION
 
 LEMMAS: Final = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS, *overflow.LEMMAS)
 """All of them, those of `pulsar-pip430` first."""
@@ -22,7 +21,7 @@ def induct(lemmas: Sequence[Lemma] = LEMMAS) -> tuple[list[Evidence], list[str]]
         found = problems(lemma)
         failures += found
         if not found:
-            count = len(lemma.obligations(DECISION))
+            count = len(lemma.of_norm())
             unit = "obligation" if count == 1 else "obligations"
             evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
     return evidence, failures

@@ -6,17 +6,15 @@ does nothing, throws, or is not there.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.lemma import Fault
+from entrycache_evidence.induction.lemma import Planted
 from entrycache_evidence.induction.symbolic import Term, paths
-from entrycache_faults.mutants import applied
-from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.reference import FAULT_OF
 from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State
 from entrycache_reference.pulsar_pip430.decision import DECISION
@@ -26,8 +24,6 @@ OWN, REST, ELSEWHERE, NEW, TOTAL, LIMIT, LOWER = z3.Ints("own rest elsewhere new
 """Sizes of the entry, of the rest, of the other namespace and of a new entry; totals and limits."""
 
 SIZES: Final = z3.And(OWN >= 0, REST >= 0, ELSEWHERE >= 0, NEW >= 0, LIMIT >= 0, LOWER >= 0)
-STEP: Final = importlib.import_module("entrycache_reference.kafka_streams.step")
-"""The module: its package has a function of that name."""
 
 
 class Held(NamedTuple):
@@ -64,7 +60,7 @@ def always(way: Callable[[], Any], goal: Callable[[Any], Any]) -> Any:
     return z3.And([z3.Implies(condition, goal(answer)) for condition, answer in paths(way)])
 
 
-def fault(rule: Rule) -> Fault:
-    """The mutant of a rule."""
-    mutant = next(mutant for mutant in STREAMS if mutant.rule is rule)
-    return Fault(mutant.note, DECISION, lambda: applied(mutant))
+def fault(rule: Rule) -> Planted:
+    """The planted fault of a rule."""
+    found = FAULT_OF[rule]
+    return Planted(found.note, DECISION, found.model)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any, NamedTuple
 
 import z3
 
 from entrycache_evidence.induction.take import Table
+from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.rules import Rule
 
@@ -21,21 +22,31 @@ class Obligation(NamedTuple):
     goal: Any
 
 
-class Fault(NamedTuple):
-    """A planted error: a changed table, or an error of the reference's functions that is applied meanwhile."""
+class Planted(NamedTuple):
+    """A planted error: a changed table, or a model with an error in one of the reference's functions."""
 
     note: str
     table: Table
-    applied: Callable[[], AbstractContextManager[None]] = nullcontext
+    model: Model
 
 
 class Lemma(NamedTuple):
-    """The obligations of a rule as they follow from a table and the functions of this moment: base and steps."""
+    """The obligations of a rule as they follow from a table and the functions of a model: base and steps."""
 
     rule: Rule
     claim: str
-    obligations: Callable[[Table], list[Obligation]]
-    fault: Fault
+    obligations: Callable[[Table, Model], list[Obligation]]
+    fault: Planted
+
+    def of_norm(self) -> list[Obligation]:
+        """The obligations about the reference itself."""
+        return self.obligations(DECISION, norm(self.fault.model.package))
+
+
+@cache
+def norm(package: str) -> Model:
+    """The reference of a system, as the model without an error."""
+    return Model(package)
 
 
 def unsatisfiable(term: Any) -> bool | None:
@@ -50,7 +61,7 @@ def unsatisfiable(term: Any) -> bool | None:
 def problems(lemma: Lemma) -> list[str]:
     """What keeps the lemma from being proved: an obligation that fails or is void, a fault that is not refuted."""
     found = []
-    for name, given, goal in lemma.obligations(DECISION):
+    for name, given, goal in lemma.of_norm():
         if unsatisfiable(given) is not False:
             found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
         if unsatisfiable(z3.And(given, z3.Not(goal))) is not True:
@@ -62,6 +73,5 @@ def problems(lemma: Lemma) -> list[str]:
 
 def refuted(lemma: Lemma) -> bool:
     """Whether z3 finds a counterexample to some obligation once the planted error is there."""
-    with lemma.fault.applied():
-        obligations = lemma.obligations(lemma.fault.table)
+    obligations = lemma.obligations(lemma.fault.table, lemma.fault.model)
     return any(unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in obligations)

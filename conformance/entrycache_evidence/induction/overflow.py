@@ -15,7 +15,6 @@ from entrycache_evidence.induction.held import (
     OWN,
     REST,
     SIZES,
-    STEP,
     Held,
     always,
     cache_of,
@@ -25,7 +24,8 @@ from entrycache_evidence.induction.held import (
 from entrycache_evidence.induction.lemma import Lemma, Obligation
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.induction.take import Table
-from entrycache_reference.kafka_streams import ops, writes
+from entrycache_faults.model import Model
+from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.state import Change, total_bytes
 from entrycache_reference.rules import Rule
@@ -33,24 +33,23 @@ from entrycache_reference.rules import Rule
 _EVICTS, _BYTES, _THREADS = z3.Ints("evicts bytes threads")
 
 
-def _written(held: Held, key: str) -> Change:
+def _written(model: Model, held: Held, key: str) -> Change:
     """A dirty write into a namespace of two entries, with its overflow."""
     state = cache_of(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
     node = node_of("1", True, NEW, state.writes)
-    # Looked up where `put` finds it, so that a planted error there counts.
-    done: Change = vars(writes)["put_node"](state, "a", key, node, Config(), STEP.environment())
+    done: Change = model["writes.put_node"](state, "a", key, node, Config(), model["step.environment"]())
     return done
 
 
-def _of_writes(goal: Callable[[str, Change], Any]) -> Callable[[Table], list[Obligation]]:
+def _of_writes(goal: Callable[[str, Change], Any]) -> Callable[[Table, Model], list[Obligation]]:
     """The goal after a write over the eldest of two entries, and after one of a third."""
 
-    def obligations(table: Table) -> list[Obligation]:
+    def obligations(table: Table, model: Model) -> list[Obligation]:
         return [
             Obligation(
                 f"{key}, {held}",
                 SIZES,
-                always(lambda: _written(held, key), lambda done: goal(key, done)),  # noqa: B023 - called at once
+                always(lambda: _written(model, held, key), lambda done: goal(key, done)),  # noqa: B023 - called at once
             )
             for key in ("x", "y")
             for held in HELD
@@ -84,14 +83,14 @@ def _counts(key: str, done: Change) -> Any:
     return raw(done.state.evicts) == _EVICTS + _evictions(done)
 
 
-def _shares(table: Table) -> list[Obligation]:
+def _shares(table: Table, model: Model) -> list[Obligation]:
     """Equal shares, rounded down; the global thread takes one; without threads all of it."""
     found = []
     for is_global in (False, True):
 
         def way(is_global: bool = is_global) -> Any:
             event = ops.Share(Term(_BYTES), Term(_THREADS), is_global)  # type: ignore[arg-type]
-            return raw(STEP.perform(None, event, Config())[1].bytes)
+            return raw(model["step.perform"](None, event, Config())[1].bytes)
 
         takers = _THREADS + int(is_global)
         goal = always(

@@ -11,12 +11,12 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.contracts.planted import STALE
-from entrycache_evidence.induction.lemma import Fault, Lemma, Obligation
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.induction.table import mutant
 from entrycache_evidence.induction.take import Table, Take
-from entrycache_faults.mutants import applied
-from entrycache_reference.pulsar_pip430 import insert, ops, passes, remove
+from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430 import ops, passes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State
@@ -49,7 +49,7 @@ def _link(live: Any, sizes: Any, sums: Any, at: Any, head: Any, tail: Any) -> An
     return z3.Implies(z3.And(head <= at, at < tail), sums[at + 1] == sums[at] + weight)
 
 
-def _accounting(table: Table) -> list[Obligation]:
+def _accounting(table: Table, model: Model) -> list[Obligation]:
     """The bytes are the sum over the queue: `total == sums[tail] - sums[head]`, and the sums fit everywhere.
 
     The same holds for one cache when only its own entries weigh anything.
@@ -68,7 +68,7 @@ def _accounting(table: Table) -> list[Obligation]:
     added: Any = Entry(Term(size), 0, 0, False, None, None)  # type: ignore[arg-type]
     put = (z3.Store(_LIVE, _TAIL, True), z3.Store(_SIZES, _TAIL, size), z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + size))
     for what, after in zip(
-        ("cache", "manager"), _sums_of(vars(insert)["add_entry"](_state(free, None), _NAME, _POS, added)), strict=True
+        ("cache", "manager"), _sums_of(model["insert.add_entry"](_state(free, None), _NAME, _POS, added)), strict=True
     ):
         found.append(Obligation(f"insert, {what}", invariant, kept(*put, _HEAD, _TAIL + 1, after)))
 
@@ -78,15 +78,15 @@ def _accounting(table: Table) -> list[Obligation]:
     lower = z3.Lambda([place], z3.If(place > at, _SUMS[place] - _SIZES[at], _SUMS[place]))
     gone = (z3.Store(_LIVE, at, False), _SIZES, lower)
     for what, after in zip(
-        ("cache", "manager"), _sums_of(vars(remove)["drop_entries"](_state(free, held), _NAME, (_POS,))), strict=True
+        ("cache", "manager"), _sums_of(model["remove.drop_entries"](_state(free, held), _NAME, (_POS,))), strict=True
     ):
         found.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
 
-    take = Take(table)
+    take = Take(table, model)
     head = take.head
     taken = z3.And(invariant, head.sane, _HEAD < _TAIL, head.gone == z3.Not(_LIVE[_HEAD]), head.size == _SIZES[_HEAD])
     caches = {_NAME: Cache({_POS: Entry(Term(head.size), 0, 0, False, None, None)}, free)}  # type: ignore[arg-type]
-    passes.without(caches, Slot(_NAME, _POS))
+    model["passes.without"](caches, Slot(_NAME, _POS))
     rest = (_LIVE, _SIZES, _SUMS, _HEAD + 1, _TAIL)
     found.append(Obligation("a dead slot is dropped", z3.And(taken, take.drops_it), kept(*rest, total)))
     for what, after in (("cache", raw(caches[_NAME].size_bytes)), ("manager", total - head.size)):
@@ -112,9 +112,9 @@ def _sorted(places: tuple[Any, ...], now: Any) -> Any:
     return z3.And(_HEAD <= _TAIL, *[_ordered(_STAMPS, one, two, _HEAD, _TAIL, now) for one, two in pairs])
 
 
-def _order(table: Table) -> list[Obligation]:
+def _order(table: Table, model: Model) -> list[Obligation]:
     """Stamps ascend (a dead slot keeps the one it had), and none lies after the present."""
-    take = Take(table)
+    take = Take(table, model)
     now, passed = take.head.now, z3.Int("passed")
     invariant = _sorted((_HEAD, _TAIL - 1, _ANY, _OTHER), now)
     shown = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now)
@@ -122,7 +122,7 @@ def _order(table: Table) -> list[Obligation]:
     moved = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now + passed)
     found.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
     clock: Any = Term(now)
-    entry = insert.new_entry(_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
+    entry = model["insert.new_entry"](_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
     fresh = z3.Store(_STAMPS, _TAIL, raw(entry.stamp_nanos))
     found.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
     taken = z3.And(invariant, take.head.sane, _HEAD < _TAIL, take.head.stamp == _STAMPS[_HEAD])
@@ -134,9 +134,9 @@ def _order(table: Table) -> list[Obligation]:
     return found
 
 
-def _young(table: Table) -> list[Obligation]:
+def _young(table: Table, model: Model) -> list[Obligation]:
     """A time pass ends at a head that is not expired; then nothing behind it is."""
-    take = Take(table)
+    take = Take(table, model)
     head = take.head
     ends = z3.And(head.sane, head.time, take.ends)
     found = [Obligation("the end", ends, z3.And(z3.Not(head.gone), head.stamp >= head.bound))]
@@ -153,18 +153,18 @@ def _young(table: Table) -> list[Obligation]:
 def _freed(take: Take) -> tuple[Any, Any, Any]:
     """What a size pass needs, what it has freed, and that the bound of this take is what is left of it."""
     need, freed = z3.Ints("need freed")
-    bound = passes.remaining(passes.PassKind.SIZE, Term(need), Term(freed))  # type: ignore[arg-type]
+    bound = take.model["passes.remaining"](passes.PassKind.SIZE, Term(need), Term(freed))
     return need, freed, z3.And(take.head.sane, z3.Not(take.head.time), need > 0, take.head.bound == raw(bound))
 
 
-def _enough(table: Table) -> list[Obligation]:
-    take = Take(table)
+def _enough(table: Table, model: Model) -> list[Obligation]:
+    take = Take(table, model)
     need, freed, given = _freed(take)
     return [Obligation("the end before the queue is empty", z3.And(given, take.ends), freed >= need)]
 
 
-def _not_too_much(table: Table) -> list[Obligation]:
-    take = Take(table)
+def _not_too_much(table: Table, model: Model) -> list[Obligation]:
+    take = Take(table, model)
     need, freed, given = _freed(take)
     goal = freed + take.head.size < need + take.head.size
     return [Obligation("each removal", z3.And(given, take.removes_it), goal)]
@@ -181,7 +181,7 @@ LEMMAS: Final = (
         Rule.STATE_3,
         "queue of any length; advance, insert, every line of the table",
         _order,
-        Fault(STALE.note, DECISION, lambda: applied(STALE)),
+        Planted(STALE.note, DECISION, STALE.model),
     ),
     Lemma(
         Rule.EXPIRE_2,

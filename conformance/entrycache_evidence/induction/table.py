@@ -7,17 +7,18 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Fault, Lemma, Obligation
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, norm
 from entrycache_evidence.induction.take import Table, Take
-from entrycache_faults.mutants import MUTANTS, applied
+from entrycache_faults.model import Model
+from entrycache_faults.reference import FAULT_OF
 from entrycache_reference.pulsar_pip430.config import RequeueBudget
 from entrycache_reference.pulsar_pip430.decision import DECISION, Facts
 from entrycache_reference.rules import Rule
 
-MUTANT_OF: Final = {mutant.rule: mutant for mutant in MUTANTS}
+PULSAR: Final = norm("entrycache_reference.pulsar_pip430")
 
 
-def changed(line: Rule, column: str, value: bool | None) -> Fault:
+def changed(line: Rule, column: str, value: bool | None) -> Planted:
     """The table with one cell of the line of that rule changed."""
     at = Facts._fields.index(column)
     table = tuple(
@@ -25,20 +26,20 @@ def changed(line: Rule, column: str, value: bool | None) -> Fault:
         for item in DECISION
     )
     shown = "ANY" if value is None else str(value)
-    return Fault(f"The table's line {line.value} with {column} {shown}.", table)
+    return Planted(f"The table's line {line.value} with {column} {shown}.", table, PULSAR)
 
 
-def mutant(rule: Rule) -> Fault:
-    """The museum's mutant of a rule."""
-    found = MUTANT_OF[rule]
-    return Fault(found.note, DECISION, lambda: applied(found))
+def mutant(rule: Rule) -> Planted:
+    """The planted fault of a rule."""
+    found = FAULT_OF[rule]
+    return Planted(found.note, DECISION, found.model)
 
 
-def one_take(claim: Callable[[Take], tuple[Any, Any]]) -> Callable[[Table], list[Obligation]]:
+def one_take(claim: Callable[[Take], tuple[Any, Any]]) -> Callable[[Table, Model], list[Obligation]]:
     """The obligation that a claim, (given, goal), about one take makes."""
 
-    def obligations(table: Table) -> list[Obligation]:
-        take = Take(table)
+    def obligations(table: Table, model: Model) -> list[Obligation]:
+        take = Take(table, model)
         given, goal = claim(take)
         return [Obligation("one take", z3.And(take.head.sane, given), goal)]
 
@@ -56,10 +57,10 @@ def _unextended(take: Take) -> Any:
     return z3.And(_live(take), z3.Not(take.head.kept_by_access))
 
 
-def _termination(table: Table) -> list[Obligation]:
+def _termination(table: Table, model: Model) -> list[Obligation]:
     found = []
     for budget in RequeueBudget:
-        take = Take(table, budget)
+        take = Take(table, model, budget)
         head = take.head
 
         def measure(accessed: Any, requeues: Any, most: Any = head.most) -> Any:
@@ -68,15 +69,15 @@ def _termination(table: Table) -> list[Obligation]:
         before, after = measure(head.accessed, head.requeues), measure(take.accessed_after, take.requeues_after)
         name = f"the measure falls, variant requeue_budget {budget.value}"
         found.append(Obligation(name, z3.And(head.sane, take.requeues_it), z3.And(after >= 1, after < before)))
-    take = Take(table)
+    take = Take(table, model)
     found.append(Obligation("some line decides", take.head.sane, z3.Or(take.fires)))
     dead = z3.And(take.head.sane, take.head.gone)
     found.append(Obligation("a dead slot is never put back", dead, z3.Not(take.requeues_it)))
     return found
 
 
-def _within(table: Table) -> list[Obligation]:
-    take = Take(table)
+def _within(table: Table, model: Model) -> list[Obligation]:
+    take = Take(table, model)
     head = take.head
     given = z3.And(head.sane, take.for_reads)
     return [Obligation("one take", given, z3.And(head.requeues < head.most, take.requeues_after <= head.most))]

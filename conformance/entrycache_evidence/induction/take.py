@@ -8,7 +8,8 @@ from typing import Any
 import z3
 
 from entrycache_evidence.induction.symbolic import Term, merged
-from entrycache_reference.pulsar_pip430 import decision, passes
+from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
 from entrycache_reference.pulsar_pip430.decision import ANY, Action, Line
 from entrycache_reference.pulsar_pip430.state import Entry
@@ -71,42 +72,43 @@ def _settings(head: Head) -> Settings:
     return Settings(1, 0.9, 1, most, extend)
 
 
-def _halts(head: Head, entry: Entry | None) -> Any:
+def _halts(model: Model, head: Head, entry: Entry | None) -> Any:
     bound: Any = Term(head.bound)
-    time = merged(lambda: passes.halts(passes.PassKind.TIME, bound, entry))
-    size = merged(lambda: passes.halts(passes.PassKind.SIZE, bound, entry))
+    time = merged(lambda: model["passes.halts"](passes.PassKind.TIME, bound, entry))
+    size = merged(lambda: model["passes.halts"](passes.PassKind.SIZE, bound, entry))
     return z3.If(head.time, time, size)
 
 
-def _facts(head: Head) -> tuple[Any, ...]:
+def _facts(model: Model, head: Head) -> tuple[Any, ...]:
     entry, countless, settings = _entry(head, Term(head.count)), _entry(head, None), _settings(head)
     expected = z3.If(
         head.counted,
-        merged(lambda: decision.expected(entry)),
-        merged(lambda: decision.expected(countless)),
+        merged(lambda: model["decision.expected"](entry)),
+        merged(lambda: model["decision.expected"](countless)),
     )
     touched = z3.If(
         head.counted,
-        merged(lambda: decision.touched(entry, settings)),
-        merged(lambda: decision.touched(countless, settings)),
+        merged(lambda: model["decision.touched"](entry, settings)),
+        merged(lambda: model["decision.touched"](countless, settings)),
     )
     live = z3.Not(head.gone)
     return (
         head.gone,
-        z3.If(head.gone, _halts(head, None), _halts(head, entry)),
+        z3.If(head.gone, _halts(model, head, None), _halts(model, head, entry)),
         z3.And(live, touched),
         z3.And(live, expected),
-        z3.And(live, merged(lambda: decision.spare(entry, settings))),
+        z3.And(live, merged(lambda: model["decision.spare"](entry, settings))),
     )
 
 
 class Take:
-    """One take, built from the lines of a table and the reference's functions as they are at this moment."""
+    """One take, built from the lines of a table and the functions of a model."""
 
-    def __init__(self, table: Table, budget: RequeueBudget = RequeueBudget.SHARED) -> None:
+    def __init__(self, table: Table, model: Model, budget: RequeueBudget = RequeueBudget.SHARED) -> None:
         self.head = any_head()
         self.table = table
-        self.facts = _facts(self.head)
+        self.model = model
+        self.facts = _facts(model, self.head)
         matches = [self._matches(line) for line in table]
         self.fires = [z3.And(match, *(z3.Not(earlier) for earlier in matches[:at])) for at, match in enumerate(matches)]
         self.config = Config(variants=Variants(requeue_budget=budget))
@@ -123,7 +125,7 @@ class Take:
         now: Any = Term(self.head.now)
 
         def answer(action: Action) -> Any:
-            return merged(lambda: getattr(passes.requeued(entry, now, action, self.config), field))
+            return merged(lambda: getattr(self.model["passes.requeued"](entry, now, action, self.config), field))
 
         access, reads = answer(Action.REQUEUE_ACCESSED), answer(Action.REQUEUE_EXPECTED)
         return z3.If(self.does(Action.REQUEUE_ACCESSED), access, reads)

@@ -14,9 +14,9 @@ from entrycache_evidence.rulebook.example_check import check_examples
 from entrycache_evidence.rulebook.page import page_of, render_rules_md
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
-from entrycache_faults.mutants import MUTANTS, Mutant, applied, flips
-from entrycache_faults.mutants.streams import STREAMS
-from entrycache_faults.mutants.threads import THREADS
+from entrycache_evidence.under import under
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import OWN, flips
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_reference.rules import Rule
 
@@ -113,43 +113,42 @@ def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     problems = []
     if len(exceptions) > EXCEPTIONS_MAX:
         problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    tried = each(lambda mutant: _mutant(mutant, runs, exceptions), (*MUTANTS, *STREAMS, *THREADS))
+    tried = each(lambda fault: _fault(fault, runs, exceptions), OWN)
     return problems + [problem for found in tried for problem in found]
 
 
-def _mutant(mutant: Mutant, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
-    own = mutant.rule.value
-    breaks = _breaks(mutant, runs)
+def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
+    own = fault.rule.value
+    breaks = _breaks(fault, runs)
     also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
-    problems = [Problem(own, f"the law of {other} sees its mutant too: {mutant.note}") for other in sorted(also)]
-    if not any(own in rules for rules in breaks) and not _fails_a_test(mutant, runs):
-        problems.insert(0, Problem(own, f"neither its law nor a test of it sees its mutant: {mutant.note}"))
+    problems = [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    if not any(own in rules for rules in breaks) and not _fails_a_test(fault, runs):
+        problems.insert(0, Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
     return problems
 
 
 def _flips(runs: Corpus) -> list[Problem]:
     return [
-        Problem(mutant.rule.value, f"no law sees the table with {mutant.note}")
-        for mutant in flips()
-        if not _breaks(mutant, runs, stop=True)
+        Problem(fault.rule.value, f"no law sees the table with {fault.note}")
+        for fault in flips()
+        if not _breaks(fault, runs, stop=True)
     ]
 
 
-def _breaks(mutant: Mutant, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
+def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
-    with applied(mutant):
-        for run in runs.runs:
-            broken = first_break(run, {}) if run.model.owns(mutant.rule) else ()
-            if broken:
-                found.add(tuple(rule.value for rule in broken))
-                if stop:
-                    break
+    for run in runs.runs:
+        broken = first_break(run, {}, fault.model) if run.system.owns(fault.rule) else ()
+        if broken:
+            found.add(tuple(rule.value for rule in broken))
+            if stop:
+                break
     return found
 
 
-def _fails_a_test(mutant: Mutant, runs: Corpus) -> bool:
-    with applied(mutant):
-        for call in runs.tests.get(mutant.rule.value, []):
+def _fails_a_test(fault: Fault, runs: Corpus) -> bool:
+    with under(fault.model):
+        for call in runs.tests.get(fault.rule.value, []):
             try:
                 call()
             except Exception:

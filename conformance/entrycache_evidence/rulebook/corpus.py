@@ -16,6 +16,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook import kafka as streams
 from entrycache_evidence.rulebook.scenario import listening
 from entrycache_faults.catalogue import catalogue
+from entrycache_faults.model import Model
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams import laws as stream_laws
@@ -27,7 +28,7 @@ CASES: Final = 400
 STEPS: Final = 30
 
 
-class Model(NamedTuple):
+class Checked(NamedTuple):
     """A system's reference and laws; `throws` is what a step breaks that throws, `prefix` begins its rules' ids."""
 
     initial: Callable[[Any], Any]
@@ -41,14 +42,14 @@ class Model(NamedTuple):
         return rule.value.startswith(self.prefix)
 
 
-PULSAR: Final = Model(initial, step, laws.check, Rule.LIVENESS_2, "R-")
-KAFKA: Final = Model(kafka_streams.initial, kafka_streams.step, stream_laws.check, Rule.K_LIVENESS_2, "K-")
+PULSAR: Final = Checked(initial, step, laws.check, Rule.LIVENESS_2, "R-")
+KAFKA: Final = Checked(kafka_streams.initial, kafka_streams.step, stream_laws.check, Rule.K_LIVENESS_2, "K-")
 
 
 class Run(NamedTuple):
     """A sequence of events under a configuration."""
 
-    model: Model
+    system: Checked
     config: Any
     events: tuple[Any, ...]
 
@@ -121,16 +122,19 @@ def stream_runs() -> Iterator[Run]:
         yield Run(KAFKA, config, events)
 
 
-def first_break(run: Run, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules whose laws the first bad step of a run breaks; that of liveness where a step throws."""
-    model = run.model
-    state = model.initial(run.config)
+def first_break(run: Run, fired: dict[Rule, int], model: Model | None = None) -> tuple[Rule, ...]:
+    """The rules whose laws the first bad step of a run breaks; that of liveness where a step throws.
+
+    The steps are those of the reference, or of the model.
+    """
+    system, played = run.system, model or run.system
+    state = played.initial(run.config)
     for event in run.events:
         try:
-            done = model.step(state, event, run.config)
+            done = played.step(state, event, run.config)
         except Exception:
-            return (model.throws,)
-        wrong = model.check(run.config, state, event, done, fired)
+            return (system.throws,)
+        wrong = system.check(run.config, state, event, done, fired)
         if wrong:
             return wrong
         state = done.state

@@ -8,18 +8,18 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.concurrent.level import promises_of
 from entrycache_conformance.subjects.reference import reference
 from entrycache_evidence.rulebook.example import Example
-from entrycache_faults.mutants import MUTANTS, OTHERS, Mutant, applied
-from entrycache_faults.mutants.streams import STREAMS
-from entrycache_faults.mutants.streams_other import OTHER_STREAMS
-from entrycache_faults.mutants.threads import THREADS
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import OTHERS, OWN
+from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol import threads
 from entrycache_protocol.case import Case
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Event, Happened
+from entrycache_protocol.system import AnyModel
 from entrycache_reference.kafka_streams.threads import Judged
 from entrycache_reference.rules import Rule
 
-FAULTS: Final = (*MUTANTS, *STREAMS, *THREADS, *OTHERS, *OTHER_STREAMS)
+FAULTS: Final = (*OWN, *OTHERS)
 """The planted faults of the reference, first the one that each rule has."""
 
 TRIES: Final = 50
@@ -39,7 +39,7 @@ class Told(NamedTuple):
 class Seen(NamedTuple):
     """Where a fault shows: the step, its right and its wrong answer; two equal ones differ in their rows."""
 
-    fault: Mutant
+    fault: Fault
     at: int
     right: dict[str, Any]
     wrong: dict[str, Any]
@@ -50,18 +50,18 @@ class Seen(NamedTuple):
         return self.right == self.wrong
 
 
-def faults_of(rule: Rule) -> tuple[Mutant, ...]:
+def faults_of(rule: Rule) -> tuple[Fault, ...]:
     """The planted faults of a rule."""
     return tuple(fault for fault in FAULTS if fault.rule is rule)
 
 
-def told(case: Case) -> list[Told]:
-    """The steps of a case, up to the first that throws."""
-    state = case.system.model.initial(case.config)
+def told(case: Case, model: AnyModel) -> list[Told]:
+    """The steps of a model through a case, up to the first that throws."""
+    state = model.initial(case.config)
     steps = []
     for op in case.steps:
         try:
-            done = case.system.model.step(state, op, case.config)
+            done = model.step(state, op, case.config)
         except Exception as error:  # any error of a faulty reference is its answer
             steps.append(Told({"throws": type(error).__name__}, ()))
             break
@@ -70,19 +70,17 @@ def told(case: Case) -> list[Told]:
     return steps
 
 
-def told_by(fault: Mutant, case: Case) -> list[Told]:
+def told_by(fault: Fault, case: Case) -> list[Told]:
     """The same where the reference has this fault."""
-    with applied(fault):
-        return told(case)
+    return told(case, fault.model)
 
 
-def opened_by(fault: Mutant, history: History) -> Any:
+def opened_by(fault: Fault, history: History) -> Any:
     """The reference for several threads where it has this fault."""
-    faulty: Any = fault.patches[0][2]
-    return faulty(history.config)
+    return fault.model[SHARED](history.config)
 
 
-def events_by(fault: Mutant, history: History) -> tuple[Event, ...] | None:
+def events_by(fault: Fault, history: History) -> tuple[Event, ...] | None:
     """The events of a history where the reference has this fault; None: it does not end."""
     events: list[Event] = []
     instance = opened_by(fault, history)
@@ -96,7 +94,7 @@ def first_seen(example: Example) -> Seen | None:
     """The first fault of the rule that answers a step of its example's case otherwise, if none then one in rows."""
     if isinstance(example.asked, History):
         return None
-    right = told(example.asked)
+    right = told(example.asked, example.asked.system.model)
     in_rows = None
     for fault in faults_of(example.rule):
         pairs = list(enumerate(zip(right, told_by(fault, example.asked), strict=False)))
@@ -109,7 +107,7 @@ def first_seen(example: Example) -> Seen | None:
     return in_rows
 
 
-def is_refused(fault: Mutant, history: History) -> bool:
+def is_refused(fault: Fault, history: History) -> bool:
     """Whether a history breaks the rule of this fault when the faulty reference plays it."""
     ends = promises_of(history.system).ends
     for _ in range(TRIES):

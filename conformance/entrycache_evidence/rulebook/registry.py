@@ -13,9 +13,7 @@ from typing import Final, NamedTuple
 import entrycache_conformance
 import entrycache_reference
 from entrycache_faults.catalogue import CASES
-from entrycache_faults.mutants import MUTANTS
-from entrycache_faults.mutants.streams import STREAMS
-from entrycache_faults.mutants.threads import THREADS
+from entrycache_faults.reference import OWN
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams.laws import LAWS as STREAM_LAWS
 from entrycache_reference.kafka_streams.threads import LAWS as THREAD_LAWS
@@ -101,8 +99,8 @@ def links() -> dict[str, Links]:
         link(rule, "functions", name)
     for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS, THREAD_LAWS) for law in laws):
         link(broken.value, "laws", holds.__name__)
-    for mutant in (*MUTANTS, *STREAMS, *THREADS):
-        link(mutant.rule.value, "mutants", mutant.note)
+    for fault in OWN:
+        link(fault.rule.value, "mutants", fault.note)
     for path in sorted(CASES.glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
             link(rule, "faults", path.stem)

@@ -1,4 +1,4 @@
-"""Short runs of the reference for the tests of single rules; what they played can be listened to."""
+"""Short runs for the tests of single rules, of the reference or of a model; what they played can be listened to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from entrycache_reference.pulsar_pip430 import Config, Row, State, Step, initial, step
+from entrycache_evidence.under import asked
+from entrycache_faults.reference.kafka_streams.threads import SHARED
+from entrycache_reference import pulsar_pip430
+from entrycache_reference.kafka_streams.threads import shared
+from entrycache_reference.pulsar_pip430 import Config, Row, State, Step
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
@@ -72,6 +76,12 @@ class Played(NamedTuple):
         return [None if slot is None else slot.pos.entry for slot in self.after.queue]
 
 
+def opened(config: Any) -> Any:
+    """The cache of `kafka-streams` for several threads: the reference's, or that of the model."""
+    model = asked()
+    return shared.Shared(config) if model is None else model[SHARED](config)
+
+
 _listeners: list[list[tuple[Config, tuple[Op, ...]]]] = []
 
 
@@ -91,9 +101,10 @@ def play(*events: Op, **config: Any) -> Played:
     settings = Config(**config)
     for heard in _listeners:
         heard.append((settings, events))
-    states = [initial(settings)]
+    played = asked() or pulsar_pip430
+    states = [played.initial(settings)]
     steps: list[Step] = []
     for event in events:
-        steps.append(step(states[-1], event, settings))
+        steps.append(played.step(states[-1], event, settings))
         states.append(steps[-1].state)
     return Played(tuple(states), tuple(steps))

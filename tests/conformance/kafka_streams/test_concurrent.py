@@ -17,7 +17,7 @@ from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.history import History, dumps, from_json, read_file

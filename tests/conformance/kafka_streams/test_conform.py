@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.reference import offer_of, reference
+from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_faults.mutants.mutant import Mutant, applied
-from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.in_process import InProcess
 from entrycache_reference.rules import Rule
 
@@ -38,29 +37,15 @@ def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path
     assert report["skipped"] == []
 
 
-def faulty(mutant: Mutant) -> InProcess:
+def faulty(fault: Fault) -> InProcess:
     """The reference with an error, as a subject; what judges it has none."""
-
-    def open_instance(config: Any) -> Callable[[Any], Any]:
-        state = SYSTEM.model.initial(config)
-
-        def answer(op: Any) -> Any:
-            nonlocal state
-            with applied(mutant):
-                done = SYSTEM.model.step(state, op, config)
-            state = done.state
-            return done.outcome
-
-        return answer
-
-    return InProcess("faulty", SYSTEM, open_instance, offer_of(SYSTEM))
+    return InProcess("faulty", SYSTEM, open_reference(fault.model), offer_of(SYSTEM))
 
 
 @pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)
 def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
-    mutant = next(mutant for mutant in STREAMS if mutant.rule is rule)
     level = "store" if rule is Rule.K_STORE_1 else "cache"
-    report = conform(faulty(mutant), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
+    report = conform(faulty(FAULT_OF[rule]), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
     assert report.json["verdict"] == "violates"
     failure = report.json["failures"][0]
     assert failure["steps"] <= STEPS_MAX

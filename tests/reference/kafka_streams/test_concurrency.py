@@ -10,11 +10,11 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.histories import at_rest
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
+from entrycache_evidence.rulebook.scenario import opened
 from entrycache_protocol import threads as player
 from entrycache_protocol.history import History
 from entrycache_reference.kafka_streams import Config, threads
 from entrycache_reference.kafka_streams.ops import Flush, Get, Listen, Put
-from entrycache_reference.kafka_streams.threads import shared
 from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["kafka-streams"]
@@ -29,7 +29,7 @@ def broken(before, clients, namespaces=("a",), **settings):
     after = at_rest(frozenset(SYSTEM.ops), namespaces)
     history = History(SYSTEM, config, tuple(before), tuple(tuple(steps) for steps in clients), after)
     events = []
-    instance = shared.Shared(config)
+    instance = opened(config)
     playing = Thread(target=lambda: events.extend(player.play(instance, history)), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_faults.mutants.mutant import applied
-from entrycache_faults.mutants.streams import STREAMS
+from entrycache_faults.model import Model
+from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.case import variants_to_json
 from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import DeleteRead, Delivery, FlushedTombstone
@@ -20,8 +18,7 @@ from entrycache_reference.kafka_streams.laws.stores import agrees
 from entrycache_reference.kafka_streams.outcomes import Listed, Value
 from entrycache_reference.rules import Rule
 
-STEP: Final = importlib.import_module("entrycache_reference.kafka_streams.step")
-SYSTEM: Final = SYSTEMS["kafka-streams"]
+REFERENCE: Final = Model("entrycache_reference.kafka_streams")
 CASES: Final = 400
 STEPS: Final = 25
 KEYS: Final = ("x", "y", "z")
@@ -158,32 +155,31 @@ def cases() -> list[Run]:
     return found
 
 
-def _watched(monkeypatch: pytest.MonkeyPatch, cases: list[Run], variants: Variants = NORM) -> list[Watch]:
+def _watched(cases: list[Run], variants: Variants = NORM, model: Model = REFERENCE) -> list[Watch]:
     """What was seen of these runs."""
-    return [_run(monkeypatch, replace(case.config, variants=variants), case.events) for case in cases]
+    return [_run(model, replace(case.config, variants=variants), case.events) for case in cases]
 
 
-def _run(monkeypatch: pytest.MonkeyPatch, config: Config, events: tuple[Any, ...]) -> Watch:
+def _run(model: Model, config: Config, events: tuple[Any, ...]) -> Watch:
     watch = Watch()
     passed: dict[tuple[str, str], str | None] = {}
-    with monkeypatch.context() as patch:
-        patch.setattr(STEP, "FUNCTIONS", {op: watch.watched(call) for op, call in STEP.FUNCTIONS.items()})
-        state = SYSTEM.model.initial(config)
-        for at, op in enumerate(events):
-            done = SYSTEM.model.step(state, op, config)
-            state = done.state
-            if config.variants == NORM and not agrees(state):
-                watch.wrong.append((op, "what is cached clean does not lie below", state))
-            passed |= {(forward.store, forward.key): forward.value for forward in done.outcome.forwarded}
-            if isinstance(op, ops.StoreInner) and at >= len(events) - 2:
-                right = Listed(_between(op.store, watch.plain, None, None))
-                watch.wrong += [(op, right, done.outcome.answer)] if done.outcome.answer != right else []
+    watching = Model(model.package, {op: watch.watched(call) for op, call in model["step.FUNCTIONS"].items()})
+    state = watching.initial(config)
+    for at, op in enumerate(events):
+        done = watching.step(state, op, config)
+        state = done.state
+        if config.variants == NORM and not agrees(state):
+            watch.wrong.append((op, "what is cached clean does not lie below", state))
+        passed |= {(forward.store, forward.key): forward.value for forward in done.outcome.forwarded}
+        if isinstance(op, ops.StoreInner) and at >= len(events) - 2:
+            right = Listed(_between(op.store, watch.plain, None, None))
+            watch.wrong += [(op, right, done.outcome.answer)] if done.outcome.answer != right else []
     watch.wrong += [(key, value) for key, value in passed.items() if watch.plain.get(key) != value]
     return watch
 
 
-def test_stores_keep_what_a_plain_map_keeps(cases: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    watched = _watched(monkeypatch, cases)
+def test_stores_keep_what_a_plain_map_keeps(cases: list[Run]) -> None:
+    watched = _watched(cases)
     assert [watch.wrong for watch in watched if watch.wrong] == []
     assert sum(watch.read for watch in watched) > 2 * CASES
     met = set().union(*(watch.met for watch in watched))
@@ -202,17 +198,9 @@ RELEASED: Final = (
 def test_a_released_reading_is_contradicted(
     variants: Variants, cases: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert any(watch.wrong for watch in _watched(monkeypatch, cases, variants))
+    assert any(watch.wrong for watch in _watched(cases, variants))
 
 
 @pytest.mark.parametrize("rule", [Rule.K_STORE_1, Rule.K_STORE_8])
-def test_a_planted_fault_is_contradicted(rule: Rule, cases: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    with applied(next(mutant for mutant in STREAMS if mutant.rule is rule)):
-        assert any(watch.wrong for watch in _watched(monkeypatch, cases[:100]))
-
-
-@pytest.fixture(autouse=True)
-def _functions_stay() -> Iterator[None]:
-    before = STEP.FUNCTIONS
-    yield
-    assert STEP.FUNCTIONS is before
+def test_a_planted_fault_is_contradicted(rule: Rule, cases: list[Run]) -> None:
+    assert any(watch.wrong for watch in _watched(cases[:100], model=FAULT_OF[rule].model))

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrycache_conformance.systems.kafka_streams.fast import DECLARATION, open_cache
 from entrycache_faults.fast.streams import STREAM_EXHIBITS
-from entrycache_faults.wrong_threads import THREAD_FAULTS
+from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
 from entrycache_protocol.system import Own
 
 FAULTS: Final = {

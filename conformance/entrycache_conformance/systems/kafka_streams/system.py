@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams import answers, faults, promises, smoke, weights
-from entrycache_conformance.systems.kafka_streams.explain import explain
+from entrycache_conformance.systems.kafka_streams.blame import BLAME
 from entrycache_conformance.systems.kafka_streams.fast import FAST
 from entrycache_conformance.systems.kafka_streams.fit import unfit
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
@@ -35,7 +35,6 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     laws=Laws(
         laws.check,
         laws.broken,
-        answer_laws=frozenset(),
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
         rules=rules_of("K-"),
         of_variants=weights.NOT_ASKED,
@@ -59,7 +58,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         unfit=unfit,
     ),
     text=Text("cache", state_text),
-    blame=explain,
+    blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,
     jvm=KAFKA_STREAMS,

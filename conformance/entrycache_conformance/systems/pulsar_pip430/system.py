@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_pip430 import answers, faults, observation, smoke, weights
+from entrycache_conformance.systems.pulsar_pip430.blame import BLAME
 from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cells
-from entrycache_conformance.systems.pulsar_pip430.explain import explain
 from entrycache_conformance.systems.pulsar_pip430.fast import FAST
 from entrycache_conformance.systems.pulsar_pip430.fit import unfit
 from entrycache_conformance.systems.pulsar_pip430.jvm import PULSAR
@@ -31,7 +31,6 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     laws=Laws(
         laws.check,
         laws.broken,
-        answer_laws=laws.ANSWER_LAWS,
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
         rules=rules_of("R-"),
         of_variants=weights.OF_VARIANTS,
@@ -62,7 +61,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         ),
     ),
     text=Text("queue", queue_text),
-    blame=explain,
+    blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,
     jvm=PULSAR,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span
 
 Natural = Annotated[int, Span(0, INTEGER_MAX)]
@@ -32,6 +33,7 @@ class Put:
 
     name: ClassVar[str] = "put"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_PUT_1
     ns: Namespace
     key: str
     value: str | None
@@ -49,6 +51,7 @@ class PutAll:
 
     name: ClassVar[str] = "put_all"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_PUT_6
     ns: Namespace
     entries: tuple[Write, ...]
 
@@ -59,6 +62,7 @@ class PutIfAbsent:
 
     name: ClassVar[str] = "put_if_absent"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_PUT_7
     ns: Namespace
     key: str
     value: str | None
@@ -76,6 +80,7 @@ class Get:
 
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_GET_1
     ns: Namespace
     key: str | None
 
@@ -86,6 +91,7 @@ class Delete:
 
     name: ClassVar[str] = "delete"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_DELETE_1
     ns: Namespace
     key: str
 
@@ -96,6 +102,7 @@ class Range:
 
     name: ClassVar[str] = "range"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_RANGE_1
     ns: Namespace
     from_: str | None
     to: str | None
@@ -108,6 +115,7 @@ class ReverseRange:
 
     name: ClassVar[str] = "reverse_range"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_RANGE_3
     ns: Namespace
     from_: str | None
     to: str | None
@@ -119,6 +127,7 @@ class All:
 
     name: ClassVar[str] = "all"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_RANGE_2
     ns: Namespace
 
 
@@ -128,6 +137,7 @@ class ReverseAll:
 
     name: ClassVar[str] = "reverse_all"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_RANGE_3
     ns: Namespace
 
 
@@ -137,6 +147,7 @@ class Flush:
 
     name: ClassVar[str] = "flush"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_FLUSH_1
     ns: Namespace
 
 
@@ -146,6 +157,7 @@ class Evict:
 
     name: ClassVar[str] = "evict"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_EVICT_2
     ns: Namespace
 
 
@@ -155,6 +167,7 @@ class Clear:
 
     name: ClassVar[str] = "clear"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_CLOSE_1
     ns: Namespace
 
 
@@ -164,6 +177,7 @@ class Close:
 
     name: ClassVar[str] = "close"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_CLOSE_2
     ns: Namespace
 
 
@@ -173,6 +187,7 @@ class Resize:
 
     name: ClassVar[str] = "resize"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_RESIZE_1
     max_size_bytes: Natural
 
 
@@ -182,6 +197,7 @@ class Usage:
 
     name: ClassVar[str] = "usage"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_METRICS_1
     ns: Namespace | Absent = ABSENT
 
 
@@ -191,4 +207,5 @@ class Metrics:
 
     name: ClassVar[str] = "metrics"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_METRICS_2
     ns: Namespace | Absent = ABSENT

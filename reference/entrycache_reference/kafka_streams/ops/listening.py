@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from entrycache_reference.kafka_streams.ops.cache import Namespace, Natural
 from entrycache_reference.kafka_streams.ops.store import StoreName
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, StepsOf
 
 Steps = Annotated[tuple[Any, ...], StepsOf(__package__)]
@@ -19,6 +20,7 @@ class Listen:
 
     name: ClassVar[str] = "listen"
     level: ClassVar[str] = "cache"
+    rule: ClassVar[Rule] = Rule.K_LISTEN_5
     ns: Namespace
     on_flush: Steps | Absent = ABSENT
     fails: Natural | Absent = ABSENT
@@ -30,6 +32,7 @@ class OnForward:
 
     name: ClassVar[str] = "on_forward"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_5
     store: StoreName
     key: str
     steps: Steps

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from entrycache_reference.kafka_streams.ops.cache import Natural
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import INTEGER_MAX, Span
 
 StoreName = str
@@ -17,6 +18,7 @@ class StorePut:
 
     name: ClassVar[str] = "store_put"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_1
     store: StoreName
     key: str
     value: str | None
@@ -28,6 +30,7 @@ class StoreGet:
 
     name: ClassVar[str] = "store_get"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_1
     store: StoreName
     key: str
 
@@ -38,6 +41,7 @@ class StoreDelete:
 
     name: ClassVar[str] = "store_delete"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_7
     store: StoreName
     key: str
 
@@ -48,6 +52,7 @@ class StoreRange:
 
     name: ClassVar[str] = "store_range"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_8
     store: StoreName
     from_: str | None
     to: str | None
@@ -59,6 +64,7 @@ class StoreAll:
 
     name: ClassVar[str] = "store_all"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_8
     store: StoreName
 
 
@@ -68,6 +74,7 @@ class StoreFlush:
 
     name: ClassVar[str] = "store_flush"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_2
     store: StoreName
 
 
@@ -77,6 +84,7 @@ class StoreInner:
 
     name: ClassVar[str] = "store_inner"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_STORE_2
     store: StoreName
 
 
@@ -86,6 +94,7 @@ class Share:
 
     name: ClassVar[str] = "share"
     level: ClassVar[str] = "store"
+    rule: ClassVar[Rule] = Rule.K_SHARE_1
     total_bytes: Natural
     threads: Annotated[int, Span(0, INTEGER_MAX)]
     global_thread: bool

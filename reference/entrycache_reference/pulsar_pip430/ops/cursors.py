@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import BoundPosition, CacheName, CursorName
 
 
@@ -14,6 +15,7 @@ class CursorAdd:
 
     name: ClassVar[str] = "cursor_add"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_1
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -25,6 +27,7 @@ class CursorMove:
 
     name: ClassVar[str] = "cursor_move"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_3
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -36,6 +39,7 @@ class CursorRemove:
 
     name: ClassVar[str] = "cursor_remove"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_5
     cache: CacheName
     cursor: CursorName
 
@@ -46,6 +50,7 @@ class CursorRank:
 
     name: ClassVar[str] = "cursor_rank"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_7
     cache: CacheName
     cursor: CursorName
 
@@ -56,6 +61,7 @@ class Slowest:
 
     name: ClassVar[str] = "slowest"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_9
     cache: CacheName
 
 
@@ -65,6 +71,7 @@ class Cursors:
 
     name: ClassVar[str] = "cursors"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_10
     cache: CacheName
 
 
@@ -74,4 +81,5 @@ class ShouldCache:
 
     name: ClassVar[str] = "should_cache"
     level: ClassVar[str] = "cursors"
+    rule: ClassVar[Rule] = Rule.CURSOR_11
     cache: CacheName

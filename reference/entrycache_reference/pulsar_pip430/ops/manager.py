@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
     Absent,
@@ -24,6 +25,7 @@ class Cycle:
 
     name: ClassVar[str] = "cycle"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.TRIGGER_6
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class RunScheduled:
 
     name: ClassVar[str] = "run_scheduled"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.TRIGGER_5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Configure:
 
     name: ClassVar[str] = "configure"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.CONFIG_1
     max_size_bytes: Bytes | Absent = ABSENT
     watermark: Number | Absent = ABSENT
     ttl_nanos: Nanos | Absent = ABSENT
@@ -53,6 +57,7 @@ class InvalidateBefore:
 
     name: ClassVar[str] = "invalidate_before"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.INVALIDATE_7
     cache: CacheName
     pos: BoundPosition
 
@@ -63,6 +68,7 @@ class InvalidateLedger:
 
     name: ClassVar[str] = "invalidate_ledger"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.INVALIDATE_8
     cache: CacheName
     ledger: LedgerBound
 
@@ -73,6 +79,7 @@ class RemoveCache:
 
     name: ClassVar[str] = "remove_cache"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.INVALIDATE_9
     cache: CacheName
 
 
@@ -82,3 +89,4 @@ class Metrics:
 
     name: ClassVar[str] = "metrics"
     level: ClassVar[str] = "manager"
+    rule: ClassVar[Rule] = Rule.METRICS_7

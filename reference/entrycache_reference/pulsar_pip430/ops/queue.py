@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, Bytes, CacheName, EntryPosition, Nanos
 
 
@@ -14,6 +15,7 @@ class Advance:
 
     name: ClassVar[str] = "advance"
     level: ClassVar[str] = "queue"
+    rule: ClassVar[Rule] = Rule.STATE_4
     nanos: Nanos
 
 
@@ -23,6 +25,7 @@ class Expire:
 
     name: ClassVar[str] = "expire"
     level: ClassVar[str] = "queue"
+    rule: ClassVar[Rule] = Rule.EXPIRE_1
     older_than_nanos: Nanos | Absent = ABSENT
 
 
@@ -32,6 +35,7 @@ class Evict:
 
     name: ClassVar[str] = "evict"
     level: ClassVar[str] = "queue"
+    rule: ClassVar[Rule] = Rule.EVICT_4
     bytes: Bytes
 
 
@@ -41,6 +45,7 @@ class MarkRead:
 
     name: ClassVar[str] = "mark_read"
     level: ClassVar[str] = "queue"
+    rule: ClassVar[Rule] = Rule.COUNT_1
     cache: CacheName
     pos: EntryPosition
 
@@ -51,5 +56,6 @@ class ExpectRead:
 
     name: ClassVar[str] = "expect_read"
     level: ClassVar[str] = "queue"
+    rule: ClassVar[Rule] = Rule.COUNT_2
     cache: CacheName
     pos: EntryPosition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, BoundPosition, Bytes, CacheName, EntryPosition, Reads, Token
 
 
@@ -14,6 +15,7 @@ class Insert:
 
     name: ClassVar[str] = "insert"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.INSERT_1
     cache: CacheName
     pos: EntryPosition
     size: Bytes
@@ -27,6 +29,7 @@ class Get:
 
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.READ_1
     cache: CacheName
     pos: EntryPosition
 
@@ -37,6 +40,7 @@ class GetRange:
 
     name: ClassVar[str] = "get_range"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.READ_3
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -48,6 +52,7 @@ class Exists:
 
     name: ClassVar[str] = "exists"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.READ_6
     cache: CacheName
     pos: EntryPosition
 
@@ -58,6 +63,7 @@ class RemoveRange:
 
     name: ClassVar[str] = "remove_range"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.INVALIDATE_1
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -70,6 +76,7 @@ class Clear:
 
     name: ClassVar[str] = "clear"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.INVALIDATE_4
     cache: CacheName
 
 
@@ -79,6 +86,7 @@ class Usage:
 
     name: ClassVar[str] = "usage"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.METRICS_2
     cache: CacheName | Absent = ABSENT
 
 
@@ -88,3 +96,4 @@ class Observe:
 
     name: ClassVar[str] = "observe"
     level: ClassVar[str] = "range"
+    rule: ClassVar[Rule] = Rule.STATE_7

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, EntryPosition, HoldName, Reads
 
 
@@ -18,6 +19,7 @@ class Read:
 
     name: ClassVar[str] = "read"
     level: ClassVar[str] = "reads"
+    rule: ClassVar[Rule] = Rule.READ_7
     cache: CacheName
     first: EntryPosition
     last: EntryPosition
@@ -31,6 +33,7 @@ class ReadOne:
 
     name: ClassVar[str] = "read_one"
     level: ClassVar[str] = "reads"
+    rule: ClassVar[Rule] = Rule.READ_10
     cache: CacheName
     pos: EntryPosition
     hold: HoldName | Absent = ABSENT
@@ -42,4 +45,5 @@ class Release:
 
     name: ClassVar[str] = "release"
     level: ClassVar[str] = "reads"
+    rule: ClassVar[Rule] = Rule.COUNT_7
     hold: HoldName

@@ -1,0 +1,116 @@
+"""A model: the reference of a system as a value, with some of its functions replaced.
+
+The functions of the reference are made anew, around names of their own; the modules of the reference stay as they
+are. So models live side by side, and a fault that calls a function of the reference calls the right one. Classes are
+shared: states and outcomes of a model are equal to those of the reference. A method calls what it always called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from types import CellType, FunctionType, ModuleType
+from typing import Any, Final
+
+Place = str | type[Any]
+"""Where a function is replaced: `module.function`, or an operation, by its type.
+
+A function that the module defines is replaced wherever it is used, one that it has from elsewhere in this module
+only, and that of an operation only where steps are dispatched.
+"""
+
+TABLE: Final = "step.FUNCTIONS"
+"""The place of the table from operations to functions, in every system."""
+
+
+class Model:
+    """The reference of a system with these functions replaced; without any it does what the reference does."""
+
+    def __init__(self, package: str, replaced: Mapping[Place, object] | None = None) -> None:
+        self.package = package
+        self._modules: dict[str, ModuleType] = {}
+        self._functions: dict[FunctionType, Any] = {}
+        replaced = replaced or {}
+        for place, made in replaced.items():
+            if isinstance(place, str):
+                there = vars(self._original(place))[_name(place)]
+                if isinstance(there, FunctionType) and there.__module__ == self._module_of(place):
+                    self._functions[there] = made
+        self._copied(import_module(f"{package}.step"))
+        for place, made in replaced.items():
+            if isinstance(place, str):
+                self._copied(self._original(place))
+                vars(self._modules[self._module_of(place)])[_name(place)] = made
+            else:
+                names = vars(self._modules[self._module_of(TABLE)])
+                names[_name(TABLE)] = {**names[_name(TABLE)], place: made}
+
+    def __getitem__(self, place: str) -> Any:
+        """What the model has at a place."""
+        return vars(self._copied(self._original(place)))[_name(place)]
+
+    @property
+    def initial(self) -> Callable[[Any], Any]:
+        """The state that a run begins with, by its configuration."""
+        found: Callable[[Any], Any] = self["state.initial"]
+        return found
+
+    @property
+    def step(self) -> Callable[[Any, Any, Any], Any]:
+        """What one event makes of a state."""
+        found: Callable[[Any, Any, Any], Any] = self["step.step"]
+        return found
+
+    def _module_of(self, place: str) -> str:
+        return f"{self.package}.{place.rpartition('.')[0]}"
+
+    def _original(self, place: str) -> ModuleType:
+        return import_module(self._module_of(place))
+
+    def _is_own(self, name: str | None) -> bool:
+        return name is not None and name.startswith(f"{self.package}.")
+
+    def _copied(self, module: ModuleType) -> ModuleType:
+        """The model's copy of a module of the reference."""
+        name = module.__name__
+        if name not in self._modules:
+            copy = self._modules[name] = ModuleType(name, module.__doc__)
+            vars(copy).update(vars(module))  # so that functions that are made on the way see the whole module
+            vars(copy).update({key: self._of(value) for key, value in vars(module).items()})
+        return self._modules[name]
+
+    def _of(self, value: Any) -> Any:
+        """The model's own version of a value: functions and modules made anew, also within tables."""
+        if isinstance(value, FunctionType):
+            return self._function(value) if self._is_own(value.__module__) else value
+        if isinstance(value, ModuleType):
+            return self._copied(value) if self._is_own(value.__name__) else value
+        if isinstance(value, partial):
+            return partial(self._of(value.func), *map(self._of, value.args), **self._of(value.keywords))
+        if isinstance(value, tuple | list) and type(value).__init__ in {tuple.__init__, list.__init__}:
+            parts = [self._of(part) for part in value]
+            if all(part is own for part, own in zip(parts, value, strict=True)):
+                return value
+            return type(value)._make(parts) if hasattr(value, "_make") else type(value)(parts)
+        if type(value) is dict:
+            return {key: self._of(part) for key, part in value.items()}
+        return value
+
+    def _function(self, value: FunctionType) -> Any:
+        if value not in self._functions:
+            cells = tuple(CellType() for _ in value.__closure__ or ())
+            names = vars(self._copied(import_module(value.__module__)))
+            if value in self._functions:  # made while its module was copied
+                return self._functions[value]
+            made = FunctionType(value.__code__, names, value.__name__, value.__defaults__, cells)
+            self._functions[value] = made
+            made.__kwdefaults__ = value.__kwdefaults__
+            made.__dict__.update(self._of(value.__dict__))
+            for cell, own in zip(cells, value.__closure__ or (), strict=True):
+                cell.cell_contents = self._of(own.cell_contents)
+        return self._functions[value]
+
+
+def _name(place: str) -> str:
+    return place.rpartition(".")[2]

@@ -1,0 +1,34 @@
+"""Planted faults of the reference of `pulsar-pip430`: one realistic error a rule, and every cell of its table flipped.
+
+They show that a rule's own checks see that rule, and that they alone do; and a subject that answers as one of them
+does has broken its rule. They are no subjects.
+"""
+
+from __future__ import annotations
+
+from entrycache_faults.reference.pulsar_pip430 import (
+    cursors,
+    entries,
+    manager,
+    passes,
+    released,
+    state,
+    storage_reads,
+    variants,
+)
+from entrycache_faults.reference.pulsar_pip430.flips import REACHABLE, flips
+from entrycache_faults.reference.pulsar_pip430.planted import PLANTED
+
+__all__ = [
+    "PLANTED",
+    "REACHABLE",
+    "cursors",
+    "entries",
+    "flips",
+    "manager",
+    "passes",
+    "released",
+    "state",
+    "storage_reads",
+    "variants",
+]

@@ -1,0 +1,146 @@
+"""A model is the reference with some functions replaced, and leaves the reference as it is."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_faults.model import Model
+from entrycache_faults.reference import FAULT_OF, kafka_streams, pulsar_pip430
+from entrycache_protocol.declaration import Declaration
+from entrycache_reference.pulsar_pip430 import Config, change, initial, ops, step, trigger
+from entrycache_reference.pulsar_pip430.outcomes import Hit
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+PULSAR = pulsar_pip430.PLANTED.package
+KAFKA = kafka_streams.PLANTED.package
+A = CacheName("a")
+AT = Position(1, 0)
+CASES = 25
+
+
+def played(model: Any, config: Any, steps: Any) -> Iterator[Any]:
+    state = model.initial(config)
+    for op in steps:
+        done = model.step(state, op, config)
+        yield done
+        state = done.state
+
+
+def cases(name: str) -> Iterator[Any]:
+    system = SYSTEMS[name]
+    source = random.Random(11)
+    declaration = Declaration(system, frozenset(system.ops), payload=True)
+    for _ in range(CASES):
+        menu = system.cases.menu(system.ops)
+        yield make_case(source.randint, declaration, menu, Coverage(), 25, stops=False).case
+
+
+@pytest.mark.parametrize(("name", "package"), [("pulsar-pip430", PULSAR), ("kafka-streams", KAFKA)])
+def test_without_a_replacement_a_model_does_what_the_reference_does(name: str, package: str) -> None:
+    model = Model(package)
+    for case in cases(name):
+        own = list(played(model, case.config, case.steps))
+        assert own == list(played(case.system.model, case.config, case.steps))
+
+
+def contents() -> dict[str, Any]:
+    """Everything that the modules of the references hold."""
+    return {
+        f"{name}.{key}": value
+        for name, module in sys.modules.items()
+        if name.startswith("entrycache_reference.") and isinstance(module, ModuleType)
+        for key, value in vars(module).items()
+    }
+
+
+def test_the_reference_stays_as_it_is() -> None:
+    before = contents()
+    for fault in (*pulsar_pip430.PLANTED, *pulsar_pip430.flips(), *kafka_streams.PLANTED, *kafka_streams.THREADS):
+        assert fault.model.step is not None
+    after = contents()
+    assert before.keys() == after.keys()
+    assert [name for name, value in before.items() if after[name] is not value] == []
+
+
+def test_two_models_do_not_disturb_each_other() -> None:
+    steps = (ops.Insert(A, AT, 0), ops.Get(A, AT), ops.Observe())
+    one, other = FAULT_OF[Rule.READ_1].model, FAULT_OF[Rule.READ_2].model
+    states = [model.initial(Config()) for model in (one, other)]
+    answers = []
+    for op in steps:  # in turn, step by step
+        done = [model.step(state, op, Config()) for model, state in zip((one, other), states, strict=True)]
+        states = [each.state for each in done]
+        answers.append([each.outcome for each in done])
+    assert answers[1] == [Hit(False), Hit(True)]
+    assert [state.caches[A].entries[AT].accessed for state in states] == [True, False]
+
+
+def test_a_function_is_replaced_wherever_it_is_used_but_one_from_elsewhere_only_there() -> None:
+    def nothing(*args: Any) -> None:
+        return None
+
+    everywhere = Model(PULSAR, {"change.entry_at": nothing})
+    assert everywhere["insert.entry_at"] is everywhere["lookup.entry_at"] is nothing
+    there = Model(PULSAR, {"insert.entry_at": nothing})
+    assert there["insert.entry_at"] is nothing
+    assert there["lookup.entry_at"] is there["change.entry_at"] is not change.entry_at
+
+
+def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
+    def refuse(state: Any, event: Any, config: Any) -> Any:
+        raise AssertionError
+
+    model = Model(PULSAR, {ops.Insert: refuse})
+    with pytest.raises(AssertionError):
+        model.step(model.initial(Config()), ops.Insert(A, AT, 1), Config())
+    fills = ops.Read(A, AT, AT, 2)
+    assert model.step(model.initial(Config()), fills, Config()) == step(initial(Config()), fills, Config())
+
+
+def test_a_place_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(KeyError, match="gone"):
+        Model(PULSAR, {"insert.gone": 1})
+
+
+def test_functions_in_tables_closures_and_partials_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def offering() -> Any:
+        offer = trigger.offer
+
+        def inner(*args: Any) -> Any:
+            return offer(*args)
+
+        inner.__module__ = trigger.__name__
+        return inner
+
+    held = {"closure": offering(), "partial": partial(trigger.offer, 1), "tuple": (1, [trigger.offer])}
+    monkeypatch.setattr(trigger, "HELD", held, raising=False)
+
+    def mine(*args: Any) -> str:
+        return "mine"
+
+    own = Model(PULSAR, {"trigger.offer": mine})["trigger.HELD"]
+    assert own["closure"]() == "mine"
+    assert own["partial"].func is mine
+    assert own["tuple"] == (1, [mine])
+
+
+def test_each_fault_has_a_sentence_and_a_place() -> None:
+    for fault in (*pulsar_pip430.PLANTED, *kafka_streams.PLANTED, *kafka_streams.THREADS):
+        assert fault.note.endswith(".")
+        assert fault.replaced
+
+
+def test_every_rule_has_one_fault_of_its_own() -> None:
+    own = [fault.rule for faults in (pulsar_pip430.PLANTED, kafka_streams.PLANTED) for fault in faults.own]
+    assert len(own) == len(set(own))

@@ -1,0 +1,71 @@
+"""Releases are found by listing, and what the suite knows of one is what Maven builds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.java.classpath import JavaTestClasspath
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.jdk import find_java
+from entrycache_conformance.java.program import DoesNotCompile, compile_and_run
+from entrycache_conformance.java.releases import Release, every_release, listed, newest, releases, sources, toured
+from entrycache_protocol.errors import MissingPrerequisite
+
+
+def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
+    family = FAMILIES["kafka-streams"]
+    shutil.copytree(sources() / family.name, tmp_path / family.name)
+    before = listed(family, tmp_path)
+    added = tmp_path / family.name / "10.0.0-M1"
+    added.mkdir()
+    (added / "release.toml").write_text('era = "commit"\njava = 25\n', "utf-8")
+    assert [release.version for release in listed(family, tmp_path)] == [
+        *(release.version for release in before),
+        "10.0.0-M1",
+    ]
+    assert listed(family, tmp_path)[-1] == Release(family, "10.0.0-M1", added, "commit", 25)
+    (added / "release.toml").write_text('era = "commit"\njava = 25\njdk = 25\n', "utf-8")
+    with pytest.raises(TypeError, match="jdk"):
+        listed(family, tmp_path)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_oldest_comes_first_and_a_milestone_before_its_release(family: str) -> None:
+    found = releases(family)
+    assert newest(family) is found[-1]
+    assert toured(family) in found
+    assert {newest(family, release.era).era for release in found} == {release.era for release in found}
+
+
+@pytest.mark.parametrize("release", every_release(), ids=str)
+def test_maven_builds_what_the_suite_knows(release: Release) -> None:
+    family = sources() / release.family.name
+    era = re.findall("<era>(.*)</era>", (release.folder / "pom.xml").read_text("utf-8"))
+    assert [release.era] == (era or re.findall("<era>(.*)</era>", (family / "pom.xml").read_text("utf-8")))
+    assert (family / "src" / release.era / "java").is_dir()
+    assert f"<module>{release.family.name}/{release.version}</module>" in (sources() / "pom.xml").read_text("utf-8")
+    assert release.tested_jar in release.lock.read_text("utf-8")
+
+
+@pytest.fixture
+def tools() -> JavaTestClasspath:
+    try:
+        java = find_java(17, compiler=True)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    return JavaTestClasspath(java.program, str(java.tool("javac")), ".", None)
+
+
+def test_one_file_is_compiled_and_run(tools: JavaTestClasspath, tmp_path: Path) -> None:
+    source = tmp_path / "Told.java"
+    text = "package a.b; class Told { public static void main(String[] a) { System.out.print(a[0]); System.exit(3); } }"
+    source.write_text(text.replace("package a.b; ", "package a.b;\n"), "utf-8")
+    done = compile_and_run(source, tools, tmp_path / "out", 7)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "7", "")
+    source.write_text("class Told {", "utf-8")
+    with pytest.raises(DoesNotCompile, match=r"Told\.java: .*reached end of file"):
+        compile_and_run(source, tools, tmp_path / "out")
