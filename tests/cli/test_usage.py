@@ -79,3 +79,11 @@ def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
     assert done.returncode == 70, done.stderr
     assert done.stderr.startswith("entrycache: an error of entrycache itself, not of the subject; report it: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_subject_is_served_without_loading_what_searches() -> None:
+    code = (
+        "import sys; from entrycache_cli.main import main; main.get_command(None, 'serve');"
+        "sys.exit('hypothesis' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
