@@ -24,7 +24,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Subject, Trouble
+from entrycache_protocol.subject import Played, Trouble, UnderTest
 from entrycache_reference.rules import Rule
 
 
@@ -59,7 +59,7 @@ class Seen(NamedTuple):
         return dict(zip(self.looks, parts, strict=True))
 
 
-def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Difference) -> tuple[Rule, ...]:
+def explain(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
@@ -72,7 +72,7 @@ def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Diff
     return tuple(dict.fromkeys(found))
 
 
-def _seen(subject: Subject, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
+def _seen(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
     """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
     looks = tuple(case.system.blame.looks(subject.declaration, case.steps))
     seen = (_played(subject, case, looks) if looks else None) or _played(subject, case, ())
@@ -84,7 +84,7 @@ def _seen(subject: Subject, case: Case, steps: Sequence[Any], difference: Differ
     return Seen(shown, subject.declaration, (), steps[:end], answers, difference)
 
 
-def _played(subject: Subject, case: Case, looks: tuple[Any, ...]) -> Seen | None:
+def _played(subject: UnderTest, case: Case, looks: tuple[Any, ...]) -> Seen | None:
     """What the subject answers with these looks after every step; None where it does not, or as it should."""
     declaration = subject.declaration
     parts = tuple(part for op in case.steps for part in (op, *looks))
