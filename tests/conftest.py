@@ -16,7 +16,7 @@ import pytest
 
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 TOOLS = ("java", "javac", "mvn", "node", "go")
 """A test may skip for want of one of these, and must name it in its reason."""
@@ -43,11 +43,11 @@ LEFT = pytest.StashKey[int]()
 
 
 @pytest.fixture(scope="session")
-def released_subject() -> Iterator[Callable[[str], Subject]]:
+def released_subject() -> Iterator[Callable[[str], UnderTest]]:
     """The subject that ``pulsar:4.2.4`` names, started when a test first asks for it, for all tests of this process."""
-    started: dict[str, Subject] = {}
+    started: dict[str, UnderTest] = {}
 
-    def subject(name: str) -> Subject:
+    def subject(name: str) -> UnderTest:
         if name not in started:
             try:
                 started[name] = resolve(Choice(name, timeout_seconds=60))

@@ -11,8 +11,8 @@ from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import Failure
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.subject import UnderTest
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.calls import Call
 from entrycache_trace.files import Metadata
@@ -23,11 +23,11 @@ class Recording(NamedTuple):
 
     events: int
     own_rows: bool
-    failure: Failure | None
+    failure: FailingCase | None
     rules: tuple[str, ...]
 
 
-def record(subject: Subject, case: Case, out: Path) -> Recording:
+def record(subject: UnderTest, case: Case, out: Path) -> Recording:
     """Play a case and write its trace into `out`.
 
     Our own fast cache writes its own rows. Beside any other subject the rows are the reference's, every
@@ -56,7 +56,7 @@ def record(subject: Subject, case: Case, out: Path) -> Recording:
     events = AUDITED[case.system.name].write(out, metadata, config_to_json(case.system, case.config), calls)
     if difference is None:
         return Recording(events, own_rows, None, ())
-    failure = Failure(case, steps, difference)
+    failure = FailingCase(case, steps, difference)
     return Recording(events, own_rows, failure, tuple(rule.value for rule in explain(subject, case, steps, difference)))
 
 

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_protocol import verdict
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Skipped, Subject, Trouble
+from entrycache_protocol.subject import Skipped, Trouble, UnderTest
+from entrycache_protocol.verdict import Verdict
 
 
 class Look(NamedTuple):
@@ -22,7 +24,7 @@ class Look(NamedTuple):
     case: Case | None = None
 
 
-def smoke(subject: Subject) -> list[Look]:
+def smoke(subject: UnderTest) -> list[Look]:
     """Play each case that the subject can be asked, and judge it; after one that hangs no more are played."""
     looks: list[Look] = []
     for name, steps in subject.declaration.system.cases.smoke.items():
@@ -32,7 +34,13 @@ def smoke(subject: Subject) -> list[Look]:
     return looks
 
 
-def _look(subject: Subject, name: str, steps: list[dict[str, Any]]) -> Look:
+def verdict_of(looks: list[Look]) -> Verdict:
+    """The verdict of those operations that were judged."""
+    judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
+    return verdict.of(judged[look.verdict] for look in looks if look.verdict in judged)
+
+
+def _look(subject: UnderTest, name: str, steps: list[dict[str, Any]]) -> Look:
     declaration = subject.declaration
     if not {step["op"] for step in steps} <= declaration.ops:
         return Look(name, "not offered")

@@ -15,7 +15,7 @@ from entrycache_cli.main import main
 from entrycache_conformance.java.releases import versions
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
-from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 TOTALS: Final = (0, 1, 7, 100, 10_485_760, 2**53 - 1)
@@ -35,7 +35,7 @@ def numbers(*arguments: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("release", versions("kafka-streams"))
 def test_the_shares_are_those_that_the_release_computes(
-    release: str, released_subject: Callable[[str], Subject]
+    release: str, released_subject: Callable[[str], UnderTest]
 ) -> None:
     steps = tuple(ops.Share(*asked) for asked in GRID)
     released = released_subject(f"kafka-streams:{release}")

@@ -16,7 +16,7 @@ from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from tests.support import ROOT
 from tests.support.jvm.mains import Ended, run_all, run_as_it_is
 
@@ -139,7 +139,7 @@ def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
 
 @pytest.mark.parametrize(("release", "page"), of_a_release(CASES), ids=lambda one: getattr(one, "name", str(one)))
 def test_a_case_differs_where_its_page_says(
-    release: Release, page: Page, released_subject: Callable[[str], Subject]
+    release: Release, page: Page, released_subject: Callable[[str], UnderTest]
 ) -> None:
     case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
     subject = released_subject(release.subject)
@@ -191,7 +191,7 @@ def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_p
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_page_that_names_the_wrong_release_is_seen(
-    family: str, released_subject: Callable[[str], Subject], ended: Callable[[Release], Mapping[Path, Ended]]
+    family: str, released_subject: Callable[[str], UnderTest], ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
     page, path = next((page, path) for page, path in TESTS if page.system.family == family and page in CASES)
     release = release_of(f"{family}:{page.fails_on[0]}")

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.difference import shortened
+from entrycache_conformance.campaign.difference import TRIES
 from entrycache_conformance.campaign.make import make_run
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.shrink import shortest
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_protocol.text import arguments, compact
 
 JOINED: Final = " and "
@@ -34,7 +35,7 @@ class Behaviour(NamedTuple):
 
 
 def behaviours(
-    before: Subject, after: Subject, seed: int, cases: int, notify: Callable[[int, int], None]
+    before: UnderTest, after: UnderTest, seed: int, cases: int, notify: Callable[[int, int], None]
 ) -> list[Behaviour]:
     """What `after` answers otherwise than `before`, each once, by the shortest case that was found.
 
@@ -48,12 +49,17 @@ def behaviours(
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     telling = tuple(declaration.system.cases.telling.items())
     found: dict[str, Behaviour] = {}
+
+    def differs(case: Case) -> Difference | None:
+        return _difference(before, after, case, declaration)
+
     for number in range(cases):
         theme, steps = telling[number % len(telling)]
         case = make_run(declaration, menu, declaration.system.cases.themes[theme], f"{seed}/{number}", steps, None).case
-        cut = shortened(case, lambda shorter: _difference(before, after, shorter, declaration))
-        if cut is not None:
-            one = _named(before, after, *_plain(before, after, *cut, declaration))
+        difference = differs(case)
+        if difference is not None:
+            short = shortest(case, difference, differs, TRIES, forwards=True)
+            one = _named(before, after, *_plain(before, after, *short, declaration))
             known = found.get(one.label)
             met = 1 if known is None else known.met + 1
             shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
@@ -77,7 +83,7 @@ def _both(one: Declaration, other: Declaration) -> Declaration:
     )
 
 
-def _difference(before: Subject, after: Subject, case: Case, declaration: Declaration) -> Difference | None:
+def _difference(before: UnderTest, after: UnderTest, case: Case, declaration: Declaration) -> Difference | None:
     one = before.play([case])[0]
     other = after.play([case])[0]
     if not isinstance(one, Played) or not isinstance(other, Played):
@@ -91,7 +97,7 @@ def _difference(before: Subject, after: Subject, case: Case, declaration: Declar
 
 
 def _plain(
-    before: Subject, after: Subject, case: Case, difference: Difference, declaration: Declaration
+    before: UnderTest, after: UnderTest, case: Case, difference: Difference, declaration: Declaration
 ) -> tuple[Case, Difference]:
     """The case with as many settings at their defaults as it takes."""
     norm = declaration.base_config()
@@ -105,7 +111,7 @@ def _plain(
     return case, difference
 
 
-def _named(before: Subject, after: Subject, case: Case, difference: Difference) -> Behaviour:
+def _named(before: UnderTest, after: UnderTest, case: Case, difference: Difference) -> Behaviour:
     """The difference with a name: that of the variant which explains it, else of the operation."""
     steps = trajectory(case, Coverage())
     norm = judge(case, steps, after.play([case])[0], after.declaration)

@@ -10,7 +10,8 @@ from entrycache_conformance.concurrent.search import SILENT_TRIES, Found, Tally,
 from entrycache_conformance.replay import fit
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.verdict import Verdict
 
 TRIES: Final = 1_000
 """How often a history is played at most; the first failure ends it."""
@@ -25,8 +26,15 @@ class Replayed(NamedTuple):
     tries: int
     unjudged: str = ""
 
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        if self.found is not None:
+            return Verdict.VIOLATES
+        return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
 
-def replay_history(history: History, subject: Subject) -> Replayed:
+
+def replay_history(history: History, subject: UnderTest) -> Replayed:
     """Play a history until it fails, at most a thousand times.
 
     Raises:
@@ -61,8 +69,7 @@ def replay_history(history: History, subject: Subject) -> Replayed:
 
 def history_to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
     """What `replay --json` prints of a history."""
-    verdict = "violates" if replayed.found else "nothing-checked" if replayed.unjudged else "conforms"
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": verdict}
+    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     shown["tries"] = replayed.tries
     if replayed.found is not None:
         shown["rules"] = [rule.value for rule in replayed.found.rules]

@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from entrycache_evidence.forked import each
+from entrycache_evidence.planted import OWN, flips
 from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
 from entrycache_evidence.rulebook.example import write_answers
 from entrycache_evidence.rulebook.example_check import check_examples
@@ -15,12 +17,11 @@ from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
 from entrycache_evidence.under import under
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference import OWN, flips
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_reference.rules import Rule
 
 EXCEPTION: Final = re.compile(
-    r"^\| (?P<rule>[RK]-[A-Z]+-\d+) \| (?P<others>[RK]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
+    r"^\| (?P<rule>[A-Z]-[A-Z]+-\d+) \| (?P<others>[A-Z]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
 )
 EXCEPTIONS_MAX: Final = 10
 
@@ -112,14 +113,17 @@ def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     problems = []
     if len(exceptions) > EXCEPTIONS_MAX:
         problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    for fault in OWN:
-        own = fault.rule.value
-        breaks = _breaks(fault, runs)
-        also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
-        by_law = any(own in rules for rules in breaks)
-        if not by_law and not _fails_a_test(fault, runs):
-            problems.append(Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
-        problems += [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    tried = each(lambda fault: _fault(fault, runs, exceptions), OWN)
+    return problems + [problem for found in tried for problem in found]
+
+
+def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
+    own = fault.rule.value
+    breaks = _breaks(fault, runs)
+    also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
+    problems = [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    if not any(own in rules for rules in breaks) and not _fails_a_test(fault, runs):
+        problems.insert(0, Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
     return problems
 
 
@@ -134,7 +138,7 @@ def _flips(runs: Corpus) -> list[Problem]:
 def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for run in runs.runs:
-        broken = first_break(run, {}, fault.model) if run.system.owns(fault.rule) else ()
+        broken = first_break(run, {}, fault.model) if fault.rule in run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

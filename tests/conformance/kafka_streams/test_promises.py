@@ -13,7 +13,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams import kept_promises as promises
 from entrycache_protocol.case import from_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 SUBJECT = newest("kafka-streams").subject
 WORLDS, LONGEST = 250, 40
@@ -50,7 +50,7 @@ def test_a_broken_promise_that_no_finding_explains_is_a_difference(monkeypatch: 
 
 
 def test_the_protocol_shows_what_the_program_found(
-    record: dict[str, Any], released_subject: Callable[[str], Subject]
+    record: dict[str, Any], released_subject: Callable[[str], UnderTest]
 ) -> None:
     subject = released_subject(SUBJECT)
     found = [

@@ -1,0 +1,123 @@
+"""Runs of `kafka-streams` on which its rules' own checks are tried."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, Final
+
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.arguments import Aim
+from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
+from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
+from entrycache_protocol.declaration import Declaration
+from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
+from entrycache_reference.kafka_streams.config import (
+    DeleteRead,
+    Delivery,
+    FailedFlush,
+    FlushedTombstone,
+    Total,
+    UndeliveredEviction,
+)
+
+SEED: Final = 430
+CASES: Final = 420
+STEPS: Final = 25
+RELEASED_CASES: Final = 120
+LIMITS: Final = (0, 50, 100, 150, 20_000_000)
+
+Run = tuple[Config, tuple[Any, ...]]
+
+OVERTAKEN: Final[Run] = (
+    Config(),
+    (
+        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"))),
+        ops.StorePut("s", "x", "1"),
+        ops.StorePut("s", "y", "1"),
+        ops.StoreFlush("s"),
+    ),
+)
+"""What is done downstream writes and flushes a key that has still to be passed on."""
+
+FAILING_INSIDE: Final[Run] = (
+    Config(),
+    (
+        ops.Put("a", "x", "1", True),
+        ops.Listen("a", (ops.Put("b", "x", "1", True), ops.Flush("b"), ops.Get("a", "x"))),
+        ops.Flush("a"),
+    ),
+)
+"""A step of a listener fails, and others come after it."""
+
+TWO_THAT_PAY: Final[Run] = (
+    Config(),
+    (*(ops.Put(ns, key, "1") for ns in "ab" for key in "xyz"), ops.Resize(4 * 47)),
+)
+"""A limit that is lowered while several namespaces hold entries."""
+
+WRITTEN_AGAIN: Final = (
+    ops.Put("a", "x", None, True),
+    ops.Listen("a", (ops.Put("a", "x", "1"),)),
+    ops.Flush("a"),
+)
+"""A listener writes the key of a tombstone that it is given."""
+
+RELEASED: Final = Variants(
+    UndeliveredEviction.LOST,
+    FailedFlush.CLEAN,
+    Total.RUNNING,
+    FlushedTombstone.ANY_WRITE,
+    Delivery.ONE_BY_ONE,
+    DeleteRead.CACHED,
+)
+"""The readings of kafka-streams 3.9.2 to 4.3.1."""
+
+
+def runs() -> Iterator[Run]:
+    """The same runs every time, under the norm, then under the readings of the releases."""
+    yield from (OVERTAKEN, FAILING_INSIDE, TWO_THAT_PAY)
+    for steps in (OVERTAKEN[1], WRITTEN_AGAIN):
+        yield Config(variants=RELEASED), steps
+    yield from norm_runs()
+    yield from released_runs()
+
+
+def released_runs() -> Iterator[Run]:
+    """Cases as the releases are asked for."""
+    system = SYSTEMS["kafka-streams"]
+    declaration = Declaration(system, frozenset(system.ops), variants=RELEASED)
+    source = random.Random(SEED)
+    for number in range(RELEASED_CASES):
+        level = system.levels[number % len(system.levels)]
+        case = make_case(
+            source.randint,
+            declaration,
+            system.cases.menu(system.ops_up_to(level), level),
+            Coverage(),
+            STEPS,
+            theme=(Theme.NESTED, Theme.REENTRY, Theme.TINY_LIMITS)[number % 3],
+        ).case
+        yield case.config, case.steps
+
+
+def norm_runs() -> Iterator[Run]:
+    """Random runs; limits are lowered with several namespaces too, which a subject is not asked for."""
+    source = random.Random(SEED)
+    for number in range(CASES):
+        traits = TRAITS[list(Theme)[number % len(Theme)]]
+        stores = number % 5 and source.choice(traits.stores)
+        names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")
+        aim = Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
+        config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
+        state = initial(config)
+        events: list[Any] = []
+        weighted = menu(names)
+        for _ in range(STEPS):
+            lowers = number % 7 == 3 and source.random() < 0.2
+            event = ops.Resize(source.choice(LIMITS)) if lowers else aim.op(source.choice(weighted), state)
+            events.append(event)
+            state = step(state, event, config).state
+        yield config, tuple(events)
