@@ -18,7 +18,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.draw import Draw
 from entrycache_protocol.errors import EntrycacheError
 from entrycache_protocol.failure import Difference, FailingCase
-from entrycache_protocol.subject import Failed, Skipped, Subject
+from entrycache_protocol.subject import Failed, Skipped, UnderTest
 
 KEY: Final = b"entrycache"
 STEP_LABEL: Final = 430
@@ -58,7 +58,7 @@ class Hunt:
     """
 
     def __init__(
-        self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Any
+        self, subject: UnderTest, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Any
     ) -> None:
         self.subject = subject
         self._menu = menu
@@ -205,7 +205,7 @@ def _fewer_choices(hunt: Hunt, choices: Sequence[int]) -> tuple[int, ...]:
     return tuple(joined(leave_out(hunt.steps(), fails)))
 
 
-def _shortened(subject: Subject, failure: FailingCase | None) -> FailingCase | None:
+def _shortened(subject: UnderTest, failure: FailingCase | None) -> FailingCase | None:
     """The failure without the steps that it does not need, in case Hypothesis has left some."""
     if failure is None or failure.difference.is_silent:
         return failure
@@ -222,7 +222,7 @@ def _shortened(subject: Subject, failure: FailingCase | None) -> FailingCase | N
     return FailingCase(case, trajectory(case, Coverage()), difference)
 
 
-def shrink_unanswered(subject: Subject, case: Case, failed: Failed) -> FailingCase:
+def shrink_unanswered(subject: UnderTest, case: Case, failed: Failed) -> FailingCase:
     """A shorter case that still gets no answer, by leaving out ever smaller pieces."""
     case, difference = shrink_steps(subject, case, failed)
     return FailingCase(case, trajectory(case, Coverage()), difference)

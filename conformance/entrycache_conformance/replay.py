@@ -14,7 +14,7 @@ from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Skipped, Subject
+from entrycache_protocol.subject import Skipped, UnderTest
 from entrycache_protocol.verdict import Verdict
 
 
@@ -35,7 +35,7 @@ class Replayed(NamedTuple):
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
 
 
-def replay(path: Path, subject: Subject) -> Replayed:
+def replay(path: Path, subject: UnderTest) -> Replayed:
     """Play the case of a file on a subject and judge it.
 
     Raises:
@@ -58,7 +58,7 @@ def replay(path: Path, subject: Subject) -> Replayed:
     return Replayed(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
 
 
-def fit(case: Case | History, subject: Subject) -> None:
+def fit(case: Case | History, subject: UnderTest) -> None:
     """Refuse a case that asks for what the subject does not offer.
 
     Raises:

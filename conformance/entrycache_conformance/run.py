@@ -24,7 +24,7 @@ from entrycache_protocol.case import write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.subject import Subject, Trouble
+from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
 OTHER_SEEDS: Final = 3
@@ -58,7 +58,7 @@ class Part(NamedTuple):
     hung: bool = False
 
 
-def conform(subject: Subject, options: Options, notify: Notify = lambda level, done, wanted: None) -> RunReport:
+def conform(subject: UnderTest, options: Options, notify: Notify = lambda level, done, wanted: None) -> RunReport:
     """Judge a subject at each level.
 
     Raises:
@@ -100,7 +100,7 @@ def conform(subject: Subject, options: Options, notify: Notify = lambda level, d
     )
 
 
-def _judged(subject: Subject, level: str, options: Options, coverage: Coverage, notify: Notify, hung: bool) -> Part:
+def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage, notify: Notify, hung: bool) -> Part:
     """One level, where it can be asked; `hung`: a case of an earlier level never ended."""
     declaration = subject.declaration
     wanted = declaration.system.ops_up_to(level)
@@ -147,7 +147,7 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> None
 
 
 def _search(
-    subject: Subject, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
+    subject: UnderTest, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
 ) -> Search:
     """A search first, then, where asked for, seeded cases for that many seconds."""
     before = coverage.examples
@@ -164,7 +164,7 @@ def _search(
     return found
 
 
-def _behind(subject: Subject, menu: Sequence[str], failure: FailingCase, options: Options) -> FailingCase | None:
+def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, options: Options) -> FailingCase | None:
     """A difference that a step without an answer hides: the level once more without that operation.
 
     Where that finds none that answers, other seeds are tried with all operations: this one may answer wrongly too.
@@ -185,7 +185,7 @@ def _behind(subject: Subject, menu: Sequence[str], failure: FailingCase, options
     return None if behind is not None and hangs(behind) else behind
 
 
-def _written(subject: Subject, failing: FailingCase, folder: Path) -> Failure:
+def _written(subject: UnderTest, failing: FailingCase, folder: Path) -> Failure:
     """A failure with its rules, and the case file that replays it."""
     rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
     return Failure.of(failing, rules, str(write_case(failing.told(rules), folder, rules[0].lower())))

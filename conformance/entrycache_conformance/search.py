@@ -12,7 +12,7 @@ from entrycache_conformance.judge import Coverage, judge
 from entrycache_protocol.draw import even
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference, FailingCase
-from entrycache_protocol.subject import Skipped, Subject
+from entrycache_protocol.subject import Skipped, UnderTest
 
 BATCH: Final = 200
 """Cases that are made before they are played together."""
@@ -36,7 +36,7 @@ class _Recorded(NamedTuple):
 
 
 def search(
-    subject: Subject,
+    subject: UnderTest,
     menu: Sequence[str],
     examples: int,
     seed_: int,
@@ -69,7 +69,7 @@ def search(
 
 
 def bulk(
-    subject: Subject,
+    subject: UnderTest,
     menu: Sequence[str],
     seed_: int,
     coverage: Coverage,
@@ -90,7 +90,7 @@ def bulk(
 
 
 def _first_difference(
-    subject: Subject, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
+    subject: UnderTest, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
 ) -> tuple[_Recorded, Difference] | None:
     """Play and judge recorded cases, up to the first that differs.
 
@@ -125,7 +125,9 @@ def _failure(item: _Recorded, difference: Difference) -> FailingCase:
     return FailingCase(item.made.case, item.made.steps, difference)
 
 
-def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Any) -> _Recorded:
+def _record(
+    source: random.Random, subject: UnderTest, menu: Sequence[str], coverage: Coverage, theme: Any
+) -> _Recorded:
     choices: list[int] = []
     drawn = even(source)
 
@@ -138,7 +140,7 @@ def _record(source: random.Random, subject: Subject, menu: Sequence[str], covera
 
 
 def _shrink_recorded(
-    subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
+    subject: UnderTest, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
 ) -> FailingCase | None:
     """The shortest case that is reached from recorded choices."""
     found = _failure(item, difference)

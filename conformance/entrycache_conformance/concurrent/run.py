@@ -16,7 +16,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import failed_json
 from entrycache_protocol.history import History, write_history
-from entrycache_protocol.subject import Happened, Subject
+from entrycache_protocol.subject import Happened, UnderTest
 from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
 
@@ -38,7 +38,7 @@ class SpoiltUnseen(OurError):
 
 
 def conform_concurrent(
-    subject: Subject, wanted: int, seed: int, folder: Path, notify: Callable[[int, int], None]
+    subject: UnderTest, wanted: int, seed: int, folder: Path, notify: Callable[[int, int], None]
 ) -> Threaded:
     """Judge a subject by its histories.
 
@@ -86,7 +86,7 @@ def _unmet(declaration: Declaration, tally: Tally) -> list[str]:
     return [rule.value for rule in promises.rules if rule not in unasked and not tally.fired[rule]]
 
 
-def see_what_is_spoilt(subject: Subject, ended: tuple[History, Happened] | None) -> None:
+def see_what_is_spoilt(subject: UnderTest, ended: tuple[History, Happened] | None) -> None:
     """Judge an answered history once more with one byte more in its sum at rest, or stop.
 
     Raises:

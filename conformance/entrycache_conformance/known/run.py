@@ -15,7 +15,7 @@ from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import without
 from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.verdict import Verdict
 
 ROUNDS_MAX: Final = 6
@@ -39,7 +39,7 @@ class KnownReport(NamedTuple):
 
 
 def conform_knowing(
-    subject: Subject, options: Options, entries: tuple[Entry, ...], folder: Path, notify: Notify
+    subject: UnderTest, options: Options, entries: tuple[Entry, ...], folder: Path, notify: Notify
 ) -> KnownReport:
     """Replay the entries, then search; past a known failure the search goes on without the operation that failed."""
     run = running(subject)
@@ -130,7 +130,7 @@ def _past_known(report: RunReport, left_out: set[str]) -> RunReport:
     return replace(report, levels=levels, skipped=tuple(skipped))
 
 
-def fix_file(path: Path, subject: Subject, known: KnownReport) -> list[str]:
+def fix_file(path: Path, subject: UnderTest, known: KnownReport) -> list[str]:
     """Rewrite the file so that the same run would find nothing wrong with it; what was done, a line each.
 
     An entry that passes or matches nothing goes, one that differs says what is true now, a new failure is added.
@@ -160,7 +160,7 @@ def fix_file(path: Path, subject: Subject, known: KnownReport) -> list[str]:
     return done
 
 
-def _new(failure: Failure, subject: Subject, run: Running) -> Entry:
+def _new(failure: Failure, subject: UnderTest, run: Running) -> Entry:
     case = Path(failure.case).read_text(encoding="utf-8")
     versions = (run.version or "*",)
     rule, system = failure.rules[0], run.system

@@ -1,0 +1,77 @@
+"""One run as an assertion: what a test of an author asks, and the text that it fails with."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from entrycache_conformance.levels import asked_levels
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.report import Failure, RunReport
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.authored import AuthoredSubject
+from entrycache_protocol.author import Subject
+from entrycache_protocol.case import config_to_json
+from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.text import arguments, compact
+from entrycache_protocol.verdict import Verdict
+
+
+def check(
+    subject: type[Subject], levels: Sequence[str] | None, examples: int, seed: int, failures: Path | None
+) -> None:
+    """Judge a class of an author; see `entrycache_protocol.check`.
+
+    Raises:
+        AssertionError: it breaks a rule, or nothing was checked.
+        EntrycacheError: it is no subject.
+    """
+    found = AuthoredSubject(subject)
+    asked = asked_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
+    with tempfile.TemporaryDirectory() as passing:
+        options = Options(asked, profile_of(examples), seed, 0.0, failures or Path(passing))
+        report = conform(found, options)
+    text = told(found, report, keeps_files=failures is not None)
+    if text:
+        raise AssertionError(text)
+
+
+def profile_of(examples: int) -> Profile:
+    """The least that so many examples must have met: as much as the profile `dev` asks of its 400."""
+    return Profile(examples, max(1, examples // 20), max(1, examples // 80))
+
+
+def told(subject: AuthoredSubject, report: RunReport, keeps_files: bool) -> str:
+    """What is wrong, as text; empty where nothing is."""
+    parts = []
+    for failure in report.failures:
+        if isinstance(failure.found, FailingCase):
+            parts.append(sequence(subject, failure, failure.found))
+        elif failure.schedules is not None:
+            parts.append(failure.schedules.in_words)
+        parts += [f"case file: {failure.case}"] if keeps_files else []
+    unchecked = [name for name, level in report.levels.items() if level.verdict is Verdict.NOTHING_CHECKED]
+    if not parts and unchecked:
+        reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)
+        parts.append(f"nothing was checked of {subject.name} at {', '.join(unchecked)}: {reasons}")
+    return "\n".join(parts)
+
+
+def sequence(subject: AuthoredSubject, failure: Failure, found: FailingCase) -> str:
+    """The shortest sequence, a step a line; the last one with what was expected and got."""
+    case, difference = found.case, found.difference
+    config = config_to_json(case.system, case.config, subject.declaration.sent_keys)
+    names = ", ".join(failure.rules)
+    lines = [f"{subject.name} breaks {names} at step {difference.at}", f"config {compact(config)}"]
+    for at, (op, done) in enumerate(zip(case.steps, found.steps, strict=True)):
+        if at > difference.at:
+            break
+        answer = f" -> {compact(case.system.wire.write_outcome(done.outcome))}" if at < difference.at else ""
+        lines.append(f"step {at}: {type(op).name}  {arguments(op)}{answer}")
+    lines.append(f"  expected {compact(failure.expected)}")
+    lines.append(f"  got      {compact(failure.got)}")
+    if difference.failed is not None:
+        lines.append(subject.traceback(case).rstrip())
+    lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")
+    return "\n".join(line for line in lines if line)
