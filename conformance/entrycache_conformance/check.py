@@ -46,10 +46,7 @@ def told(subject: AuthoredSubject, report: RunReport, keeps_files: bool) -> str:
     """What is wrong, as text; empty where nothing is."""
     parts = []
     for failure in report.failures:
-        if isinstance(failure.found, FailingCase):
-            parts.append(sequence(subject, failure, failure.found))
-        elif failure.schedules is not None:
-            parts.append(failure.schedules.in_words)
+        parts.append(sequence(subject, failure))
         parts += [f"case file: {failure.case}"] if keeps_files else []
     unchecked = [name for name, level in report.levels.items() if level.verdict is Verdict.NOTHING_CHECKED]
     if not parts and unchecked:
@@ -58,20 +55,21 @@ def told(subject: AuthoredSubject, report: RunReport, keeps_files: bool) -> str:
     return "\n".join(parts)
 
 
-def sequence(subject: AuthoredSubject, failure: Failure, found: FailingCase) -> str:
-    """The shortest sequence, a step a line; the last one with what was expected and got."""
-    case, difference = found.case, found.difference
-    config = config_to_json(case.system, case.config, subject.declaration.sent_keys)
-    names = ", ".join(failure.rules)
-    lines = [f"{subject.name} breaks {names} at step {difference.at}", f"config {compact(config)}"]
-    for at, (op, done) in enumerate(zip(case.steps, found.steps, strict=True)):
-        if at > difference.at:
+def sequence(subject: AuthoredSubject, failure: Failure) -> str:
+    """The shortest sequence, a step a line; the last one with what was expected and got. Of threads: what happened."""
+    failing = failure.found
+    if failure.schedules is not None or not isinstance(failing, FailingCase):
+        return "" if failure.schedules is None else failure.schedules.in_words
+    system = failing.case.system
+    config = config_to_json(system, failing.case.config, subject.declaration.sent_keys)
+    lines = [f"{subject.name} breaks {', '.join(failure.rules)} at step {failure.step}", f"config {compact(config)}"]
+    for at, (op, done) in enumerate(zip(failing.case.steps, failing.steps, strict=True)):
+        if at > failure.step:
             break
-        answer = f" -> {compact(case.system.wire.write_outcome(done.outcome))}" if at < difference.at else ""
+        answer = f" -> {compact(system.wire.write_outcome(done.outcome))}" if at < failure.step else ""
         lines.append(f"step {at}: {type(op).name}  {arguments(op)}{answer}")
-    lines.append(f"  expected {compact(failure.expected)}")
-    lines.append(f"  got      {compact(failure.got)}")
-    if difference.failed is not None:
-        lines.append(subject.traceback(case).rstrip())
+    lines += [f"  expected {compact(failure.expected)}", f"  got      {compact(failure.got)}"]
+    if failing.difference.failed is not None:
+        lines.append(subject.traceback(failing.case).rstrip())
     lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")
     return "\n".join(line for line in lines if line)

@@ -9,21 +9,14 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.main import main
 from tests.support import ROOT
+from tests.support.command import run
 
 CASE = ROOT / "tests/conformance/kafka_streams/cases" / "undeliverable-eviction.json"
 
 
-def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
-
-
 def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
-    code, out, _ = _run(capsys, *arguments, "--json")
+    code, out, _ = run(capsys, *arguments, "--json")
     return code, json.loads(out)
 
 
@@ -49,10 +42,10 @@ def test_a_case_says_which_system_the_reference_is_of(capsys: pytest.CaptureFixt
 
 
 def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = _run(capsys, "replay", str(CASE), "expire-at-the-cutoff")
+    code, _, err = run(capsys, "replay", str(CASE), "expire-at-the-cutoff")
     assert code == 2
     assert "does not offer 'kafka-streams'" in err
-    code, _, err = _run(capsys, "conform", "reference", "--system", "pulsar-legacy")
+    code, _, err = run(capsys, "conform", "reference", "--system", "pulsar-legacy")
     assert code == 2
     assert err.count("\n") == 1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.java.releases import versions
+from tests.support.command import run
 
 MISTAKES = [
     ("audit nowhere", 2, "no such folder"),
@@ -35,26 +36,41 @@ MISTAKES = [
 ]
 
 
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize(("line", "code", "said"), MISTAKES, ids=[line for line, _, _ in MISTAKES])
-def test_a_mistake_is_told_in_one_line(line: str, code: int, said: str, tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "entrycache_cli", *line.split()]
+def test_a_mistake_is_told_in_one_line(
+    line: str, code: int, said: str, capsys: pytest.CaptureFixture[str], nowhere: None
+) -> None:
+    ended, out, err = run(capsys, *line.split())
+    assert ended == code, err
+    assert said in err
+    assert err.startswith("entrycache: ")
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_a_mistake_ends_the_process_with_its_code(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "entrycache_cli", "fly"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == code, done.stderr
-    assert said in done.stderr
-    assert done.stderr.startswith("entrycache: ")
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == ["entrycache: No such command 'fly'; see --help"]
 
 
-def test_an_empty_folder_is_nothing_checked(tmp_path: Path) -> None:
+def test_an_empty_folder_is_nothing_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str], nowhere: None) -> None:
     (tmp_path / "trace").mkdir()
-    argv = [sys.executable, "-m", "entrycache_cli", "audit", "trace", "--engine", "local", "--json"]
-    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 2
-    assert set(json.loads(done.stdout)["rules"].values()) == {"nothing-checked"}
+    code, out, _ = run(capsys, "audit", "trace", "--engine", "local", "--json")
+    assert code == 2
+    assert set(json.loads(out)["rules"].values()) == {"nothing-checked"}
 
 
-def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: Path) -> None:
+def test_recording_beside_another_subject_says_that_it_is_no_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from entrycache_faults.catalogue import CASES
 
     case = str(CASES / "evict-one-too-many.json")
@@ -64,9 +80,8 @@ def test_recording_beside_another_subject_says_that_it_is_no_evidence(tmp_path: 
         ("fast", 0, "its own rows"),
     ):
         out = tmp_path / subject
-        argv = [sys.executable, "-m", "entrycache_cli", "trace", "record", subject, "--case", case]
-        done = subprocess.run([*argv, "--out", str(out)], capture_output=True, text=True, cwd=tmp_path, check=False)
-        assert done.returncode == code, done.stderr
+        ended, _, err = run(capsys, "trace", "record", subject, "--case", case, "--out", str(out))
+        assert ended == code, err
         assert source in json.loads((out / "_entrycache.json").read_text())["source"]
 
 
@@ -79,3 +94,11 @@ def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
     assert done.returncode == 70, done.stderr
     assert done.stderr.startswith("entrycache: an error of entrycache itself, not of the subject; report it: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_subject_is_served_without_loading_what_searches() -> None:
+    code = (
+        "import sys; from entrycache_cli.main import main; main.get_command(None, 'serve');"
+        "sys.exit('hypothesis' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

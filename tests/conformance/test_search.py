@@ -31,6 +31,9 @@ SYSTEM = SYSTEMS["pulsar-pip430"]
 MENU = SYSTEM.cases.menu(SYSTEM.ops)
 
 
+SEEDS = pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 5))])
+
+
 def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
     """The reference with some outcomes changed."""
 
@@ -46,7 +49,7 @@ def two_is_one(op: Any, outcome: Any) -> Any:
     return Removed(1, outcome.bytes) if wrong else outcome
 
 
-@pytest.mark.parametrize("seed", range(5))
+@SEEDS
 def test_hypothesis_finds_and_shrinks(seed: int) -> None:
     failure = search(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
     assert failure is not None
@@ -54,7 +57,7 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
     assert failure.difference.got.entries == 1
 
 
-@pytest.mark.parametrize("seed", range(5))
+@SEEDS
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
     failure = bulk(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
     assert failure is not None

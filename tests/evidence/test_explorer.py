@@ -21,6 +21,9 @@ from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
 from entrycache_reference.rules import Rule
 
+LONG = pytest.mark.long
+"""What `entrycache prove` shows too, in the same `make test`, and what takes many seconds here."""
+
 
 @pytest.mark.parametrize(
     ("world", "states", "transitions", "depth"),
@@ -64,6 +67,7 @@ def test_a_depth_bounds_the_world_and_is_told() -> None:
     assert (found.depth, found.closed) == (2, False)
 
 
+@LONG
 def test_the_worlds_fire_every_law() -> None:
     fired = {rule for world in worlds.CI[:-1] for rule in explore(world).fired}
     assert {law.rule for law in LAWS} <= fired
@@ -97,15 +101,15 @@ def test_states_held_for_the_same_behave_the_same(world: World) -> None:
         (Rule.STATE_2, 2),
         (Rule.READ_3, 3),
         (Rule.LIVENESS_1, 3),
-        (Rule.STATE_3, 5),
+        pytest.param(Rule.STATE_3, 5, marks=LONG),
         (Rule.EVICT_8, 4),
         (Rule.REQUEUE_3, 4),
         (Rule.REQUEUE_6, 4),
         (Rule.TRIGGER_2, 1),
         (Rule.TRIGGER_3, 3),
         (Rule.READ_10, 1),
-        (Rule.COUNT_8, 2),
-        (Rule.CURSOR_13, 2),
+        pytest.param(Rule.COUNT_8, 2, marks=LONG),
+        pytest.param(Rule.CURSOR_13, 2, marks=LONG),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )

@@ -33,7 +33,7 @@ def test_equal__hypothesis(data: st.DataObject, steps: int) -> None:
     assert_equal(*make_run(lambda least, greatest: data.draw(st.integers(least, greatest)), steps))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
 def test_equal__thousands_of_short_runs(seed: int) -> None:
     draw = random.Random(seed).randint
     for _ in range(400):
@@ -41,7 +41,7 @@ def test_equal__thousands_of_short_runs(seed: int) -> None:
 
 
 @pytest.mark.usefixtures("tight")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_equal__with_housekeeping_all_the_time(seed: int) -> None:
     draw = random.Random(1_000 + seed).randint
     for _ in range(400):

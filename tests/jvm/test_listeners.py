@@ -10,9 +10,10 @@ import pytest
 from entrycache_conformance.java.releases import Release
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.jvm.listener_table import NOT_ON_THE_PAGE, PAGE, RELEASES, Cells, cells, shown, table
+from tests.support.jvm.params import newest_in_every_run
 
 
-@pytest.fixture(scope="module", params=RELEASES, ids=str)
+@pytest.fixture(scope="module", params=newest_in_every_run(RELEASES), ids=str)
 def release(request: pytest.FixtureRequest) -> Release:
     return cast(Release, request.param)
 

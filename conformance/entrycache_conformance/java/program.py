@@ -6,13 +6,16 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from entrycache_conformance.java.build import Part, built
 from entrycache_conformance.java.classpath import JavaTestClasspath, joined
 from entrycache_conformance.java.driver import driver, jar_of
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import release_of, releases
+
+QUICK: Final = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+"""A compiler of a few files is over before it would have made itself fast."""
 
 
 class DoesNotCompile(Exception):
@@ -53,7 +56,7 @@ def compiled(sources: Sequence[Path], tools: JavaTestClasspath, folder: Path) ->
     Raises:
         DoesNotCompile: they do not.
     """
-    argv: list[str | Path] = [tools.javac, "-proc:none", "-nowarn", "-encoding", "UTF-8", "-cp", tools.classpath]
+    argv = [tools.javac, *QUICK, "-proc:none", "-nowarn", "-encoding", "UTF-8", "-cp", tools.classpath]
     done = subprocess.run([*argv, "-d", folder, *sources], capture_output=True, text=True, check=False)
     if done.returncode:
         raise DoesNotCompile(f"{', '.join(path.name for path in sources)}: {done.stderr}")

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from entrycache_evidence.forked import each
 from entrycache_evidence.planted import OWN, flips
 from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
 from entrycache_evidence.rulebook.example import write_answers
@@ -112,14 +113,17 @@ def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     problems = []
     if len(exceptions) > EXCEPTIONS_MAX:
         problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    for fault in OWN:
-        own = fault.rule.value
-        breaks = _breaks(fault, runs)
-        also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
-        by_law = any(own in rules for rules in breaks)
-        if not by_law and not _fails_a_test(fault, runs):
-            problems.append(Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
-        problems += [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    tried = each(lambda fault: _fault(fault, runs, exceptions), OWN)
+    return problems + [problem for found in tried for problem in found]
+
+
+def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
+    own = fault.rule.value
+    breaks = _breaks(fault, runs)
+    also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
+    problems = [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    if not any(own in rules for rules in breaks) and not _fails_a_test(fault, runs):
+        problems.insert(0, Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
     return problems
 
 

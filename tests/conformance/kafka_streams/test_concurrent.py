@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_cli.main import main
 from entrycache_conformance.concurrent.run import SpoiltUnseen, conform_concurrent, see_what_is_spoilt
 from entrycache_conformance.concurrent.search import Tally, judge, search
 from entrycache_conformance.subjects.reference import reference
@@ -29,6 +28,7 @@ from entrycache_reference.kafka_streams import Config, ops, threads
 from entrycache_reference.kafka_streams.threads.order import TooMany, one_order
 from entrycache_reference.kafka_streams.threads.record import facts_of
 from entrycache_reference.rules import Rule
+from tests.support.command import run
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]
 STEPS_MAX: Final = 10
@@ -209,13 +209,6 @@ def test_events_are_read_in_the_order_of_the_file() -> None:
 def test_events_that_cannot_be_are_a_broken_subject(events: Any, said: str) -> None:
     with pytest.raises(BrokenSubject, match=said):
         answer(*events)
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
 
 
 def test_conform_counts_histories_and_names_the_level(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.verdict import Verdict
+from tests.support.jvm.params import newest_in_every_run
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
 RELEASES: Final = versions("kafka-streams")
@@ -43,7 +44,7 @@ def resolved(release: str) -> Iterator[UnderTest]:
         subject.close()
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=newest_in_every_run(RELEASES))
 def released(request: pytest.FixtureRequest) -> Iterator[UnderTest]:
     with resolved(request.param) as subject:
         yield subject

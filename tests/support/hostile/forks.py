@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from entrycache_cli import main as cli
+from entrycache_cli.commands import conform, replay, smoke  # noqa: F401  # here, and not in each process
 
 
 def begin(job: dict[str, Any]) -> int:

@@ -1,0 +1,32 @@
+"""Work by several processes comes back in order, and with the error of the part that failed."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from entrycache_evidence import forked
+
+
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
+
+
+def test_results_come_in_order_from_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_cores(monkeypatch)
+    unpicklable = [lambda number=number: number for number in range(20)]
+    found = forked.each(lambda item: (item(), os.getpid()), unpicklable)
+    assert [number for number, _ in found] == list(range(20))
+    assert os.getpid() not in {process for _, process in found}
+
+
+def test_one_item_needs_no_process() -> None:
+    assert forked.each(lambda item: os.getpid(), [1]) == [os.getpid()]
+    assert forked.each(lambda item: item, []) == []
+
+
+def test_an_error_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_cores(monkeypatch)
+    with pytest.raises(ZeroDivisionError):
+        forked.each(lambda item: 1 // item, [1, 0, 2])
