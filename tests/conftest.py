@@ -1,16 +1,22 @@
-"""What all tests share: a skip is counted, and in CI a skip whose tool is there is a failure.
+"""What all tests share: one JVM a release, how files are handed out, and skips.
 
-Files are handed to workers whole, the dear ones first; what needs Spark goes to one worker, because there is one
-Spark session a process. Tests marked `long` are left to `make test-all`, and how many they are is printed.
+A skip is counted, and in CI a skip whose tool is there is a failure. Files are handed to workers whole, the dear ones
+first; what needs Spark goes to one worker, because there is one Spark session a process. Tests marked `long` are left
+to `make test-all`, and how many they are is printed.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.subject import UnderTest
 
 TOOLS = ("java", "javac", "mvn", "node", "go")
 """A test may skip for want of one of these, and must name it in its reason."""
@@ -34,6 +40,24 @@ NOT_LONG = "not long"
 """What `make test` asks for."""
 
 LEFT = pytest.StashKey[int]()
+
+
+@pytest.fixture(scope="session")
+def released_subject() -> Iterator[Callable[[str], UnderTest]]:
+    """The subject that ``pulsar:4.2.4`` names, started when a test first asks for it, for all tests of this process."""
+    started: dict[str, UnderTest] = {}
+
+    def subject(name: str) -> UnderTest:
+        if name not in started:
+            try:
+                started[name] = resolve(Choice(name, timeout_seconds=60))
+            except MissingPrerequisite as missing:
+                pytest.skip(str(missing))
+        return started[name]
+
+    yield subject
+    for each in started.values():
+        each.close()
 
 
 def unexcused(reports: list[pytest.TestReport]) -> list[str]:

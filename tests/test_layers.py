@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import house_numbers
-from tests.support.layers import ALLOWED, Import, circles, imports, modules, upward
+from tests.support.layers import ALLOWED, EXCEPTED, Import, circles, imports, modules, upward
 
 KNOWS_TOO_MUCH = """
 from typing import TYPE_CHECKING
@@ -34,6 +34,10 @@ def test_every_package_has_a_place() -> None:
 
 def test_no_import_runs_up(told: list[Import]) -> None:
     assert [str(each) for each in upward(told)] == []
+
+
+def test_what_is_excepted_is_there(told: list[Import]) -> None:
+    assert {each[:2] for each in told} >= EXCEPTED
 
 
 def test_no_modules_import_each_other_in_a_circle(told: list[Import]) -> None:

@@ -10,7 +10,7 @@ from entrycache_bench.result import Result
 HEAD = """# Numbers
 
 Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
-`entrycache bench --released 4.2.4 --streams 4.3.1 --json > docs/numbers.json`.
+`entrycache bench{beside} --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
@@ -34,9 +34,17 @@ def page(result: Result, picture: str) -> str:
         processors=result.processors,
         load="" if result.load is None else f", {result.load:.0f} programs wanting one when it began",
         picture=picture,
+        beside=_beside(result),
     )
     rows = [*map(_row, result.measurements), *cursor_lines(result.cursors, result.released)]
     return head + "\n".join(rows) + "\n" + _streams(result)
+
+
+def _beside(result: Result) -> str:
+    """The options that name the releases which stand beside ours."""
+    of_streams = None if result.streams is None else result.streams.released
+    options = {"--released": result.released, "--streams": of_streams}
+    return "".join(f" {option} {version}" for option, version in options.items() if version is not None)
 
 
 def _streams(result: Result) -> str:

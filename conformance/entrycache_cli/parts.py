@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from entrycache_cli.commands.options import F
+from entrycache_cli.faults.change import Change
+from entrycache_protocol.case import Case
 
 
 class GivenSettings(NamedTuple):
@@ -39,9 +41,26 @@ class SettingsFile(NamedTuple):
     given: Callable[[dict[str, Any]], GivenSettings | None]
 
 
+class FaultsPart(NamedTuple):
+    """What the page of faults tells of a system.
+
+    `groups`: planted faults of our fast cache by what they are about, with the level at which they are looked for;
+    None: the `level_of` their case. `changes` of a released jar, which `changed` tells of.
+    """
+
+    groups: Mapping[str, tuple[Collection[str], str | None]]
+    level_of: Callable[[Case], str]
+    changed: str
+    changes: Mapping[str, Change]
+
+
 class CliParts(NamedTuple):
-    """The commands of one system: its own, those in the group `trace`, and the settings of its brokers."""
+    """The commands of one system: its own, those in the group `trace`, the settings of its brokers, its page of faults.
+
+    A system needs none of them.
+    """
 
     commands: tuple[click.Command, ...] = ()
     trace_commands: tuple[click.Command, ...] = ()
     settings_file: SettingsFile | None = None
+    faults: FaultsPart | None = None

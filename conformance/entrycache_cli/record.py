@@ -12,7 +12,7 @@ from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Failure
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.calls import Call
 from entrycache_trace.files import Metadata
@@ -27,7 +27,7 @@ class Recording(NamedTuple):
     rules: tuple[str, ...]
 
 
-def record(subject: Subject, case: Case, out: Path) -> Recording:
+def record(subject: UnderTest, case: Case, out: Path) -> Recording:
     """Play a case and write its trace into `out`.
 
     Our own fast cache writes its own rows. Beside any other subject the rows are the reference's, every

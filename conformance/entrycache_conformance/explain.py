@@ -24,7 +24,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Subject, Trouble
+from entrycache_protocol.subject import Played, Trouble, UnderTest
 from entrycache_reference.rules import Rule
 
 
@@ -59,7 +59,7 @@ class Seen(NamedTuple):
         return dict(zip(self.looks, parts, strict=True))
 
 
-def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Difference) -> tuple[Rule, ...]:
+def explain(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> tuple[Rule, ...]:
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
@@ -67,12 +67,12 @@ def explain(subject: Subject, case: Case, steps: Sequence[Any], difference: Diff
     if difference.failed is not None:
         return (case.system.blame.leak,)
     seen = _seen(subject, case, steps, difference)
-    broken = _broken(seen)
-    found = sorted(_alike(seen), key=lambda rule: rule not in broken) or broken or [_of_step(seen)]
+    broken, general = _broken(seen)
+    found = sorted(_alike(seen), key=lambda rule: rule not in broken) or broken or general or [_of_step(seen)]
     return tuple(dict.fromkeys(found))
 
 
-def _seen(subject: Subject, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
+def _seen(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
     """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
     looks = tuple(case.system.blame.looks(subject.declaration, case.steps))
     seen = (_played(subject, case, looks) if looks else None) or _played(subject, case, ())
@@ -84,7 +84,7 @@ def _seen(subject: Subject, case: Case, steps: Sequence[Any], difference: Differ
     return Seen(shown, subject.declaration, (), steps[:end], answers, difference)
 
 
-def _played(subject: Subject, case: Case, looks: tuple[Any, ...]) -> Seen | None:
+def _played(subject: UnderTest, case: Case, looks: tuple[Any, ...]) -> Seen | None:
     """What the subject answers with these looks after every step; None where it does not, or as it should."""
     declaration = subject.declaration
     parts = tuple(part for op in case.steps for part in (op, *looks))
@@ -129,8 +129,8 @@ def _answers_alike(fault: Fault, seen: Seen) -> bool:
     return True
 
 
-def _broken(seen: Seen) -> list[Rule]:
-    """The laws that the step at fault breaks with the subject's outcome and state; the telling ones, if any."""
+def _broken(seen: Seen) -> tuple[list[Rule], list[Rule]]:
+    """The laws that the step at fault breaks with the subject's outcome and state: telling ones, and general ones."""
     system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
     try:
@@ -138,8 +138,9 @@ def _broken(seen: Seen) -> list[Rule]:
         excused = system.laws.broken(config, pre, op, right)
         broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
-        return []
-    return [rule for rule in broken if rule not in system.blame.general] or broken
+        return [], []
+    general = system.blame.general
+    return [rule for rule in broken if rule not in general], [rule for rule in broken if rule in general]
 
 
 def _of_step(seen: Seen) -> Rule:

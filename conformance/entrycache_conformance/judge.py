@@ -11,7 +11,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Answer, Failed, Skipped, Subject, Trouble
+from entrycache_protocol.subject import Answer, Failed, Skipped, Trouble, UnderTest
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -30,7 +30,7 @@ class Coverage:
     steps: int = 0
 
 
-def play(subject: Subject, case: Case) -> Answer:
+def play(subject: UnderTest, case: Case) -> Answer:
     """The subject's answer to one case."""
     return subject.play([case])[0]
 

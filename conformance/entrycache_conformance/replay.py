@@ -13,7 +13,7 @@ from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Failure
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Skipped, Subject
+from entrycache_protocol.subject import Skipped, UnderTest
 from entrycache_reference.rules import Rule
 
 
@@ -28,7 +28,7 @@ class Replayed(NamedTuple):
     stale: list[int]
 
 
-def replay(path: Path, subject: Subject) -> Replayed:
+def replay(path: Path, subject: UnderTest) -> Replayed:
     """Play the case of a file on a subject and judge it.
 
     Raises:
@@ -51,7 +51,7 @@ def replay(path: Path, subject: Subject) -> Replayed:
     return Replayed(case, failure, explain(subject, case, steps, difference), None, stale)
 
 
-def fit(case: Case | History, subject: Subject) -> None:
+def fit(case: Case | History, subject: UnderTest) -> None:
     """Refuse a case that asks for what the subject does not offer.
 
     Raises:

@@ -25,7 +25,7 @@ from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import Failure, expected_json, got_json
-from entrycache_protocol.subject import Subject, Trouble
+from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_reference.rules import Rule
 
 OTHER_SEEDS: Final = 3
@@ -61,7 +61,7 @@ Notify = Callable[[str, int, int], None]
 """Told the level, the examples judged so far and the examples wanted."""
 
 
-def conform(subject: Subject, options: Options, notify: Notify = lambda level, done, wanted: None) -> Report:
+def conform(subject: UnderTest, options: Options, notify: Notify = lambda level, done, wanted: None) -> Report:
     """Judge a subject at each level; see `Report`.
 
     Raises:
@@ -138,7 +138,7 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> None
 
 
 def _search(
-    subject: Subject,
+    subject: UnderTest,
     level: str,
     menu: Sequence[str],
     options: Options,
@@ -163,7 +163,7 @@ def _search(
     return found
 
 
-def _behind(subject: Subject, menu: Sequence[str], failure: Failure, options: Options) -> Failure | None:
+def _behind(subject: UnderTest, menu: Sequence[str], failure: Failure, options: Options) -> Failure | None:
     """A difference that a step without an answer hides: the level once more without that operation.
 
     Where that finds none that answers, other seeds are tried with all operations: this one may answer wrongly too.
@@ -184,7 +184,7 @@ def _behind(subject: Subject, menu: Sequence[str], failure: Failure, options: Op
     return None if behind is not None and hangs(behind) else behind
 
 
-def _written(subject: Subject, failure: Failure, folder: Path) -> tuple[Failure, tuple[Rule, ...], Path]:
+def _written(subject: UnderTest, failure: Failure, folder: Path) -> tuple[Failure, tuple[Rule, ...], Path]:
     """A failure with its rules, and the case file that replays it."""
     rules = explain(subject, failure.case, failure.steps, failure.difference)
     difference = failure.difference
@@ -258,7 +258,7 @@ def reachable(
 
 
 def _to_json(
-    subject: Subject,
+    subject: UnderTest,
     levels: dict[str, dict[str, Any]],
     coverage: Coverage,
     failures: list[tuple[Failure, tuple[Rule, ...], Path]],

@@ -19,7 +19,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.draw import Draw
 from entrycache_protocol.errors import BrokenSubject, EntrycacheError
 from entrycache_protocol.failure import Difference, Failure
-from entrycache_protocol.subject import Failed, Skipped, Subject
+from entrycache_protocol.subject import Failed, Skipped, UnderTest
 
 KEY: Final = b"entrycache"
 STEP_LABEL: Final = 430
@@ -64,7 +64,7 @@ class _Hunt:
     """
 
     def __init__(
-        self, subject: Subject, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Any
+        self, subject: UnderTest, menu: Sequence[str], coverage: Coverage, progress: Progress, theme: Any
     ) -> None:
         self.subject = subject
         self._menu = menu
@@ -151,7 +151,7 @@ def _run(hunt: _Hunt, body: Callable[[st.DataObject], None], options: settings, 
 
 
 def search(
-    subject: Subject,
+    subject: UnderTest,
     menu: Sequence[str],
     examples: int,
     seed_: int,
@@ -213,7 +213,7 @@ FEW: Final = 25
 
 
 def bulk(
-    subject: Subject,
+    subject: UnderTest,
     menu: Sequence[str],
     seed_: int,
     coverage: Coverage,
@@ -234,7 +234,7 @@ def bulk(
 
 
 def _first_difference(
-    subject: Subject, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
+    subject: UnderTest, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
 ) -> tuple[_Recorded, Difference] | None:
     """Play and judge recorded cases, up to the first that differs.
 
@@ -269,7 +269,9 @@ def _failure(item: _Recorded, difference: Difference) -> Failure:
     return Failure(item.made.case, item.made.steps, difference)
 
 
-def _record(source: random.Random, subject: Subject, menu: Sequence[str], coverage: Coverage, theme: Any) -> _Recorded:
+def _record(
+    source: random.Random, subject: UnderTest, menu: Sequence[str], coverage: Coverage, theme: Any
+) -> _Recorded:
     choices: list[int] = []
     bits = source.random
 
@@ -282,7 +284,7 @@ def _record(source: random.Random, subject: Subject, menu: Sequence[str], covera
 
 
 def _shrink_recorded(
-    subject: Subject, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
+    subject: UnderTest, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
 ) -> Failure | None:
     """The shortest case that is reached from recorded choices."""
     found = _failure(item, difference)
@@ -338,7 +340,7 @@ def _fewer_choices(hunt: _Hunt, choices: Sequence[int]) -> tuple[int, ...]:
         piece = max(1, piece // 2)
 
 
-def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
+def _shortened(subject: UnderTest, failure: Failure | None) -> Failure | None:
     """The failure without the steps that it does not need, in case Hypothesis has left some."""
     if failure is None or failure.difference.is_silent:
         return failure
@@ -357,7 +359,7 @@ def _shortened(subject: Subject, failure: Failure | None) -> Failure | None:
     return fewer_steps(dataclasses.replace(failure.case, steps=cut), differs, SHORTEN_TRIES) or failure
 
 
-def _shrink_unanswered(subject: Subject, unanswered: _Unanswered) -> Failure:
+def _shrink_unanswered(subject: UnderTest, unanswered: _Unanswered) -> Failure:
     """A shorter case that still gets no answer, by leaving out ever smaller pieces."""
     case, difference = shrink_steps(subject, unanswered.made.case, unanswered.failed)
     return Failure(case, trajectory(case, Coverage()), difference)

@@ -15,7 +15,7 @@ from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Failed, Subject, Trouble
+from entrycache_protocol.subject import Failed, Trouble, UnderTest
 
 TRY_SECONDS: Final = 1.0
 """The time-out of a try; the shortest case is confirmed under the full one."""
@@ -25,7 +25,7 @@ HANGS: Final = 12
 """How many tries may hang."""
 
 
-def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Difference]:
+def shrink_steps(subject: UnderTest, case: Case, failed: Failed) -> tuple[Case, Difference]:
     """The shortest case found that fails in the same way, and the difference at its last step."""
     shortest = case
     if failed.trouble is Trouble.ERRORED and failed.step is not None:
@@ -55,7 +55,7 @@ def shrink_steps(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Di
     return shortest, difference
 
 
-def hurried(subject: Subject, seconds: float) -> contextlib.AbstractContextManager[None]:
+def hurried(subject: UnderTest, seconds: float) -> contextlib.AbstractContextManager[None]:
     """Meanwhile a run that hangs costs at most that long, once."""
     inner = subject
     while isinstance(inner, Validated | Narrowed):
@@ -114,7 +114,7 @@ def smaller_counts(case: Case, fails: Callable[[Case], Found | None]) -> Found |
     return found
 
 
-def _fails(subject: Subject, case: Case, failed: Failed) -> tuple[Case, Failed] | None:
+def _fails(subject: UnderTest, case: Case, failed: Failed) -> tuple[Case, Failed] | None:
     if case.system.cases.unfit(subject.declaration, case.config, case.steps):
         return None
     try:

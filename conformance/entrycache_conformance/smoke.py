@@ -9,7 +9,7 @@ from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Skipped, Subject, Trouble
+from entrycache_protocol.subject import Skipped, Trouble, UnderTest
 
 
 class Look(NamedTuple):
@@ -22,7 +22,7 @@ class Look(NamedTuple):
     case: Case | None = None
 
 
-def smoke(subject: Subject) -> list[Look]:
+def smoke(subject: UnderTest) -> list[Look]:
     """Play each case that the subject can be asked, and judge it; after one that hangs no more are played."""
     looks: list[Look] = []
     for name, steps in subject.declaration.system.cases.smoke.items():
@@ -32,7 +32,7 @@ def smoke(subject: Subject) -> list[Look]:
     return looks
 
 
-def _look(subject: Subject, name: str, steps: list[dict[str, Any]]) -> Look:
+def _look(subject: UnderTest, name: str, steps: list[dict[str, Any]]) -> Look:
     declaration = subject.declaration
     if not {step["op"] for step in steps} <= declaration.ops:
         return Look(name, "not offered")

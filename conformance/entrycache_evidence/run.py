@@ -7,12 +7,15 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from rich.console import Console
 
 from entrycache_evidence.evidence import Evidence, Proof
+from entrycache_evidence.explore import child
+from entrycache_evidence.explore import evidence as explorer
+from entrycache_evidence.systems import SHOWN
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 REASON: Final = "needs the Python package {}: pip install 'entrycache[prove]'"
@@ -51,26 +54,27 @@ def prove(profile: str) -> Proof:
     if len(missing) == len(PACKAGES):
         raise MissingPrerequisite(REASON.format("z3-solver"))
     skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
-    worlds = importlib.import_module("entrycache_evidence.explore.worlds")
-    explorer = importlib.import_module("entrycache_evidence.explore.evidence")
-    child = importlib.import_module("entrycache_evidence.explore.child")
-    with _progress() as told, child.beside(profile) as streams, ThreadPoolExecutor(1) as beside:
-        confirmed = None
-        if "crosshair" not in missing:
+    first, *others = SHOWN
+    with _progress() as told, ExitStack() as opened, ThreadPoolExecutor(1) as beside:
+        # The worlds of the first system are exhausted here, those of each other one in a process of its own.
+        waiting = {name: opened.enter_context(child.beside(name, profile)) for name in others}
+        confirmed = []
+        for name in [shown.contracts for shown in SHOWN.values() if shown.contracts and "crosshair" not in missing]:
             # CrossHair runs in processes of its own, beside the rest.
-            contracts = importlib.import_module("entrycache_evidence.contracts.evidence")
+            contracts = importlib.import_module(name)
             told("contracts")
             planned = contracts.plan(contracts.CI if profile == "ci" else contracts.NIGHTLY)
-            confirmed = beside.submit(contracts.confirm, planned)
+            confirmed.append(beside.submit(contracts.confirm, planned))
         results: list[Result] = []
         if "z3" not in missing:
             told("z3")
             results.append(importlib.import_module("entrycache_evidence.induction.evidence").induct())
-        results.append(explorer.exhaust(worlds.CI if profile == "ci" else worlds.NIGHTLY, told))
-        if confirmed is not None:
+        results.append(explorer.exhaust(SHOWN[first].of(profile), told, SHOWN[first].refute))
+        for each in confirmed:
             told("CrossHair")
-            results.append(confirmed.result())
-        told("kafka-streams")
-        results.append(streams())
-    evidence = [item for found, _ in results for item in found]
+            results.append(each.result())
+        for name, found in waiting.items():
+            told(name)
+            results.append(found())
+    evidence = [item for shown, _ in results for item in shown]
     return Proof(evidence, [line for _, failures in results for line in failures], skipped)

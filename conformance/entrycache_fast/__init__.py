@@ -1,8 +1,8 @@
-"""entrycache_fast: a quick entry cache for message brokers in plain Python.
+"""entrycache_fast: quick caches of message brokers in plain Python.
 
-It keeps the entries of many managed ledgers under one limit of bytes, oldest out first, and extends the stay
-of entries that were read a moment ago or that readers are still expected to ask for. It needs only the
-standard library and imports nothing of the other packages of this project.
+`BrokerCache` keeps the entries of many managed ledgers under one limit of bytes, oldest out first, and extends the
+stay of entries that were read a moment ago or that readers are still expected to ask for: the rules of Pulsar since
+PIP-430. It needs only the standard library.
 
     >>> from entrycache_fast import BrokerCache
     >>> cache = BrokerCache(max_size_bytes=100)
@@ -12,6 +12,9 @@ standard library and imports nothing of the other packages of this project.
     b'hello'
     >>> cache.evict(1)
     Removed(entries=1, size_bytes=60)
+
+The record cache of Kafka Streams is `entrycache_fast.kafka`: `from entrycache_fast.kafka import ThreadCache`. Neither
+imports anything of the other packages of this project. Every argument and call stands in `docs/fast.md`.
 """
 
 from __future__ import annotations

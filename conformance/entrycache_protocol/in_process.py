@@ -86,7 +86,7 @@ class InProcess:
         if instance is None:
             return Skipped(f"{self._name} takes no histories")
         try:
-            return Happened(threads.play(instance, history))
+            return Happened(threads.play(instance, tuple(history.parts())))
         except threads.StepFailed as error:
             return Failed(Trouble.ERRORED, None, str(error))
 

@@ -67,8 +67,8 @@ class Happened(NamedTuple):
 HistoryAnswer = Happened | Skipped | Failed
 
 
-class Subject(Protocol):
-    """An implementation under test."""
+class UnderTest(Protocol):
+    """An implementation under test, as the runner holds it."""
 
     @property
     def declaration(self) -> Declaration:

@@ -60,14 +60,15 @@ class Laws(NamedTuple, Generic[C, S, O]):
     """What holds in every step, and what a run counts.
 
     `check` takes a configuration, a state, an operation, its step and the counts of rules that fired, and tells the
-    rules that are broken; `broken` is the same without counting; `liveness`: the rules that a step breaks which
-    never ends, and one which throws. `rules` are those that runs count; those `of_variants` fire under a variant
-    only, or in cases that no subject is asked. `cells` are the cells of the decision table, `count_cells` counts
-    them in one step.
+    rules that are broken; `broken` is the same without counting; `each` is a law, with its `rule` and what `holds`.
+    `liveness`: the rules that a step breaks which never ends, and one which throws. `rules` are those that runs count;
+    those `of_variants` fire under a variant only, or in cases that no subject is asked. `cells` are the cells of the
+    decision table, `count_cells` counts them in one step.
     """
 
     check: Callable[[C, S, O, Any, dict[Rule, int]], tuple[Rule, ...]]
     broken: Callable[[C, S, O, Any], tuple[Rule, ...]]
+    each: tuple[Any, ...]
     liveness: tuple[Rule, Rule]
     rules: tuple[Rule, ...]
     of_variants: frozenset[Rule]
@@ -120,6 +121,17 @@ class Text(NamedTuple, Generic[S]):
     state: Callable[[S], str]
 
 
+class Planted(NamedTuple):
+    """The planted faults of the reference, each with its `rule`, its `note` and its `model`: one a rule, and others.
+
+    `flips` tells those that are derived from a decision table, where there is one.
+    """
+
+    own: tuple[Any, ...]
+    others: tuple[Any, ...] = ()
+    flips: Callable[[], tuple[Any, ...]] = tuple
+
+
 class Own(NamedTuple):
     """A cache of ours as a subject: what it offers, as a start answer says it, and how an instance is opened.
 
@@ -159,7 +171,8 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """One cache system. Functions take and give the system's own states, operations and outcomes.
 
     `blame` is what explaining a difference asks. `fast` is our fast cache, `faults` are the planted faults of it, by
-    name. `jvm`: its released jars. What is None or empty the system does not have.
+    name; `planted` are those of the reference. `jvm`: its released jars. What is None or empty the system does not
+    have.
     """
 
     name: str
@@ -173,6 +186,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     blame: Blame
     fast: Own | None = None
     faults: Mapping[str, Own] = MappingProxyType({})
+    planted: Planted = Planted(())
     jvm: Family | None = None
     histories: Histories | None = None
 

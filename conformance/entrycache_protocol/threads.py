@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from entrycache_protocol.errors import EntrycacheError
-from entrycache_protocol.history import History
 from entrycache_protocol.subject import Event
 
 SWITCH_SECONDS: Final = 1e-6
@@ -21,8 +20,8 @@ class StepFailed(Exception):
     """A step of a history threw what the protocol does not name; the cause is what it threw."""
 
 
-def play(instance: Callable[[Any], Any], history: History) -> tuple[Event, ...]:
-    """Every step with its outcome, in the order of the file.
+def play(instance: Callable[[Any], Any], parts: Sequence[tuple[int, Sequence[Any]]]) -> tuple[Event, ...]:
+    """Every step of the parts of a history with its outcome, in their order: see `History.parts`.
 
     The threads are daemons: where they wait for one another for ever, whoever waits here can still be ended.
 
@@ -33,7 +32,7 @@ def play(instance: Callable[[Any], Any], history: History) -> tuple[Event, ...]:
     failures: list[StepFailed] = []
     events: dict[int, list[Event]] = {}
 
-    def client(number: int, steps: tuple[Any, ...], begin: Callable[[], object] = lambda: None) -> None:
+    def client(number: int, steps: Sequence[Any], begin: Callable[[], object] = lambda: None) -> None:
         done = events.setdefault(number, [])
         begin()
         for index, op in enumerate(steps):
@@ -50,26 +49,27 @@ def play(instance: Callable[[Any], Any], history: History) -> tuple[Event, ...]:
                 return
             done.append(Event(number, index, start, next(ticks), outcome))
 
-    parts = dict(history.parts())
-    client(-1, parts[-1])
-    together = threading.Barrier(len(history.clients))
+    before, *clients, after = parts
+    client(*before)
+    together = threading.Barrier(len(clients))
     with _eager_switches():
         threads = [
             threading.Thread(target=client, args=(number, steps, together.wait), name=f"client {number}", daemon=True)
-            for number, steps in enumerate(history.clients)
+            for number, steps in clients
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    client(len(history.clients), parts[len(history.clients)])
+    client(*after)
     if failures:
         raise failures[0]
-    return tuple(event for number in parts for event in events[number])
+    return tuple(event for number, _ in parts for event in events[number])
 
 
 def _failed(number: int, index: int, op: Any, error: Exception) -> StepFailed:
-    failed = StepFailed(f"client {number}, step {index} ({type(op).name}): {type(error).__name__}: {error}")
+    name = op["op"] if isinstance(op, dict) else type(op).name
+    failed = StepFailed(f"client {number}, step {index} ({name}): {type(error).__name__}: {error}")
     failed.__cause__ = error
     return failed
 

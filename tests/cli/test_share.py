@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,11 +13,9 @@ from click.testing import CliRunner
 from entrycache_cli.kafka_streams.share import Entry, client_of, share_bytes
 from entrycache_cli.main import main
 from entrycache_conformance.java.releases import versions
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
-from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Played
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 TOTALS: Final = (0, 1, 7, 100, 10_485_760, 2**53 - 1)
@@ -35,16 +34,12 @@ def numbers(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("release", versions("kafka-streams"))
-def test_the_shares_are_those_that_the_release_computes(release: str) -> None:
-    try:
-        released = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
+def test_the_shares_are_those_that_the_release_computes(
+    release: str, released_subject: Callable[[str], UnderTest]
+) -> None:
     steps = tuple(ops.Share(*asked) for asked in GRID)
-    try:
-        answer = released.play([Case(SYSTEMS["kafka-streams"], Config(), steps)])[0]
-    finally:
-        released.close()
+    released = released_subject(f"kafka-streams:{release}")
+    answer = released.play([Case(SYSTEMS["kafka-streams"], Config(), steps)])[0]
     assert isinstance(answer, Played)
     assert [outcome["bytes"] for outcome in answer.outcomes] == [share_bytes(*asked) for asked in GRID]
 

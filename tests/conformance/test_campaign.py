@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,10 @@ from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
 from entrycache_conformance.java.program import program_of
 from entrycache_conformance.java.releases import newest
+from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.resolve import in_process
 from entrycache_conformance.systems.pulsar_pip430.containers import MODULE, Crowd, played
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 
 EXHIBIT = "count-stops-at-zero"
 """A planted fault of the fast cache."""
@@ -38,6 +41,38 @@ def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path)
     assert len(campaign.kept) == 1
     assert campaign.kept[0].path.exists()
     assert len(campaign.kept[0].case.steps) <= 8
+
+
+def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
+    """Six runs are on their way before the first answer is read."""
+    serve = [sys.executable, "-m", "entrycache_cli", "serve", EXHIBIT]
+    found = []
+    for subject in (open_subject(EXHIBIT), Child(serve, timeout_seconds=60, name=EXHIBIT)):
+        try:
+            campaign = run_campaign([subject], plan(tmp_path, 200), lambda cases, steps: None)
+        finally:
+            subject.close()
+        found.append({**campaign.json, "cpu_seconds": 0, "subjects": 0})
+    assert found[0] == found[1]
+    assert found[0]["differences"]
+
+
+@pytest.mark.parametrize(
+    ("program", "seconds", "said"),
+    [
+        ("sys.stdin.readline()", 60, r"told: the process ended \(exit code 0\)"),
+        ("print('yes', flush=True); time.sleep(99)", 60, "answered a line that is not JSON: 'yes'"),
+        ("time.sleep(99)", 0.5, r"told: no answer within the time-out \(0\.5 s\)"),
+    ],
+)
+def test_a_child_that_does_not_answer_ends_a_campaign(program: str, seconds: float, said: str) -> None:
+    start = json.dumps(in_process("fast").start_answer)
+    source = f"import sys, time; sys.stdin.readline(); print({start!r}, flush=True); {program}"
+    child = Child([sys.executable, "-c", source], timeout_seconds=60, name="told")
+    with child.hurried(seconds), pytest.raises(BrokenSubject, match=said):
+        child.send("{}\n")
+        child.receive()
+    child.close()
 
 
 def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:

@@ -51,7 +51,7 @@ STILL: Final = (
 """Names that still hold such a word. This list only gets shorter."""
 
 
-ALIKE: Final = frozenset({("java_test", "java_text"), ("world", "worlds")})
+ALIKE: Final = frozenset({("world", "worlds")})
 """Modules of one folder whose names differ by a letter, still."""
 
 

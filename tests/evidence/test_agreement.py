@@ -4,12 +4,15 @@ import dataclasses
 
 import pytest
 
-from entrycache_evidence.rulebook import agreement, corpus, kafka, registry
-from entrycache_evidence.rulebook.scenario import A, at, play
+from entrycache_conformance.systems import system_named
+from entrycache_evidence.kafka_streams import runs as kafka
+from entrycache_evidence.planted import FAULT_OF, flips
+from entrycache_evidence.pulsar_pip430.scenario import A, at, play
+from entrycache_evidence.rulebook import agreement, corpus, registry
+from entrycache_evidence.rulebook.heard import listening
 from entrycache_evidence.under import under
 from entrycache_faults.model import Model
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference import FAULT_OF, flips
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule
@@ -64,7 +67,7 @@ def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
     broken = FAULT_OF[Rule.INSERT_1]
 
     def planted(run, fired):
-        return corpus.first_break(run, fired, broken.model if run.system.owns(broken.rule) else None)
+        return corpus.first_break(run, fired, broken.model if broken.rule in run.system.laws.rules else None)
 
     monkeypatch.setattr(agreement, "first_break", planted)
     found = agreement._fires(runs)
@@ -102,9 +105,9 @@ def test_a_step_that_throws_is_a_break():
         raise ZeroDivisionError
 
     throwing = Model(PACKAGE, {"lookup.marked": throw})
-    with corpus.listening() as heard, under(throwing), pytest.raises(ZeroDivisionError):
+    with listening() as heard, under(throwing), pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
-    assert corpus.first_break(corpus.Run(corpus.PULSAR, *heard[0]), {}, throwing) == (Rule.LIVENESS_2,)
+    assert corpus.first_break(corpus.Run(system_named(heard[0][0]), *heard[0][1:]), {}, throwing) == (Rule.LIVENESS_2,)
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):

@@ -12,8 +12,8 @@ from tests.support import ROOT
 
 pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool")
 
-from entrycache_evidence.contracts import decide, evidence, inputs
-from entrycache_evidence.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
+from entrycache_evidence.pulsar_pip430.contracts import decide, evidence, inputs
+from entrycache_evidence.pulsar_pip430.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
 
 DECIDE = CI[0]
 

@@ -89,8 +89,8 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_without_one_package_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "crosshair")
-    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: ([], []))
-    monkeypatch.setattr(child, "beside", lambda profile: nullcontext(lambda: ([], [])))
+    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told, refute: ([], []))
+    monkeypatch.setattr(child, "beside", lambda system, profile: nullcontext(lambda: ([], [])))
     found = prove("ci")
     assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]
     assert {item.grade for item in found.evidence} == {"proved"}
@@ -101,18 +101,18 @@ def test_what_another_process_finds_comes_back(
 ) -> None:
     found = proof((Rule.K_GET_1, "exhausted")).evidence
     monkeypatch.setattr(child, "NICE", 0)
-    monkeypatch.setattr(child, "exhaust_streams", lambda profile: (found, [f"profile {profile}"]))
-    child.main("ci")
+    monkeypatch.setattr(child, "exhaust_system", lambda system, profile: (found, [f"{system}, profile {profile}"]))
+    child.main("kafka-streams", "ci")
     said = capsys.readouterr().out
     monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", f"print({said!r})"))
-    with child.beside("ci") as result:
-        assert result() == (found, ["profile ci"])
+    with child.beside("kafka-streams", "ci") as result:
+        assert result() == (found, ["kafka-streams, profile ci"])
 
 
 @pytest.mark.parametrize("code", ["raise MemoryError('no room')", "import os; os.kill(os.getpid(), 9)"])
 def test_a_process_that_ends_early_is_a_failure(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", code))
-    with child.beside("ci") as result:
+    with child.beside("kafka-streams", "ci") as result:
         evidence, failures = result()
     assert evidence == []
     assert failures[0].startswith("the worlds of kafka-streams: their process ended early: ")
@@ -120,7 +120,7 @@ def test_a_process_that_ends_early_is_a_failure(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
-    with child.beside("ci"):
+    with child.beside("kafka-streams", "ci"):
         pass
 
 

@@ -16,7 +16,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.example import examples
 from entrycache_protocol.case import Case, variants_to_json
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Answer, Subject
+from entrycache_protocol.subject import Answer, UnderTest
 from entrycache_reference.rules import Rule
 
 CASES: Final = {shown.rule: shown.asked for shown in examples() if isinstance(shown.asked, Case)}
@@ -31,11 +31,11 @@ def norm_cases(system: str) -> dict[Rule, Case]:
     return {rule: case for rule, case in CASES.items() if case.system.name == system and rule not in OF_VARIANTS}
 
 
-def difference(subject: Subject, case: Case, answer: Answer) -> Difference | None:
+def difference(subject: UnderTest, case: Case, answer: Answer) -> Difference | None:
     return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
 
 
-def fast(system: str) -> Subject:
+def fast(system: str) -> UnderTest:
     subject = in_process("fast", system)
     assert subject is not None
     return subject

@@ -9,12 +9,13 @@ from dataclasses import replace
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.explore import later_worlds, worlds
-from entrycache_evidence.explore.bounded import Bounded
-from entrycache_evidence.explore.evidence import exhaust, refute
+from entrycache_evidence.explore.evidence import exhaust
 from entrycache_evidence.explore.search import breaks, explore
-from entrycache_evidence.explore.world import Canon, Events, World
-from entrycache_faults.reference import FAULT_OF
+from entrycache_evidence.planted import FAULT_OF
+from entrycache_evidence.pulsar_pip430.worlds import later as later_worlds
+from entrycache_evidence.pulsar_pip430.worlds import small as worlds
+from entrycache_evidence.pulsar_pip430.worlds.bounded import Bounded
+from entrycache_evidence.pulsar_pip430.worlds.world import Canon, Events, World
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
@@ -113,7 +114,7 @@ def test_states_held_for_the_same_behave_the_same(world: World) -> None:
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
-    found = refute(FAULT_OF[rule], worlds.CI)
+    found = worlds.refute(FAULT_OF[rule], worlds.CI)
     assert found is not None
     case = found.counterexample.case
     assert len(case.steps) == steps
@@ -125,7 +126,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = exhaust((worlds.ACCESS_OFF,), lambda _: None, FAULT_OF[Rule.EVICT_8].model)
+    evidence, failures = exhaust((worlds.ACCESS_OFF,), lambda _: None, worlds.refute, FAULT_OF[Rule.EVICT_8].model)
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the world 'access extends nothing'")

@@ -7,13 +7,14 @@ import pytest
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_evidence.induction import lemma as lemmas  # noqa: E402
-from entrycache_evidence.induction import sums, table  # noqa: E402
 from entrycache_evidence.induction.evidence import LEMMAS, induct  # noqa: E402
 from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, problems, refuted, unsatisfiable  # noqa: E402
 from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
-from entrycache_evidence.induction.take import Take  # noqa: E402
+from entrycache_evidence.kafka_streams.induction import sums  # noqa: E402
+from entrycache_evidence.planted import FAULT_OF  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction import table  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.take import Take  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
-from entrycache_faults.reference import FAULT_OF  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
 
@@ -44,7 +45,7 @@ def test_a_changed_table_gives_a_counterexample() -> None:
 
 def test_a_fault_that_changes_nothing_is_not_refuted() -> None:
     within = next(lemma for lemma in LEMMAS if lemma.rule is Rule.REQUEUE_6)
-    harmless = within._replace(fault=Planted("nothing", DECISION, table.PULSAR))
+    harmless = within._replace(fault=Planted("nothing", table.PULSAR))
     assert not refuted(harmless)
     assert problems(harmless) == ["R-REQUEUE-6: the planted error is not refuted: nothing"]
 

@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.explore import cache_worlds, released_worlds, store_worlds
 from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore import kafka_worlds as stream_worlds
-from entrycache_evidence.explore.evidence import exhaust, refute
-from entrycache_evidence.explore.kafka import Relative, Streams
+from entrycache_evidence.explore import refute as refuting
+from entrycache_evidence.explore.evidence import exhaust
 from entrycache_evidence.explore.search import after, breaks, explore
-from entrycache_faults.reference import FAULT_OF
+from entrycache_evidence.kafka_streams.worlds import caches as cache_worlds
+from entrycache_evidence.kafka_streams.worlds import released as released_worlds
+from entrycache_evidence.kafka_streams.worlds import small as kafka_worlds
+from entrycache_evidence.kafka_streams.worlds import stores as store_worlds
+from entrycache_evidence.kafka_streams.worlds.world import Relative, World
+from entrycache_evidence.planted import FAULT_OF
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference.kafka_streams import initial, ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken, check
@@ -35,9 +38,9 @@ SYSTEM = SYSTEMS["kafka-streams"]
         (store_worlds.STORE, 686, 14406, 7),
         (released_worlds.LOST, 1045, 29260, 6),
     ],
-    ids=lambda value: value.name if isinstance(value, Streams) else "",
+    ids=lambda value: value.name if isinstance(value, World) else "",
 )
-def test_a_world_closes_with_exactly_these_counts(world: Streams, states: int, transitions: int, depth: int) -> None:
+def test_a_world_closes_with_exactly_these_counts(world: World, states: int, transitions: int, depth: int) -> None:
     found = explore(world)
     assert found.counterexample is None
     assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
@@ -45,7 +48,7 @@ def test_a_world_closes_with_exactly_these_counts(world: Streams, states: int, t
 
 def test_the_worlds_fire_every_law() -> None:
     fired = {
-        rule for world in stream_worlds.FAULTS for rule in explore(replace(world, depth=4 if world.depth else 3)).fired
+        rule for world in kafka_worlds.FAULTS for rule in explore(replace(world, depth=4 if world.depth else 3)).fired
     }
     assert {law.rule for law in LAWS} <= fired
 
@@ -97,16 +100,16 @@ def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
 
 
 WORLDS = pytest.mark.parametrize(
-    "world", [*stream_worlds.CI, cache_worlds.VAST], ids=lambda world: world.name.replace(" ", "-")
+    "world", [*kafka_worlds.CI, cache_worlds.VAST], ids=lambda world: world.name.replace(" ", "-")
 )
 
 
 @WORLDS
-def test_states_held_for_the_same_behave_the_same(world: Streams) -> None:
+def test_states_held_for_the_same_behave_the_same(world: World) -> None:
     """A run from the first state and one that is renewed after each step keep equal keys, answers and verdicts."""
     config, canon, chance = world.config, Relative(world), random.Random(7)
     for _ in range(25):
-        real = after(SYSTEM, config, world.start)
+        real = after(SYSTEM.model, config, world.start)
         other = renewed(real, chance)
         for _ in range(20):
             event = chance.choice(world.events)
@@ -159,11 +162,11 @@ def tallied(state: State) -> State:
 
 
 @WORLDS
-def test_nobody_asks_for_the_value_of_a_counter(world: Streams) -> None:
+def test_nobody_asks_for_the_value_of_a_counter(world: World) -> None:
     """So what was shown for one state holds for all that differ from it in their counters only."""
     config, canon, chance = world.config, Relative(world), random.Random(8)
     for _ in range(25):
-        state = tallied(after(SYSTEM, config, world.start))
+        state = tallied(after(SYSTEM.model, config, world.start))
         for _ in range(20):
             event = chance.choice(world.events)
             done = step(state, event, config)
@@ -181,7 +184,7 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
         ops.Clear("a"),
     )
     assert set(steps) <= set(world.events)
-    state = after(SYSTEM, world.config, steps)
+    state = after(SYSTEM.model, world.config, steps)
     done = step(state, ops.Resize(0), world.config)
     assert isinstance(done.outcome.answer, Unanswered)
     canon = Relative(world)
@@ -210,8 +213,8 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
-def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: Streams, steps: int) -> None:
-    found = refute(FAULT_OF[rule], (world,))
+def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps: int) -> None:
+    found = kafka_worlds.refute(FAULT_OF[rule], (world,))
     assert found is not None
     assert found.world is world
     case = found.counterexample.case
@@ -223,7 +226,9 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: Streams, step
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = exhaust((store_worlds.STORE,), lambda _: None, FAULT_OF[Rule.K_STORE_8].model)
+    evidence, failures = exhaust(
+        (store_worlds.STORE,), lambda _: None, kafka_worlds.refute, FAULT_OF[Rule.K_STORE_8].model
+    )
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
@@ -234,16 +239,16 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
     harmless = replace(FAULT_OF[Rule.K_SHARE_1], replaced={})
     own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
     monkeypatch.setattr(explorer, "FAULT_OF", own)
-    monkeypatch.setattr(explorer, "DEEPEST", 1)
-    monkeypatch.setattr(stream_worlds, "FAULTS", (world,))
-    evidence, failures = exhaust((world,), lambda _: None)
+    monkeypatch.setattr(refuting, "DEEPEST", 1)
+    monkeypatch.setattr(kafka_worlds, "FAULTS", (world,))
+    evidence, failures = exhaust((world,), lambda _: None, kafka_worlds.refute)
     assert [item.rule for item in evidence] == [Rule.K_GET_3]
     assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]
 
 
 def test_each_profile_has_worlds_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told: worlds)
-    asked: list[Any] = [explorer.exhaust_streams(name) for name in ("ci", "nightly")]
-    assert asked == [stream_worlds.CI, stream_worlds.NIGHTLY]
-    assert len({world.name for world in stream_worlds.NIGHTLY}) == len(stream_worlds.NIGHTLY)
-    assert initial(stream_worlds.CI[0].config).spaces == {}
+    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told, refute: worlds)
+    asked: list[Any] = [explorer.exhaust_system("kafka-streams", name) for name in ("ci", "nightly")]
+    assert asked == [kafka_worlds.CI, kafka_worlds.NIGHTLY]
+    assert len({world.name for world in kafka_worlds.NIGHTLY}) == len(kafka_worlds.NIGHTLY)
+    assert initial(kafka_worlds.CI[0].config).spaces == {}

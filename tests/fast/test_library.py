@@ -37,7 +37,7 @@ def test_the_example_of_the_package_is_true() -> None:
 
 
 def test_it_knows_nothing_of_the_other_packages() -> None:
-    for path in Path(entrycache_fast.__path__[0]).glob("*.py"):
+    for path in Path(entrycache_fast.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [item.name for item in node.names]

@@ -135,7 +135,7 @@ def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
-    subject = toured("pulsar" if name in faults.PULSAR_JARS else "kafka-streams").subject
+    subject = toured(faults.CHANGES[name].subject.partition(":")[0]).subject
     codes, texts = [], []
     for classpath in (str(jar), None):
         tools = java_test_classpath(subject, classpath)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -13,16 +13,17 @@ import pytest
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import Release, every_release, release_of, versions
 from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from tests.support import ROOT
-from tests.support.jvm.findings import Ended, has_threads, run_all, run_as_it_is
+from tests.support.jvm.mains import Ended, run_all, run_as_it_is
 
 FINDINGS: Final = ROOT / "docs" / "findings"
 FAILED: Final = 1
+THREADS: Final = re.compile(r"\b(Thread|Executors?|Timer|CompletableFuture)\b")
+"""Java tests with threads of their own leave some behind, and get a JVM of their own."""
 
 
 class System(NamedTuple):
@@ -76,27 +77,13 @@ def tests_of(release: Release) -> list[tuple[Page, Path]]:
     return [(page, path) for page, path in TESTS if page.system.family == release.family.name]
 
 
+def has_threads(path: Path) -> bool:
+    return THREADS.search(path.read_text("utf-8")) is not None
+
+
 def of_a_release(pages: tuple[Page, ...]) -> list[tuple[Release, Page]]:
     """Each page beside each release of its system, release by release."""
     return [(release, page) for release in RELEASES for page in pages if page.system.family == release.family.name]
-
-
-@pytest.fixture(scope="module")
-def subjects() -> Iterator[Callable[[Release], Subject]]:
-    """Starts a subject when it is first asked for."""
-    started: dict[Release, Subject] = {}
-
-    def subject(release: Release) -> Subject:
-        if release not in started:
-            try:
-                started[release] = resolve(Choice(release.subject))
-            except MissingPrerequisite as missing:
-                pytest.skip(str(missing))
-        return started[release]
-
-    yield subject
-    for each in started.values():
-        each.close()
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +92,10 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mappi
 
     @cache
     def ended_on(release: Release) -> Mapping[Path, Ended]:
+        together = [path for _, path in tests_of(release) if not has_threads(path)]
+        alone = [path for _, path in tests_of(release) if has_threads(path)]
         try:
-            return run_all([path for _, path in tests_of(release)], release, tmp_path_factory.mktemp("findings"))
+            return run_all(together, alone, release, tmp_path_factory.mktemp("findings"))
         except MissingPrerequisite as missing:
             pytest.skip(str(missing))
 
@@ -115,7 +104,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mappi
 
 def expect_as_the_page_says(page: Page, release: Release, done: Ended) -> None:
     if page.fails(release):
-        assert done.returncode == FAILED, done.stderr
+        assert done.returncode == FAILED
         assert "conforms" not in done.stdout
         assert len(done.stdout.splitlines()) == 1
     else:
@@ -150,10 +139,10 @@ def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
 
 @pytest.mark.parametrize(("release", "page"), of_a_release(CASES), ids=lambda one: getattr(one, "name", str(one)))
 def test_a_case_differs_where_its_page_says(
-    release: Release, page: Page, subjects: Callable[[Release], Subject]
+    release: Release, page: Page, released_subject: Callable[[str], UnderTest]
 ) -> None:
     case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
-    subject = subjects(release)
+    subject = released_subject(release.subject)
     difference = judge(case, trajectory(case, Coverage()), subject.play([case])[0], subject.declaration)
     if not page.fails(release):
         assert difference is None
@@ -185,12 +174,24 @@ def test_a_java_test_alone_ends_as_it_does_beside_others(
     together = [path for _, path in tests_of(release) if not has_threads(path)]
     for code in (0, FAILED):
         path = next(path for path in together if ended(release)[path].returncode == code)
-        assert run_as_it_is(path, release, tmp_path)[:2] == ended(release)[path][:2]
+        assert run_as_it_is(path, release, tmp_path) == ended(release)[path]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_path: Path) -> None:
+    """Each in a JVM of its own, as it stands."""
+    try:
+        ended = run_all((), [path for _, path in tests_of(release)], release, tmp_path)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    for page, path in tests_of(release):
+        expect_as_the_page_says(page, release, ended[path])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_page_that_names_the_wrong_release_is_seen(
-    family: str, subjects: Callable[[Release], Subject], ended: Callable[[Release], Mapping[Path, Ended]]
+    family: str, released_subject: Callable[[str], UnderTest], ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
     page, path = next((page, path) for page, path in TESTS if page.system.family == family and page in CASES)
     release = release_of(f"{family}:{page.fails_on[0]}")
@@ -198,4 +199,4 @@ def test_a_page_that_names_the_wrong_release_is_seen(
     with pytest.raises(AssertionError):
         expect_as_the_page_says(wrong, release, ended(release)[path])
     with pytest.raises(AssertionError):
-        test_a_case_differs_where_its_page_says(release, wrong, subjects)
+        test_a_case_differs_where_its_page_says(release, wrong, released_subject)

@@ -23,6 +23,7 @@ def released() -> list[str]:
 
 @pytest.fixture(scope="session")
 def changed_jars(released: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from entrycache_cli.faults.jars import write_changed_jars
+    from entrycache_cli.faults.change import write_changed_jars
+    from entrycache_cli.pulsar_pip430.changed_jars import CHANGES
 
-    return write_changed_jars(tmp_path_factory.mktemp("changed"))
+    return write_changed_jars(tmp_path_factory.mktemp("changed"), CHANGES)

@@ -61,7 +61,8 @@ def test_a_new_clock_site_stops_the_driver(released: list[str], tmp_path: Path) 
 
 
 def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str], tmp_path: Path) -> None:
-    from entrycache_cli.faults.jars import NO_CLOCK_CALL, write_changed_jar
+    from entrycache_cli.faults.change import write_changed_jar
+    from entrycache_cli.pulsar_pip430.changed_jars import NO_CLOCK_CALL
 
     jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
     command = released_command(SUBJECT, str(jar))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_conformance.java.classpath import java_test_classpath
-from entrycache_conformance.java.program import Program, compiled
-from entrycache_conformance.java.releases import releases
+from entrycache_conformance.java.releases import Release, releases
 from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.systems import SYSTEMS
@@ -20,13 +17,9 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import ops
 from tests.support import ROOT
 from tests.support.jvm.cases_kafka import CASES
-from tests.support.jvm.params import newest_in_every_run
+from tests.support.jvm.mains import Ended, run_all, run_as_it_is
 
-PACKAGE: Final = "org.apache.kafka.streams.state.internals"
 FINDINGS: Final = sorted((ROOT / "docs" / "findings").glob("kafka-*/case.json"))
-QUICK: Final = ("-XX:TieredStopAtLevel=1",)
-"""A case is over before a second compiler pays."""
-
 NEVER_ENDS: Final = "kafka-resize-never-ends"
 """Its test says so after a minute; not waited for here."""
 
@@ -51,20 +44,27 @@ TEXTS: Final = {
 NAMES: Final = dict(zip((*SHOWN, *FAILING), TEXTS, strict=True))
 
 
-@pytest.fixture(scope="module", params=newest_in_every_run(releases("kafka-streams")), ids=str)
-def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Program:
+class OnRelease(NamedTuple):
+    """How the file of each case ended on a release; the files themselves."""
+
+    release: Release
+    sources: dict[str, Path]
+    ended: dict[Path, Ended]
+
+    def of(self, name: str) -> Ended:
+        return self.ended[self.sources[name]]
+
+
+@pytest.fixture(scope="module", params=releases("kafka-streams"), ids=str)
+def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OnRelease:
+    folder = tmp_path_factory.mktemp("kafka")
+    sources = {name: folder / f"{class_name}.java" for name, class_name in NAMES.items()}
+    for path in sources.values():
+        path.write_text(TEXTS[path.stem], "utf-8")
     try:
-        tools = java_test_classpath(request.param.subject)
+        return OnRelease(request.param, sources, run_all(list(sources.values()), (), request.param, folder))
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    folder = tmp_path_factory.mktemp("streams")
-    for name, text in TEXTS.items():
-        (folder / f"{name}.java").write_text(text, "utf-8")
-    return compiled([folder / f"{name}.java" for name in TEXTS], tools, folder / "out")
-
-
-def _run(name: str, program: Program) -> subprocess.CompletedProcess[str]:
-    return program.run(f"{PACKAGE}.{NAMES[name]}", options=QUICK, timeout_seconds=120)
 
 
 def test_every_op_is_shown() -> None:
@@ -73,18 +73,22 @@ def test_every_op_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_release_passes_what_it_conforms_to(name: str, program: Program) -> None:
-    done = _run(name, program)
-    assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr
+def test_a_release_passes_what_it_conforms_to(name: str, told: OnRelease) -> None:
+    assert told.of(name) == (0, "conforms\n")
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_release_fails_where_the_case_of_a_finding_does(name: str, program: Program) -> None:
-    done = _run(name, program)
+def test_a_release_fails_where_the_case_of_a_finding_does(name: str, told: OnRelease) -> None:
+    code, printed = told.of(name)
     last = len(read_case(Path(FINDINGS[0].parents[1], name, "case.json"), SYSTEMS).got) - 1
-    assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith(f"step {last}: ")
-    assert len(done.stdout.splitlines()) == len(("step", "expected", "got"))
+    assert code == 1
+    assert printed.startswith(f"step {last}: ")
+    assert len(printed.splitlines()) == len(("step", "expected", "got"))
+
+
+@pytest.mark.parametrize("name", [next(iter(SHOWN)), next(iter(FAILING))])
+def test_a_file_alone_ends_as_it_does_beside_others(name: str, told: OnRelease, tmp_path: Path) -> None:
+    assert run_as_it_is(told.sources[name], told.release, tmp_path) == told.of(name)
 
 
 def test_what_has_no_java_test_is_refused() -> None:

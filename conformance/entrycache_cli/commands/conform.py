@@ -16,17 +16,17 @@ from entrycache_cli.commands.known import known_options
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
 from entrycache_cli.report.terminal import console, failure_table, summary
-from entrycache_conformance.concurrent.level import LEVEL, offers
+from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import said
 from entrycache_conformance.concurrent.table import history_table
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
+from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Notify, Options, Report, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.validate import Validated
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.wire import cut, printable
 
 Result = TypeVar("Result")
@@ -83,7 +83,7 @@ def command(
     try:
         normal = unmasked(found, unmask) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
-        options = Options(_asked_levels(found, levels), PROFILES[profile], seed, bulk, failures)
+        options = Options(asked_levels(found.declaration, levels), PROFILES[profile], seed, bulk, failures)
         if known is None:
             report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))
         else:
@@ -112,30 +112,7 @@ def command(
     return code
 
 
-def _asked_levels(subject: Subject, levels: tuple[str, ...]) -> tuple[str, ...]:
-    """The levels of --level in the order of the system."""
-    known = _levels(subject)
-    unknown = [level for level in levels if level not in known]
-    if unknown:
-        raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
-    return tuple(level for level in known if level in levels) if levels else _default_levels(subject)
-
-
-def _default_levels(subject: Subject) -> tuple[str, ...]:
-    """All levels with a declared operation of their own; where there is none, all levels, to say so."""
-    declaration = subject.declaration
-    system = declaration.system
-    levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
-    return (*levels, LEVEL) if offers(declaration) else levels
-
-
-def _levels(subject: Subject) -> tuple[str, ...]:
-    """Every level of the subject's system."""
-    system = subject.declaration.system
-    return (*system.levels, LEVEL) if system.histories is not None else system.levels
-
-
-def _with_progress(subject: Subject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
+def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:
     """What a run answers that tells how far it is."""
     out = console(stderr=True)
     if quiet or not out.is_terminal:

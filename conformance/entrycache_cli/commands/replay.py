@@ -31,7 +31,7 @@ from entrycache_protocol.case import read_case, to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import expected_json, got_json
 from entrycache_protocol.history import History, read_file
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.text import compact
 
 
@@ -74,7 +74,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     return 1 if replayed.failure is not None else 0
 
 
-def _replay_history(file: Path, history: History, subject: Subject, as_json: bool) -> int:
+def _replay_history(file: Path, history: History, subject: UnderTest, as_json: bool) -> int:
     """Play a history again and again, and show what it breaks."""
     try:
         replayed = replay_history(history, subject)

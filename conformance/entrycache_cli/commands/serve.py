@@ -13,7 +13,8 @@ from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import in_process, names
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.serve import serve
+from entrycache_protocol.loop import serve
+from entrycache_protocol.typed import Typed
 
 
 @click.command("serve")
@@ -39,4 +40,4 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
     offered = found.declaration.system.name
     if system not in {None, offered}:
         raise UsageError(f"{subject} does not offer {system!r}; it offers: {offered}")
-    return serve(found)
+    return serve(Typed(found))

@@ -15,7 +15,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Subject
+from entrycache_protocol.subject import Played, UnderTest
 from entrycache_protocol.text import arguments, compact
 
 JOINED: Final = " and "
@@ -34,7 +34,7 @@ class Behaviour(NamedTuple):
 
 
 def behaviours(
-    before: Subject, after: Subject, seed: int, cases: int, notify: Callable[[int, int], None]
+    before: UnderTest, after: UnderTest, seed: int, cases: int, notify: Callable[[int, int], None]
 ) -> list[Behaviour]:
     """What `after` answers otherwise than `before`, each once, by the shortest case that was found.
 
@@ -77,7 +77,7 @@ def _both(one: Declaration, other: Declaration) -> Declaration:
     )
 
 
-def _difference(before: Subject, after: Subject, case: Case, declaration: Declaration) -> Difference | None:
+def _difference(before: UnderTest, after: UnderTest, case: Case, declaration: Declaration) -> Difference | None:
     one = before.play([case])[0]
     other = after.play([case])[0]
     if not isinstance(one, Played) or not isinstance(other, Played):
@@ -91,7 +91,7 @@ def _difference(before: Subject, after: Subject, case: Case, declaration: Declar
 
 
 def _plain(
-    before: Subject, after: Subject, case: Case, difference: Difference, declaration: Declaration
+    before: UnderTest, after: UnderTest, case: Case, difference: Difference, declaration: Declaration
 ) -> tuple[Case, Difference]:
     """The case with as many settings at their defaults as it takes."""
     norm = declaration.base_config()
@@ -105,7 +105,7 @@ def _plain(
     return case, difference
 
 
-def _named(before: Subject, after: Subject, case: Case, difference: Difference) -> Behaviour:
+def _named(before: UnderTest, after: UnderTest, case: Case, difference: Difference) -> Behaviour:
     """The difference with a name: that of the variant which explains it, else of the operation."""
     steps = trajectory(case, Coverage())
     norm = judge(case, steps, after.play([case])[0], after.declaration)

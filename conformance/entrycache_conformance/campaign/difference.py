@@ -11,7 +11,7 @@ from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 TRIES = 2_000
 """How often a case is played while it is shortened."""
@@ -58,7 +58,7 @@ def keep(name: str, case: Case, folder: Path) -> Kept | None:
     return Kept(name, 0, whole, difference, write_case(whole, folder, name.replace(":", "-")))
 
 
-def shortest(subject: Subject, case: Case) -> tuple[Case, Difference] | None:
+def shortest(subject: UnderTest, case: Case) -> tuple[Case, Difference] | None:
     """The case with ever fewer steps while it still differs, and its difference; None if it differs in nothing."""
 
     def differs(shorter: Case) -> Difference | None:

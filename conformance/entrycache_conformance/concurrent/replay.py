@@ -10,7 +10,7 @@ from entrycache_conformance.concurrent.search import SILENT_TRIES, Found, Tally,
 from entrycache_conformance.replay import fit
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 TRIES: Final = 1_000
 """How often a history is played at most; the first failure ends it."""
@@ -26,7 +26,7 @@ class Replayed(NamedTuple):
     unjudged: str = ""
 
 
-def replay_history(history: History, subject: Subject) -> Replayed:
+def replay_history(history: History, subject: UnderTest) -> Replayed:
     """Play a history until it fails, at most a thousand times.
 
     Raises:

@@ -13,7 +13,7 @@ from entrycache_conformance.concurrent.level import LEVEL, is_proved, offers, pr
 from entrycache_conformance.concurrent.search import Found, Tally, search
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.history import History, write_history
-from entrycache_protocol.subject import Happened, Subject
+from entrycache_protocol.subject import Happened, UnderTest
 from entrycache_reference.rules import Rule
 
 HISTORIES_MAX: Final = 6_000
@@ -35,7 +35,7 @@ class SpoiltUnseen(OurError):
 
 
 def conform_concurrent(
-    subject: Subject, wanted: int, seed: int, folder: Path, notify: Callable[[int, int], None]
+    subject: UnderTest, wanted: int, seed: int, folder: Path, notify: Callable[[int, int], None]
 ) -> Threaded:
     """Judge a subject by its histories.
 
@@ -80,7 +80,7 @@ def conform_concurrent(
     return Threaded({LEVEL: level}, [], skipped, (), tally.fired)
 
 
-def see_what_is_spoilt(subject: Subject, ended: tuple[History, Happened] | None) -> None:
+def see_what_is_spoilt(subject: UnderTest, ended: tuple[History, Happened] | None) -> None:
     """Judge an answered history once more with one byte more in its sum at rest, or stop.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.concurrent.level import is_proved, promises_of, rule_of
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Failed, Happened, HistoryAnswer, Skipped, Subject
+from entrycache_protocol.subject import Failed, Happened, HistoryAnswer, Skipped, UnderTest
 from entrycache_reference.judged import Break
 from entrycache_reference.rules import Rule
 
@@ -75,7 +75,7 @@ class Tally:
 
 
 def search(
-    subject: Subject, wanted: int, seed: int, tally: Tally, progress: Callable[[int], None] = lambda count: None
+    subject: UnderTest, wanted: int, seed: int, tally: Tally, progress: Callable[[int], None] = lambda count: None
 ) -> Found | None:
     """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
     promises = promises_of(subject.declaration.system)
@@ -96,7 +96,7 @@ def search(
     return None
 
 
-def judge(subject: Subject, history: History, answer: HistoryAnswer, tally: Tally) -> Found | None:
+def judge(subject: UnderTest, history: History, answer: HistoryAnswer, tally: Tally) -> Found | None:
     """What an answer breaks, if anything."""
     promises = promises_of(history.system)
     if isinstance(answer, Skipped):
@@ -127,7 +127,7 @@ def with_events(history: History, happened: Happened) -> History:
     return dataclasses.replace(history, events=tuple(events))
 
 
-def _again(subject: Subject, found: Found, tally: Tally) -> bool:
+def _again(subject: UnderTest, found: Found, tally: Tally) -> bool:
     """Whether a history without an answer stays without one when it is played again."""
     with hurried(subject, TRY_SECONDS):
         again = fails(subject, found.history, found, SILENT_TRIES, 1)
@@ -136,7 +136,7 @@ def _again(subject: Subject, found: Found, tally: Tally) -> bool:
     return again is not None
 
 
-def fails(subject: Subject, history: History, like: Found, tries: int, often: int) -> Found | None:
+def fails(subject: UnderTest, history: History, like: Found, tries: int, often: int) -> Found | None:
     """The last failure like that one, if there are so many in so many tries."""
     done = times = 0
     size = 1
@@ -160,7 +160,7 @@ def _is_alike(found: Found, like: Found) -> bool:
     return found.failed is None or found.said.split(" ")[0] == like.said.split(" ")[0]
 
 
-def shrink(subject: Subject, found: Found) -> Found:
+def shrink(subject: UnderTest, found: Found) -> Found:
     """The shortest history found that fails in the same way, and how often it does."""
     promises = promises_of(found.history.system)
     left = CANDIDATES if found.failed is None or is_proved(found.failed) else SILENT_CANDIDATES
@@ -231,7 +231,7 @@ def _calmer(present: Callable[[], History], at: int, try_: Callable[[History], b
         try_(dataclasses.replace(history, before=before, events=()))
 
 
-def _told(subject: Subject, found: Found) -> Found:
+def _told(subject: UnderTest, found: Found) -> Found:
     """The failure with how often it comes."""
     most = TIMES_TOLD if found.failed is None else SILENT_TIMES_TOLD
     tries = times = 0

@@ -15,7 +15,7 @@ from entrycache_conformance.replay import fit
 from entrycache_conformance.subjects.narrowed import Narrowed
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import expected_json, got_json
-from entrycache_protocol.subject import Skipped, Subject
+from entrycache_protocol.subject import Skipped, UnderTest
 from entrycache_protocol.text import compact
 from entrycache_reference.rules import Rule
 
@@ -50,7 +50,7 @@ class Checked(NamedTuple):
         return f"{self.entry.label} {self.state.value}{': ' if self.detail else ''}{self.detail}"
 
 
-def check(entry: Entry, folder: Path, subject: Subject, run: Running) -> Checked:
+def check(entry: Entry, folder: Path, subject: UnderTest, run: Running) -> Checked:
     """Replay one entry, if it is about this run."""
     if not is_about(entry, run):
         if is_about_another(entry):
@@ -87,7 +87,7 @@ def check(entry: Entry, folder: Path, subject: Subject, run: Running) -> Checked
     return Checked(entry, state, "; ".join(wrong), rule, expected, got)
 
 
-def _without_limits(subject: Subject) -> Subject:
+def _without_limits(subject: UnderTest) -> UnderTest:
     """The subject without the limits that keep searches away from what is known."""
     return Narrowed(subject, dataclasses.replace(subject.declaration, limits=None))
 

@@ -14,7 +14,7 @@ from entrycache_conformance.run import Notify, Options, Report, conform
 from entrycache_conformance.subjects.narrowed import without
 from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.failure import Failure, expected_json, got_json
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_reference.rules import Rule
 
 Found = tuple[Failure, tuple[Rule, ...], Path]
@@ -41,7 +41,7 @@ class KnownReport(NamedTuple):
 
 
 def conform_knowing(
-    subject: Subject, options: Options, entries: tuple[Entry, ...], folder: Path, notify: Notify
+    subject: UnderTest, options: Options, entries: tuple[Entry, ...], folder: Path, notify: Notify
 ) -> KnownReport:
     """Replay the entries, then search; past a known failure the search goes on without the operation that failed."""
     run = running(subject)
@@ -146,7 +146,7 @@ def _shown(failures: list[Found]) -> list[dict[str, Any]]:
     ]
 
 
-def fix_file(path: Path, subject: Subject, known: KnownReport) -> list[str]:
+def fix_file(path: Path, subject: UnderTest, known: KnownReport) -> list[str]:
     """Rewrite the file so that the same run would find nothing wrong with it; what was done, a line each.
 
     An entry that passes or matches nothing goes, one that differs says what is true now, a new failure is added.
@@ -176,7 +176,7 @@ def fix_file(path: Path, subject: Subject, known: KnownReport) -> list[str]:
     return done
 
 
-def _new(found: Found, subject: Subject, run: Running) -> Entry:
+def _new(found: Found, subject: UnderTest, run: Running) -> Entry:
     failure, rules, path = found
     case = path.read_text(encoding="utf-8")
     versions = (run.version or "*",)

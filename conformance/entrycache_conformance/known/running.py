@@ -10,7 +10,7 @@ from entrycache_conformance.java.releases import versions
 from entrycache_conformance.known.entry import Entry
 from entrycache_conformance.subjects.resolve import is_ours
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 
 class Running(NamedTuple):
@@ -21,7 +21,7 @@ class Running(NamedTuple):
     system: str
 
 
-def running(subject: Subject) -> Running:
+def running(subject: UnderTest) -> Running:
     """What a run is about."""
     implementation = subject.declaration.implementation
     said = str(implementation.get("version") or "")

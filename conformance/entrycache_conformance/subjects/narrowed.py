@@ -11,13 +11,13 @@ from entrycache_protocol.case import Case, config_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import Answer, HistoryAnswer, Subject
+from entrycache_protocol.subject import Answer, HistoryAnswer, UnderTest
 
 
 class Narrowed:
     """The same subject with another declaration; what is sent to it is decided by its own."""
 
-    def __init__(self, subject: Subject, declaration: Declaration) -> None:
+    def __init__(self, subject: UnderTest, declaration: Declaration) -> None:
         self.subject = subject
         self._declaration = declaration
 
@@ -44,13 +44,13 @@ class Narrowed:
         self.subject.close()
 
 
-def without(subject: Subject, ops: frozenset[str]) -> Narrowed:
+def without(subject: UnderTest, ops: frozenset[str]) -> Narrowed:
     """The subject without some of its operations."""
     declaration = subject.declaration
     return Narrowed(subject, dataclasses.replace(declaration, ops=declaration.ops - ops))
 
 
-def pinned(subject: Subject, config: Mapping[str, Any], source: Path) -> Narrowed:
+def pinned(subject: UnderTest, config: Mapping[str, Any], source: Path) -> Narrowed:
     """The subject with these settings in every run; those that none of its operations show are left out.
 
     Raises:
@@ -80,7 +80,7 @@ SEVERAL: Final = ", "
 """Between the findings that one limit or variant stands for."""
 
 
-def unmasked(subject: Subject, findings: Sequence[str]) -> Narrowed:
+def unmasked(subject: UnderTest, findings: Sequence[str]) -> Narrowed:
     """The subject held to the norm where these findings stand: their limits, variants and fixed settings are off.
 
     Raises:

@@ -34,9 +34,14 @@ def offer_of(system: AnySystem) -> dict[str, Any]:
     return {
         "ops": list(system.ops),
         "introspection": sorted(system.wire.introspection),
-        "payload": "token" in {name for op in system.ops.values() for name in op.__slots__},
+        "payload": has_payload(system),
         **({} if system.histories is None else {"limits": {"threads": THREADS}}),
     }
+
+
+def has_payload(system: AnySystem) -> bool:
+    """Whether entries of the system carry a token."""
+    return "token" in {name for op in system.ops.values() for name in op.__slots__}
 
 
 def reference(system: AnySystem, called: str = "reference", open_shared: Open | None = None) -> InProcess:

@@ -13,7 +13,7 @@ from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess, own_subject
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.system import AnySystem
 
 
@@ -66,7 +66,7 @@ def is_ours(name: str) -> bool:
     return name in {"reference", "fast"} or is_planted(name)
 
 
-def resolve(choice: Choice) -> Subject:
+def resolve(choice: Choice) -> UnderTest:
     """The subject that is meant; the caller closes it.
 
     Exhibits run behind the protocol, because some of them never answer.

@@ -15,7 +15,7 @@ from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.history import History
 from entrycache_protocol.history import to_json as history_to_json
 from entrycache_protocol.schema import case_schema, history_schema
-from entrycache_protocol.subject import Answer, Happened, HistoryAnswer, Played, Subject
+from entrycache_protocol.subject import Answer, Happened, HistoryAnswer, Played, UnderTest
 
 ONE_OF: Final = Draft202012Validator.VALIDATORS["oneOf"]
 
@@ -33,7 +33,7 @@ Validator: Final = extend(Draft202012Validator, {"oneOf": _one_of})  # type: ign
 class Validated:
     """A subject whose every case and outcome is held to the schemas, beside the suite's own strict reader."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: UnderTest) -> None:
         self.subject = subject
         system = subject.declaration.system
         self._case = Validator(case_schema(system))

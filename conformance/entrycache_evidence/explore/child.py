@@ -1,4 +1,4 @@
-"""The worlds of `kafka-streams` in a process of their own, with its own planted errors: `python -m ... PROFILE`.
+"""The worlds of a system in a process of their own: `python -m ... SYSTEM PROFILE`.
 
 Prints one JSON object: the evidence, and what failed.
 """
@@ -14,24 +14,23 @@ from contextlib import contextmanager
 from typing import Final
 
 from entrycache_evidence.evidence import Evidence
-from entrycache_evidence.explore.evidence import exhaust_streams
+from entrycache_evidence.explore.evidence import Result, exhaust_system
 from entrycache_reference.rules import Rule
 
-Result = tuple[list[Evidence], list[str]]
 NICE: Final = 5
 COMMAND: Final = (sys.executable, "-m", __name__)
 
 
 @contextmanager
-def beside(profile: str) -> Iterator[Callable[[], Result]]:
+def beside(system: str, profile: str) -> Iterator[Callable[[], Result]]:
     """Exhaust the worlds beside what the block does; the function waits for what was found."""
-    child = subprocess.Popen([*COMMAND, profile], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen([*COMMAND, system, profile], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def found() -> Result:
         out, errors = child.communicate()
         if child.returncode:
             said = (errors.strip().splitlines() or [f"exit code {child.returncode}"])[-1]
-            return [], [f"the worlds of kafka-streams: their process ended early: {said}"]
+            return [], [f"the worlds of {system}: their process ended early: {said}"]
         value = json.loads(out)
         return [Evidence(Rule(rule), *rest) for rule, *rest in value["evidence"]], value["failures"]
 
@@ -43,13 +42,13 @@ def beside(profile: str) -> Iterator[Callable[[], Result]]:
             child.communicate()
 
 
-def main(profile: str) -> None:
+def main(system: str, profile: str) -> None:
     """Exhaust the worlds and print what was found; CrossHair, which has a time limit, goes first on the processor."""
     os.nice(NICE)
-    evidence, failures = exhaust_streams(profile)
+    evidence, failures = exhaust_system(system, profile)
     told = [[item.rule.value, *item[1:]] for item in evidence]
     print(json.dumps({"evidence": told, "failures": failures}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -9,17 +9,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.explore.bounded import Bounded, EveryEvent, WholeState
-from entrycache_evidence.explore.kafka import Relative, Streams
-from entrycache_evidence.explore.world import Canon, Events, World
+from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_faults.model import Model
 from entrycache_protocol.case import Case
-from entrycache_protocol.system import AnyModel, AnySystem
-from entrycache_reference import kafka_streams, pulsar_pip430
+from entrycache_protocol.system import AnyModel
 from entrycache_reference.rules import Rule
-
-AnyWorld = World | Bounded | Streams
 
 Progress = Callable[[int, int], None]
 """Told the number of states and of transitions, now and then."""
@@ -55,25 +49,6 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-class Parts(NamedTuple):
-    """What a kind of world is explored with: its system, what may happen in a state, when two states are the same."""
-
-    system: AnySystem
-    events: Callable[[Any], Iterable[Any]]
-    canon: Canon | WholeState | Relative
-    start: tuple[Any, ...] = ()
-
-
-def parts_of(world: AnyWorld) -> Parts:
-    """What this world is explored with."""
-    if isinstance(world, Streams):
-        return Parts(SYSTEMS[kafka_streams.NAME], lambda _: world.events, Relative(world), world.start)
-    pulsar = SYSTEMS[pulsar_pip430.NAME]
-    if isinstance(world, World):
-        return Parts(pulsar, Events(world).of, Canon(world))
-    return Parts(pulsar, EveryEvent(world).of, WholeState(world))
-
-
 def explore(
     world: AnyWorld, progress: Progress | None = None, only: Rule | None = None, model: Model | None = None
 ) -> Exploration:
@@ -88,7 +63,7 @@ def explore(
 
 def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, model: Model | None) -> Exploration:
     config = world.config
-    system, events_of, canon, start = parts_of(world)
+    system, events_of, canon, start = world.parts()
     played = model or system.model
     step, check = played.step, system.laws.check
     follows, key_of, settled = canon.follows, canon.key, canon.settled

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Final
 
 from entrycache_evidence.evidence import Evidence
-from entrycache_evidence.induction import overflow, queue, sums, table
 from entrycache_evidence.induction.lemma import Lemma, problems
+from entrycache_evidence.systems import SHOWN
 
-LEMMAS: Final = (*table.LEMMAS, *queue.LEMMAS, *sums.LEMMAS, *overflow.LEMMAS)
-"""All of them, those of `pulsar-pip430` first."""
+LEMMAS: Final[tuple[Lemma, ...]] = tuple(
+    lemma for shown in SHOWN.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
+)
+"""All of them, system by system."""
 
 
 def induct(lemmas: Sequence[Lemma] = LEMMAS) -> tuple[list[Evidence], list[str]]:

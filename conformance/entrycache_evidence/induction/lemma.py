@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.take import Table
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.rules import Rule
 
 
@@ -23,24 +21,31 @@ class Obligation(NamedTuple):
 
 
 class Planted(NamedTuple):
-    """A planted error: a changed table, or a model with an error in one of the reference's functions."""
+    """A planted error: a model with an error in one of the reference's functions, or a changed decision table.
+
+    `table` None: the system has none, or it is that of the reference.
+    """
 
     note: str
-    table: Table
     model: Model
+    table: Any = None
 
 
 class Lemma(NamedTuple):
-    """The obligations of a rule as they follow from a table and the functions of a model: base and steps."""
+    """The obligations of a rule as they follow from a decision table and the functions of a model: base and steps.
+
+    `table` is that of the reference, None where the system has none.
+    """
 
     rule: Rule
     claim: str
-    obligations: Callable[[Table, Model], list[Obligation]]
+    obligations: Callable[[Any, Model], list[Obligation]]
     fault: Planted
+    table: Any = None
 
     def of_norm(self) -> list[Obligation]:
         """The obligations about the reference itself."""
-        return self.obligations(DECISION, norm(self.fault.model.package))
+        return self.obligations(self.table, norm(self.fault.model.package))
 
 
 @cache
@@ -73,5 +78,6 @@ def problems(lemma: Lemma) -> list[str]:
 
 def refuted(lemma: Lemma) -> bool:
     """Whether z3 finds a counterexample to some obligation once the planted error is there."""
-    obligations = lemma.obligations(lemma.fault.table, lemma.fault.model)
+    table = lemma.table if lemma.fault.table is None else lemma.fault.table
+    obligations = lemma.obligations(table, lemma.fault.model)
     return any(unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in obligations)

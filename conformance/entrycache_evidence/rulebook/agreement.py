@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from entrycache_evidence.forked import each
+from entrycache_evidence.planted import OWN, flips
 from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
 from entrycache_evidence.rulebook.example import write_answers
 from entrycache_evidence.rulebook.example_check import check_examples
@@ -16,12 +17,11 @@ from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
 from entrycache_evidence.under import under
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference import OWN, flips
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_reference.rules import Rule
 
 EXCEPTION: Final = re.compile(
-    r"^\| (?P<rule>[RK]-[A-Z]+-\d+) \| (?P<others>[RK]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
+    r"^\| (?P<rule>[A-Z]-[A-Z]+-\d+) \| (?P<others>[A-Z]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
 )
 EXCEPTIONS_MAX: Final = 10
 
@@ -138,7 +138,7 @@ def _flips(runs: Corpus) -> list[Problem]:
 def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for run in runs.runs:
-        broken = first_break(run, {}, fault.model) if run.system.owns(fault.rule) else ()
+        broken = first_break(run, {}, fault.model) if fault.rule in run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

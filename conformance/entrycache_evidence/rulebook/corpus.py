@@ -12,15 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.rulebook import kafka as streams
-from entrycache_evidence.rulebook.scenario import listening
+from entrycache_conformance.subjects.reference import has_payload
+from entrycache_conformance.systems import SYSTEMS, system_named
+from entrycache_evidence.rulebook.heard import listening
+from entrycache_evidence.systems import SHOWN
 from entrycache_faults.catalogue import catalogue
 from entrycache_faults.model import Model
 from entrycache_protocol.declaration import Declaration
-from entrycache_reference import kafka_streams
-from entrycache_reference.kafka_streams import laws as stream_laws
-from entrycache_reference.pulsar_pip430 import initial, laws, step
+from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 SEED: Final = 430
@@ -28,28 +27,10 @@ CASES: Final = 400
 STEPS: Final = 30
 
 
-class Checked(NamedTuple):
-    """A system's reference and laws; `throws` is what a step breaks that throws, `prefix` begins its rules' ids."""
-
-    initial: Callable[[Any], Any]
-    step: Callable[[Any, Any, Any], Any]
-    check: Callable[[Any, Any, Any, Any, dict[Rule, int]], tuple[Rule, ...]]
-    throws: Rule
-    prefix: str
-
-    def owns(self, rule: Rule) -> bool:
-        """Whether that is a rule of this system."""
-        return rule.value.startswith(self.prefix)
-
-
-PULSAR: Final = Checked(initial, step, laws.check, Rule.LIVENESS_2, "R-")
-KAFKA: Final = Checked(kafka_streams.initial, kafka_streams.step, stream_laws.check, Rule.K_LIVENESS_2, "K-")
-
-
 class Run(NamedTuple):
     """A sequence of events under a configuration."""
 
-    system: Checked
+    system: AnySystem
     config: Any
     events: tuple[Any, ...]
 
@@ -70,20 +51,29 @@ def corpus(tests_folder: Path) -> Corpus:
     with listening() as heard:
         for call in {id(call): call for calls in tests.values() for call in calls}.values():
             call()
-    shown = [case for case in catalogue(SYSTEMS).values() if case.system.name == "pulsar-pip430"]
-    exhibits = [Run(PULSAR, case.config, case.steps) for case in shown]
-    told = [Run(PULSAR, config, events) for config, events in heard]
-    return Corpus((*told, *exhibits, *_random_runs(), *stream_runs()), tests)
+    told = [Run(system_named(name), config, events) for name, config, events in heard]
+    planted = [Run(case.system, case.config, case.steps) for case in catalogue(SYSTEMS).values()]
+    return Corpus((*told, *planted, *(run for system in SYSTEMS.values() for run in runs_of(system))), tests)
 
 
-def _random_runs() -> Iterator[Run]:
-    system = SYSTEMS["pulsar-pip430"]
+def runs_of(system: AnySystem) -> Iterator[Run]:
+    """Those that the system has of its own, else fixed random ones."""
+    shown = SHOWN.get(system.name)
+    own = () if shown is None else tuple(shown.runs())
+    for config, events in own:
+        yield Run(system, config, events)
+    if not own:
+        yield from random_runs(system)
+
+
+def random_runs(system: AnySystem) -> Iterator[Run]:
+    """Runs of the generator of cases."""
     source = random.Random(SEED)
-    declaration = Declaration(system, frozenset(system.ops), payload=True)
+    declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
     menu = system.cases.menu(system.ops)
     for _ in range(CASES):
         case = make_case(source.randint, declaration, menu, Coverage(), STEPS, stops=False).case
-        yield Run(PULSAR, case.config, case.steps)
+        yield Run(system, case.config, case.steps)
 
 
 def rule_tests(folder: Path) -> Tests:
@@ -116,25 +106,19 @@ def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[],
     return [partial(function, **arguments) for arguments in merged]
 
 
-def stream_runs() -> Iterator[Run]:
-    """Fixed random runs of `kafka-streams`, and a few that chance does not find."""
-    for config, events in streams.runs():
-        yield Run(KAFKA, config, events)
-
-
 def first_break(run: Run, fired: dict[Rule, int], model: Model | None = None) -> tuple[Rule, ...]:
     """The rules whose laws the first bad step of a run breaks; that of liveness where a step throws.
 
     The steps are those of the reference, or of the model.
     """
-    system, played = run.system, model or run.system
+    system, played = run.system, model or run.system.model
     state = played.initial(run.config)
     for event in run.events:
         try:
             done = played.step(state, event, run.config)
         except Exception:
-            return (system.throws,)
-        wrong = system.check(run.config, state, event, done, fired)
+            return (system.laws.liveness[1],)
+        wrong = system.laws.check(run.config, state, event, done, fired)
         if wrong:
             return wrong
         state = done.state

@@ -7,16 +7,15 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import promises_of
 from entrycache_conformance.subjects.reference import reference
+from entrycache_evidence.planted import OTHERS, OWN
 from entrycache_evidence.rulebook.example import Example
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference import OTHERS, OWN
-from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol import threads
 from entrycache_protocol.case import Case
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Event, Happened
 from entrycache_protocol.system import AnyModel
-from entrycache_reference.kafka_streams.threads import Judged
+from entrycache_reference.judged import Judged
 from entrycache_reference.rules import Rule
 
 FAULTS: Final = (*OWN, *OTHERS)
@@ -77,14 +76,16 @@ def told_by(fault: Fault, case: Case) -> list[Told]:
 
 def opened_by(fault: Fault, history: History) -> Any:
     """The reference for several threads where it has this fault."""
-    return fault.model[SHARED](history.config)
+    opened: Any = promises_of(history.system).open_shared
+    place = f"{opened.__module__.removeprefix(fault.package + '.')}.{opened.__name__}"
+    return fault.model[place](history.config)
 
 
 def events_by(fault: Fault, history: History) -> tuple[Event, ...] | None:
     """The events of a history where the reference has this fault; None: it does not end."""
     events: list[Event] = []
     instance = opened_by(fault, history)
-    playing = Thread(target=lambda: events.extend(threads.play(instance, history)), daemon=True)
+    playing = Thread(target=lambda: events.extend(threads.play(instance, tuple(history.parts()))), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)
     return None if playing.is_alive() else tuple(events)

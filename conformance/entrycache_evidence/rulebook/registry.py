@@ -12,25 +12,20 @@ from typing import Final, NamedTuple
 
 import entrycache_conformance
 import entrycache_reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.planted import OWN
 from entrycache_faults.catalogue import CASES
-from entrycache_faults.reference import OWN
 from entrycache_protocol.errors import UsageError
-from entrycache_reference.kafka_streams.laws import LAWS as STREAM_LAWS
-from entrycache_reference.kafka_streams.threads import LAWS as THREAD_LAWS
-from entrycache_reference.pulsar_pip430.laws import LAWS
 
 PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 HEADING: Final = re.compile(
-    r"^## (?P<id>[RK]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
+    r"^## (?P<id>[A-Z]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
     r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
     re.MULTILINE,
 )
-SYSTEM_FOLDERS: Final = ("pulsar-pip430", "kafka-streams")
-"""Where in `spec` the rules of each system stand."""
-
 MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
 TEST: Final = re.compile(r"^def (test_\w+)", re.MULTILINE)
-ID: Final = re.compile(r"[RK]-[A-Z]+-\d+")
+ID: Final = re.compile(r"[A-Z]-[A-Z]+-\d+")
 
 
 class Text(NamedTuple):
@@ -76,9 +71,9 @@ def spec_folder() -> Path:
 
 
 def texts() -> list[Text]:
-    """The rules in the order of the files and of their headings, those of `pulsar-pip430` first."""
+    """The rules in the order of systems, of their files and of their headings."""
     found = []
-    for folder in SYSTEM_FOLDERS:
+    for folder in SYSTEMS:
         for path in sorted((spec_folder() / folder).glob("*.md")):
             family = str(Path(folder) / path.stem)
             for match in HEADING.finditer(path.read_text(encoding="utf-8")):
@@ -97,7 +92,7 @@ def links() -> dict[str, Links]:
 
     for rule, name in functions():
         link(rule, "functions", name)
-    for broken, holds in ((law.rule, law.holds) for laws in (LAWS, STREAM_LAWS, THREAD_LAWS) for law in laws):
+    for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.each):
         link(broken.value, "laws", holds.__name__)
     for fault in OWN:
         link(fault.rule.value, "mutants", fault.note)

@@ -33,8 +33,17 @@ def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
 class ThreadCache(Delivery):
     """A cache of keys and values in bytes, for one thread; a listener may call it again.
 
+    Writes are kept per namespace, in the order of use, under one limit; a write that leaves the total above
+    `max_size_bytes` evicts the eldest entries of its own namespace. Dirty entries are handed to the listener of their
+    namespace, all of them in one call, when it is flushed or when a dirty one is evicted:
+
+        cache.listen("counts", lambda handed: below.update((key, entry.value) for key, entry in handed))
+        cache.put("counts", b"apples", b"1", dirty=True)
+        cache.flush("counts")
+
     It differs from the released Kafka Streams where those lose something: an eviction or a flush that cannot be
-    delivered leaves everything as it was, and the total is exact at every moment.
+    delivered leaves everything as it was, and the total is exact at every moment. `on_row` gets one `Row` an event;
+    it must neither raise nor call the cache.
     """
 
     share = staticmethod(share_bytes)

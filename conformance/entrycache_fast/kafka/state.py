@@ -49,6 +49,11 @@ class CacheState:
     """The namespaces by name, the limit, the running total, the counters."""
 
     def __init__(self, max_size_bytes: int, on_row: Callable[[Row], None] | None = None) -> None:
+        """Make an empty cache: its limit in bytes, and who is told of each event.
+
+        Raises:
+            ValueError: the limit is negative.
+        """
         if max_size_bytes < 0:
             raise ValueError(f"max_size_bytes is {max_size_bytes}, expected 0 or more")
         self.max_size_bytes = max_size_bytes

@@ -26,6 +26,10 @@ class CachingStore:
         below: MutableMapping[bytes, bytes],
         forward: Forward | None = None,
     ) -> None:
+        """Put the cache in front of `below`, under the namespace `name`, whose listener the store becomes.
+
+        `forward` is told each key that is written below, with its value; it may call the store again.
+        """
         self.cache = cache
         self.name = name
         self.below = below

@@ -17,7 +17,7 @@ from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.history import History, read_file
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 from tests.support.jvm.params import newest_in_every_run
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
@@ -32,7 +32,7 @@ SEEDS: Final = (0, 1, 2)
 
 
 @contextmanager
-def resolved(release: str) -> Iterator[Subject]:
+def resolved(release: str) -> Iterator[UnderTest]:
     try:
         subject = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))
     except MissingPrerequisite as missing:
@@ -44,12 +44,12 @@ def resolved(release: str) -> Iterator[Subject]:
 
 
 @pytest.fixture(scope="module", params=newest_in_every_run(RELEASES))
-def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
+def released(request: pytest.FixtureRequest) -> Iterator[UnderTest]:
     with resolved(request.param) as subject:
         yield subject
 
 
-def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(released: Subject, tmp_path: Path) -> None:
+def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(released: UnderTest, tmp_path: Path) -> None:
     found = conform_concurrent(released, 350, 0, tmp_path, lambda done, wanted: None)
     level = found.levels["concurrent"]
     assert level["verdict"] == "conforms", found.failures
@@ -57,7 +57,7 @@ def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(release
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
-def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Subject) -> None:
+def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: UnderTest) -> None:
     history = read_file(path, SYSTEMS)
     assert isinstance(history, History)
     replayed = replay_history(history, released)

@@ -11,8 +11,8 @@ from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.planted import FAULT_OF
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.in_process import InProcess
 from entrycache_reference.rules import Rule
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from entrycache_conformance.java.releases import newest
 from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams import kept_promises as promises
 from entrycache_protocol.case import from_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.subject import UnderTest
 
 SUBJECT = newest("kafka-streams").subject
 WORLDS, LONGEST = 250, 40
@@ -48,21 +49,22 @@ def test_a_broken_promise_that_no_finding_explains_is_a_difference(monkeypatch: 
     assert promises.findings(cell, "total") == ()
 
 
-def test_the_protocol_shows_what_the_program_found(record: dict[str, Any]) -> None:
-    subject = resolve(Choice(SUBJECT))
-    try:
-        unseen = []
-        for cell in record["subjects"][0]["cells"]:
-            for promise, broken in cell["broken"].items():
-                if promise in NOT_IN_THE_PROTOCOL or cell["op"] in {"resize", "mixed"}:
-                    continue
-                case = from_json(broken["shortest"], SYSTEMS)
-                steps = trajectory(case, Coverage())
-                if judge(case, steps, subject.play([case])[0], subject.declaration) is None:
-                    unseen.append((cell, promise))
-        assert unseen == []
-    finally:
-        subject.close()
+def test_the_protocol_shows_what_the_program_found(
+    record: dict[str, Any], released_subject: Callable[[str], UnderTest]
+) -> None:
+    subject = released_subject(SUBJECT)
+    found = [
+        (cell["op"], promise, from_json(broken["shortest"], SYSTEMS))
+        for cell in record["subjects"][0]["cells"]
+        for promise, broken in cell["broken"].items()
+        if promise not in NOT_IN_THE_PROTOCOL and cell["op"] not in {"resize", "mixed"}
+    ]
+    answers = subject.play([case for _, _, case in found])
+    assert [
+        (op, promise)
+        for (op, promise, case), answer in zip(found, answers, strict=True)
+        if judge(case, trajectory(case, Coverage()), answer, subject.declaration) is None
+    ] == []
 
 
 def test_a_subject_that_is_no_released_jar_is_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.outcomes import Failed, Outcome

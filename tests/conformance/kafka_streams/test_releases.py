@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,28 +10,21 @@ import pytest
 
 from entrycache_conformance.java.releases import versions
 from entrycache_conformance.replay import Replayed, replay
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 CASES: Final = sorted((Path(__file__).parent / "cases").glob("*.json"))
 RELEASES: Final = versions("kafka-streams")
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    try:
-        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    yield subject
-    subject.close()
+def released(request: pytest.FixtureRequest, released_subject: Callable[[str], UnderTest]) -> UnderTest:
+    return released_subject(f"kafka-streams:{request.param}")
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_release_differs_where_the_case_says_so_and_its_rule_is_named(path: Path, released: Subject) -> None:
+def test_a_release_differs_where_the_case_says_so_and_its_rule_is_named(path: Path, released: UnderTest) -> None:
     replayed = replay(path, released)
     assert replayed.stale == []
     assert replayed.failure is not None
@@ -39,17 +32,17 @@ def test_a_release_differs_where_the_case_says_so_and_its_rule_is_named(path: Pa
     assert tuple(rule.value for rule in replayed.rules)[: len(wanted)] == wanted
 
 
-def _of(name: str, subject: Subject) -> Replayed:
+def _of(name: str, subject: UnderTest) -> Replayed:
     return replay(Path(__file__).parent / "cases" / f"{name}.json", subject)
 
 
-def test_a_dirty_entry_whose_eviction_cannot_be_delivered_is_lost_and_still_counted(released: Subject) -> None:
+def test_a_dirty_entry_whose_eviction_cannot_be_delivered_is_lost_and_still_counted(released: UnderTest) -> None:
     failure = _of("undeliverable-eviction", released).failure
     assert failure is not None
     assert failure.difference.got == {"entries": 0, "bytes": 0, "tracked": 47}
 
 
-def test_a_limit_that_cannot_be_reached_is_tried_for_ever(released: Subject) -> None:
+def test_a_limit_that_cannot_be_reached_is_tried_for_ever(released: UnderTest) -> None:
     failure = _of("resize-never-ends", released).failure
     assert failure is not None
     assert failure.difference.failed is not None

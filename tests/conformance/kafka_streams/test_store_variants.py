@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,25 +12,18 @@ import pytest
 from entrycache_conformance.java.releases import versions
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_conformance.replay import replay
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import Subject
+from entrycache_protocol.subject import UnderTest
 
 CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
 STEPS_MAX: Final = 8
 
 
 @pytest.fixture(scope="module", params=versions("kafka-streams"))
-def released(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    try:
-        subject = resolve(Choice(f"kafka-streams:{request.param}", timeout_seconds=60))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    yield subject
-    subject.close()
+def released(request: pytest.FixtureRequest, released_subject: Callable[[str], UnderTest]) -> UnderTest:
+    return released_subject(f"kafka-streams:{request.param}")
 
 
 def test_there_are_cases() -> None:
@@ -38,7 +31,7 @@ def test_there_are_cases() -> None:
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_release_breaks_the_rule_of_the_case(path: Path, released: Subject) -> None:
+def test_a_release_breaks_the_rule_of_the_case(path: Path, released: UnderTest) -> None:
     case = read_case(path, SYSTEMS)
     replayed = replay(path, released)
     assert replayed.stale == []
@@ -48,14 +41,14 @@ def test_a_release_breaks_the_rule_of_the_case(path: Path, released: Subject) ->
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: Subject) -> None:
+def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: UnderTest) -> None:
     case = read_case(path, SYSTEMS)
     followed = replace(case, config=replace(case.config, variants=RELEASED), outcomes=())
     steps = trajectory(followed, Coverage())
     assert judge(followed, steps, play(released, followed), released.declaration) is None
 
 
-def test_a_release_declares_its_readings_with_findings(released: Subject) -> None:
+def test_a_release_declares_its_readings_with_findings(released: UnderTest) -> None:
     declared = released.declaration
     assert declared.variants == RELEASED
     assert {"variants.delivery", "variants.delete_read"} <= declared.findings.keys()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from entrycache_conformance.java.releases import newest
@@ -9,12 +12,12 @@ from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
 from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.subject import UnderTest
 from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
 
 VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)
@@ -60,16 +63,10 @@ def test_a_finding_that_nothing_stands_for_is_refused() -> None:
         unmasked(masking(), ("nope",))
 
 
-def test_a_release_violates_where_a_mask_is_off(tmp_path) -> None:
-    try:
-        subject = resolve(Choice(newest("kafka-streams").subject))
-    except MissingPrerequisite as missing:
-        pytest.skip(str(missing))
-    try:
-        held = unmasked(subject, ("kafka-rewritten-tombstone-is-dropped",))
-        report = conform(held, Options(("cache",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
-    finally:
-        subject.close()
+def test_a_release_violates_where_a_mask_is_off(released_subject: Callable[[str], UnderTest], tmp_path: Path) -> None:
+    subject = released_subject(newest("kafka-streams").subject)
+    held = unmasked(subject, ("kafka-rewritten-tombstone-is-dropped",))
+    report = conform(held, Options(("cache",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
     assert report.json["verdict"] == "violates"
     assert {failure["rule"] for failure in report.json["failures"]} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
     assert all(failure["steps"] <= 8 for failure in report.json["failures"])

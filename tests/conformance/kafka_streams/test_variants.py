@@ -16,7 +16,7 @@ from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.fit import unfit
-from entrycache_evidence.rulebook.kafka import RELEASED
+from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import Case
 from entrycache_protocol.in_process import InProcess
 from entrycache_reference.kafka_streams import Variants, ops

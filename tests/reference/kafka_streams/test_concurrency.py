@@ -10,7 +10,7 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.histories import at_rest
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_evidence.rulebook.scenario import opened
+from entrycache_evidence.kafka_streams.scenario import opened
 from entrycache_protocol import threads as player
 from entrycache_protocol.history import History
 from entrycache_reference.kafka_streams import Config, threads
@@ -30,7 +30,7 @@ def broken(before, clients, namespaces=("a",), **settings):
     history = History(SYSTEM, config, tuple(before), tuple(tuple(steps) for steps in clients), after)
     events = []
     instance = opened(config)
-    playing = Thread(target=lambda: events.extend(player.play(instance, history)), daemon=True)
+    playing = Thread(target=lambda: events.extend(player.play(instance, tuple(history.parts()))), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)
     if playing.is_alive():

@@ -6,8 +6,9 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.systems import system_named
 from entrycache_conformance.systems.kafka_streams.weights import UNDER_THREADS
-from entrycache_evidence.rulebook.corpus import Run, first_break, stream_runs
+from entrycache_evidence.rulebook.corpus import Run, first_break, runs_of
 from entrycache_faults.reference.kafka_streams import PLANTED
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.rules import Rule
@@ -18,7 +19,7 @@ TRIED: Final = PLANTED.own[::7]
 
 @pytest.fixture(scope="module")
 def runs() -> list[Run]:
-    return list(stream_runs())
+    return list(runs_of(system_named("kafka-streams")))
 
 
 def test_the_reference_keeps_its_laws_and_every_law_is_asked(runs: list[Run]) -> None:

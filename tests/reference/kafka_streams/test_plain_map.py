@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from entrycache_evidence.planted import FAULT_OF
 from entrycache_faults.model import Model
-from entrycache_faults.reference import FAULT_OF
 from entrycache_protocol.case import variants_to_json
 from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import DeleteRead, Delivery, FlushedTombstone

@@ -14,6 +14,7 @@ import java.util.Base64;
 public final class Mains {
     private static final PrintStream OUT = System.out;
     private static final ByteArrayOutputStream PRINTED = new ByteArrayOutputStream();
+    private static final Thread RUNNER = Thread.currentThread();
     private static Integer code;
     private static String printed;
 
@@ -43,9 +44,14 @@ public final class Mains {
         }
     }
 
-    /** Stands where a test halts its JVM: this main has ended, and what it still does and prints counts no more. */
+    /**
+     * Stands where a test halts its JVM: this main has ended, and what it still does and prints counts no more. A thread
+     * of a test that has ended already only ends.
+     */
     public static void halt(int with) {
-        ended(with);
+        if (Thread.currentThread() == RUNNER) {
+            ended(with);
+        }
         throw new Ended();
     }
 

@@ -14,7 +14,8 @@ from entrycache_conformance.systems.kafka_streams.limits import Limits
 from entrycache_conformance.systems.kafka_streams.plan import plan
 from entrycache_conformance.systems.kafka_streams.state_text import state_text
 from entrycache_conformance.systems.kafka_streams.themes import Theme
-from entrycache_protocol.system import Cases, Histories, Laws, Model, System, Text, Wire, named, rules_of
+from entrycache_faults.reference.kafka_streams import PLANTED, THREADS
+from entrycache_protocol.system import Cases, Histories, Laws, Model, Planted, System, Text, Wire, named, rules_of
 from entrycache_reference.kafka_streams import NAME, Config, Variants, initial, laws, ops, outcomes, step, threads
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.state import State
@@ -35,6 +36,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     laws=Laws(
         laws.check,
         laws.broken,
+        each=(*laws.LAWS, *threads.LAWS),
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
         rules=rules_of("K-"),
         of_variants=weights.NOT_ASKED,
@@ -61,6 +63,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,
+    planted=Planted((*PLANTED.own, *THREADS.own), PLANTED.others),
     jvm=KAFKA_STREAMS,
     histories=Histories(
         tuple(Kind),

@@ -14,8 +14,9 @@ from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.pulsar_pip430.plan import plan
 from entrycache_conformance.systems.pulsar_pip430.queue_text import queue_text
 from entrycache_conformance.systems.pulsar_pip430.themes import Theme
+from entrycache_faults.reference.pulsar_pip430 import PLANTED, flips
 from entrycache_protocol.case import encode_outcome
-from entrycache_protocol.system import Cases, Laws, Model, System, Text, Wire, named, rules_of
+from entrycache_protocol.system import Cases, Laws, Model, Planted, System, Text, Wire, named, rules_of
 from entrycache_reference.pulsar_pip430 import NAME, Config, initial, laws, ops, outcomes, step
 from entrycache_reference.pulsar_pip430.config import Variants
 from entrycache_reference.pulsar_pip430.ops import Op
@@ -31,6 +32,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     laws=Laws(
         laws.check,
         laws.broken,
+        each=laws.LAWS,
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
         rules=rules_of("R-"),
         of_variants=weights.OF_VARIANTS,
@@ -64,5 +66,6 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,
+    planted=Planted(PLANTED.own, PLANTED.others, flips),
     jvm=PULSAR,
 )

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.kafka_streams import entries, flush, namespaces, released, stores, threads, variants
+from entrycache_faults.reference.kafka_streams import (
+    entries,
+    flush,
+    listeners,
+    namespaces,
+    released,
+    stores,
+    threads,
+    variants,
+)
 from entrycache_faults.reference.kafka_streams.planted import PLANTED, THREADS
 
-__all__ = ["PLANTED", "THREADS", "entries", "flush", "namespaces", "released", "stores", "threads", "variants"]
+__all__ = [
+    "PLANTED",
+    "THREADS",
+    "entries",
+    "flush",
+    "listeners",
+    "namespaces",
+    "released",
+    "stores",
+    "threads",
+    "variants",
+]

@@ -1,0 +1,20 @@
+"""The planted faults of `kafka-streams` on the page of faults."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_cli.kafka_streams.changed_jars import CHANGES
+from entrycache_cli.parts import FaultsPart
+from entrycache_faults.fast.streams import CACHES
+from entrycache_faults.fast.streams_stores import STORES
+
+FAULTS: Final = FaultsPart(
+    groups={
+        "Kafka Streams, level cache": (CACHES, "cache"),
+        "Kafka Streams, level store": (STORES, "store"),
+    },
+    level_of=lambda case: "cache",
+    changed="the released Kafka Streams 4.3.1 with one changed place each",
+    changes=CHANGES,
+)

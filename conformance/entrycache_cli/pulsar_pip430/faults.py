@@ -1,0 +1,36 @@
+"""The planted faults of `pulsar-pip430` on the page of faults."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_cli.parts import FaultsPart
+from entrycache_cli.pulsar_pip430.changed_jars import CHANGES
+from entrycache_faults.fast.cursors import CURSORS
+from entrycache_faults.fast.entries import ENTRIES
+from entrycache_faults.fast.manager import MANAGER
+from entrycache_faults.fast.passes import PASSES
+from entrycache_faults.fast.readers import READERS
+from entrycache_faults.fast.reads import READS
+from entrycache_protocol.case import Case
+from entrycache_reference.pulsar_pip430.ops import LEVELS
+
+
+def level_of(case: Case) -> str:
+    """The level that a case needs: that of its latest operation, `manager` at least where it crosses the trigger."""
+    inserted = sum(op.size for op in case.steps if type(op).name == "insert")
+    crosses = 0 < int(case.config.max_size_bytes * 0.98) < inserted
+    return LEVELS[max(LEVELS.index("manager") if crosses else 0, *(LEVELS.index(type(op).level) for op in case.steps))]
+
+
+FAULTS: Final = FaultsPart(
+    groups={
+        "Pulsar, levels range and queue": ((*ENTRIES, *PASSES), None),
+        "Pulsar, level manager": (MANAGER, "manager"),
+        "Pulsar, level reads": (READS, "reads"),
+        "Pulsar, level cursors": ((*CURSORS, *READERS), "cursors"),
+    },
+    level_of=level_of,
+    changed="the released Pulsar 4.2.4 with one changed instruction each",
+    changes=CHANGES,
+)

@@ -1,0 +1,77 @@
+"""A class of an author as a subject of this process, over the very messages that a child process would get."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol import loop
+from entrycache_protocol.author import Authored, Subject
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration, read_declaration
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Answer, HistoryAnswer
+from entrycache_protocol.wire import parse_line, read_answer, run_line
+
+
+class AuthoredSubject:
+    """Requests and answers are lines of JSON here too, so that what conforms here conforms over the protocol."""
+
+    def __init__(self, subject: type[Subject]) -> None:
+        """Take the class.
+
+        Raises:
+            UsageError: it is no such class, or has a public method that is no operation.
+            BrokenSubject: it declares what the protocol does not know.
+        """
+        self._answers = Authored(subject)
+        _hold_to_operations(self._answers)
+        self._declaration = read_declaration(json.loads(json.dumps(self._answers.start_answer)), SYSTEMS)
+        self._identity = 0
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self._answers.name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the subject offers."""
+        return self._declaration
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order."""
+        return [self._played(case) for case in cases]
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order."""
+        return [self._played(history) for history in histories]
+
+    def _played(self, case: Case | History) -> Any:
+        return read_answer(self._answered(case), case, self._identity, self._declaration)
+
+    def _answered(self, case: Case | History) -> dict[str, Any]:
+        """What the class answers to a case, as JSON."""
+        self._identity += 1
+        request = json.loads(run_line(case, self._identity, self._declaration))
+        return parse_line(loop.answer(self._answers, request).encode())
+
+    def traceback(self, case: Case | History) -> str:
+        """Where an error comes from that a step of the case throws; empty where none does."""
+        return str(self._answered(case).get("errored", {}).get("traceback", ""))
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _hold_to_operations(answers: Authored) -> None:
+    """Refuse a method that looks like an operation and is none."""
+    for name, offer in answers.start_answer["systems"].items():
+        known = SYSTEMS[name].ops.keys() | SYSTEMS[name].wire.other_ops if name in SYSTEMS else set(offer["ops"])
+        unknown = [op for op in offer["ops"] if op not in known]
+        if unknown:
+            why = f"{name} has no operation of that name; a method of your own begins with an underscore"
+            raise UsageError(f"{answers.name}.{unknown[0]}: {why}")

@@ -1,0 +1,48 @@
+"""Looking for a shortest counterexample to a planted fault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.search import Counterexample, breaks, explore
+from entrycache_faults.planted import Fault
+
+DEEPEST: Final = 6
+"""How deep a fault is looked for where worlds are too large to exhaust each with each fault."""
+
+
+class Refutation(NamedTuple):
+    """A mutant, the world in which it was caught, and the shortest sequence there that breaks its rule's law."""
+
+    mutant: Fault
+    world: AnyWorld
+    counterexample: Counterexample
+
+
+def shorter(mutant: Fault, worlds: Sequence[AnyWorld], best: Refutation | None = None) -> Refutation | None:
+    """The shortest counterexample in any of these worlds.
+
+    It counts only if it breaks the law from the empty state too, as a case.
+    """
+    for world in worlds:
+        most = world.depth
+        if best is not None:
+            below = len(best.counterexample.case.steps) - 1
+            most = below if most is None else min(most, below)
+        found = explore(replace(world, depth=most), only=mutant.rule, model=mutant.model).counterexample
+        if found is not None and mutant.rule in breaks(found.case, mutant.model):
+            best = Refutation(mutant, world, found)
+    return best
+
+
+def shallowest(mutant: Fault, worlds: Sequence[AnyWorld]) -> Refutation | None:
+    """One step deeper at a time in all of them."""
+    for depth in range(1, DEEPEST + 1):
+        for world in worlds:
+            best = shorter(mutant, [replace(world, depth=depth)])
+            if best is not None:
+                return best._replace(world=world)
+    return None

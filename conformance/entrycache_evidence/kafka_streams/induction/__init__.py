@@ -1,0 +1,1 @@
+"""What is proved of `kafka-streams` with z3."""

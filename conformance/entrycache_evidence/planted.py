@@ -1,0 +1,23 @@
+"""The planted faults of the references of all systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_faults.planted import Fault
+
+OWN: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.planted.own)
+"""One a rule."""
+
+OTHERS: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.planted.others)
+"""Other ways to break some."""
+
+FAULT_OF: Final = {fault.rule: fault for fault in OWN}
+"""That of each rule that has one."""
+
+
+def flips() -> Iterator[Fault]:
+    """Those that are derived from decision tables."""
+    return (fault for system in SYSTEMS.values() for fault in system.planted.flips())

@@ -1,0 +1,127 @@
+"""The evidence of CrossHair: contracts confirmed over all paths, and planted errors that they see."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.evidence import Evidence
+from entrycache_evidence.pulsar_pip430.contracts import inputs
+from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
+from entrycache_evidence.under import under
+from entrycache_faults.reference.pulsar_pip430.flips import EndlessPass
+from entrycache_reference.rules import Rule
+
+HERE: Final = __name__.rpartition(".")[0]
+GRACE: Final = 30.0
+"""Seconds that a child may need beside CrossHair's own."""
+
+
+class Contract(NamedTuple):
+    """A module with a contract, plain inputs for it, and the seconds that CrossHair may take."""
+
+    name: str
+    grid: Callable[[], Iterator[tuple[Any, ...]]]
+    seconds: float
+
+    @property
+    def module(self) -> ModuleType:
+        """The module, imported."""
+        return importlib.import_module(f"{HERE}.{self.name}")
+
+
+class Planned(NamedTuple):
+    """A contract, and for each of its rules the number of a planted error that it sees, None where there is none."""
+
+    contract: Contract
+    numbers: dict[str, int | None]
+
+
+CI: Final = (
+    Contract("decide", inputs.decisions, 60),
+    Contract("time_pass_pair", inputs.time_pairs, 120),
+    Contract("size_pass_pair", inputs.size_pairs, 120),
+)
+NIGHTLY: Final = (
+    CI[0],
+    Contract("time_pass", inputs.time_slots, 900),
+    Contract("size_pass", inputs.size_slots, 900),
+    *CI[1:],
+)
+"""The first contract that confirms a rule gives its evidence."""
+
+
+def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
+    """What CrossHair says about a contract, in a child process: a state and a text; TIMEOUT where it is too slow."""
+    command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, str(contract.seconds)]
+    if planted is not None:
+        command.append(str(planted))
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=contract.seconds + GRACE, check=False)
+    except subprocess.TimeoutExpired:
+        return "TIMEOUT", f"no answer within {contract.seconds + GRACE:.0f} s"
+    if done.returncode:
+        return "CRASHED", done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no reason given"
+    messages = json.loads(done.stdout.strip().splitlines()[-1])
+    if len(messages) != 1:
+        return "UNCLEAR", f"{len(messages)} answers for one condition"
+    return messages[0]["state"], messages[0]["text"]
+
+
+def seen(contract: Contract, rule: str) -> int | None:
+    """The number of the first planted error of a rule that the contract names on a plain input."""
+    check = contract.module.contract
+    own = [at for at, mutant in enumerate(PLANTED) if mutant.rule.value == rule]
+    others = [at for at, mutant in enumerate(PLANTED) if mutant.note.startswith("The table flipped")]
+    for number in [*own, *(at for at in others if at not in own)]:
+        with under(PLANTED[number].model):
+            if _named(check, contract.grid(), rule):
+                return number
+    return None
+
+
+def _named(check: Callable[..., tuple[str, ...]], grid: Iterator[tuple[Any, ...]], rule: str) -> bool:
+    for values in grid:
+        try:
+            if rule in check(*values):
+                return True
+        except EndlessPass:
+            continue
+    return False
+
+
+def plan(contracts: Sequence[Contract]) -> list[Planned]:
+    """For each rule of each contract a planted error that it sees; runs in this process, error after error."""
+    return [Planned(contract, {rule: seen(contract, rule) for rule in contract.module.RULES}) for contract in contracts]
+
+
+def confirm(planned: Sequence[Planned]) -> tuple[list[Evidence], list[str]]:
+    """Ask CrossHair about these contracts; the evidence for each rule that one confirms, and what failed."""
+    evidence: dict[Rule, Evidence] = {}
+    failures: list[str] = []
+    for contract, numbers in planned:
+        state, text = ask(contract)
+        if state != "CONFIRMED":
+            failures.append(f"contract {contract.name}: {state}: {text}")
+            continue
+        failures += [f"{rule}: contract {contract.name} sees no error" for rule, at in numbers.items() if at is None]
+        first = next((number for number in numbers.values() if number is not None), None)
+        if first is None:
+            continue
+        state, text = ask(contract, first)
+        if state != "POST_FAIL":
+            note = PLANTED[first].note
+            failures.append(f"contract {contract.name}: CrossHair does not refute {note!r}: {state}: {text}")
+            continue
+        for rule, number in numbers.items():
+            if number is not None:
+                how = "found by CrossHair" if number == first else "seen by the contract on a plain input"
+                refuted = f"{PLANTED[number].note} ({how})"
+                found = Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted)
+                evidence.setdefault(found.rule, found)
+    return list(evidence.values()), failures

@@ -1,0 +1,39 @@
+"""A whole size pass over a small queue."""
+
+from __future__ import annotations
+
+from entrycache_evidence.pulsar_pip430.contracts.small import CACHE, Held, broken_sums, in_question, state_of
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_reference.vocabulary import Position
+
+RULES = ("R-STATE-1", "R-EVICT-4", "R-EVICT-5", "R-EVICT-7")
+BOUNDS = (
+    "one size pass over at most 2 slots, live or dead: max_requeues 0 or 1; any sizes, need, counts, "
+    "requeues and flags; stamps 0, which a size pass does not read"
+)
+
+
+def broken(queue: tuple[Held, ...], now: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
+    """The rules that this size pass breaks."""
+    pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
+    step = in_question("passes.run_pass")(pre, passes.PassKind.SIZE, need, Config())
+    wrong = list(broken_sums(queue, pre, step))
+    entries = step.state.caches[CACHE].entries
+    removed = [held for number, held in enumerate(queue) if not held.gone and Position(0, number) not in entries]
+    freed = sum(held.size for held in removed)
+    if freed < need and entries:
+        wrong.append("R-EVICT-4")
+    if removed and all(freed - held.size >= need for held in removed):
+        wrong.append("R-EVICT-5")
+    return tuple(wrong)
+
+
+def contract(first: Held, second: Held, held: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
+    """Name the rules that a size pass over at most two slots breaks.
+
+    pre: 0 <= held <= 2 and 0 <= most <= 1 and need > 0
+    pre: all(slot.size >= 0 and slot.stamp == 0 and slot.requeues >= 0 for slot in (first, second)[:held])
+    post: __return__ == ()
+    """
+    return broken((first, second)[:held], 0, need, extend, most)

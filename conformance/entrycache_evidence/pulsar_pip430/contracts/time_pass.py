@@ -1,0 +1,52 @@
+"""A whole time pass over a small queue."""
+
+from __future__ import annotations
+
+from entrycache_evidence.pulsar_pip430.contracts.small import CACHE, Held, broken_order, in_question, state_of
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_reference.vocabulary import Position
+
+RULES = (
+    "R-STATE-2",
+    "R-STATE-3",
+    "R-EVICT-1",
+    "R-EVICT-2",
+    "R-EVICT-8",
+    "R-EXPIRE-1",
+    "R-EXPIRE-2",
+    "R-REQUEUE-4",
+    "R-REQUEUE-6",
+    "R-REQUEUE-8",
+)
+BOUNDS = (
+    "one time pass over at most 2 slots, live or dead: max_requeues 0 or 1; any stamps, cutoff, counts, "
+    "requeues and flags; sizes 1, which a time pass does not compare"
+)
+
+
+def broken(queue: tuple[Held, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
+    """The rules that this time pass breaks."""
+    pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
+    step = in_question("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, Config())
+    wrong = list(broken_order(queue, pre, step))
+    entries = step.state.caches[CACHE].entries
+    for number, held in enumerate(queue):
+        entry = entries.get(Position(0, number))
+        if not held.gone and held.stamp >= cutoff and (entry is None or entry.requeues != held.requeues):
+            wrong.append("R-EXPIRE-1")
+    # Stamps ascend, so a young head means that all are young.
+    if any(entry.stamp_nanos < cutoff for entry in entries.values()):
+        wrong.append("R-EXPIRE-2")
+    return tuple(wrong)
+
+
+def contract(first: Held, second: Held, held: int, now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
+    """Name the rules that a time pass over at most two slots breaks.
+
+    pre: 0 <= held <= 2 and 0 <= most <= 1 and 0 <= now and cutoff <= now
+    pre: sound((first, second)[:held], now)
+    pre: all(slot.size == 1 for slot in (first, second)[:held])
+    post: __return__ == ()
+    """
+    return broken((first, second)[:held], now, cutoff, extend, most)

@@ -1,0 +1,22 @@
+"""A whole time pass over two live entries."""
+
+from __future__ import annotations
+
+from entrycache_evidence.pulsar_pip430.contracts import time_pass
+from entrycache_evidence.pulsar_pip430.contracts.small import Held, sound  # noqa: F401 - the contract asks `sound`
+
+RULES = tuple(rule for rule in time_pass.RULES if rule != "R-EVICT-1")
+BOUNDS = (
+    "one time pass over 2 live entries: max_requeues 1, access extends; any stamps, cutoff, counts, requeues "
+    "and marks; sizes 1, which a time pass does not compare"
+)
+
+
+def contract(first: Held, second: Held, now: int, cutoff: int) -> tuple[str, ...]:
+    """Name the rules that a time pass over two entries breaks.
+
+    pre: not first.gone and not second.gone and first.size == 1 and second.size == 1
+    pre: 0 <= now and cutoff <= now and sound((first, second), now)
+    post: __return__ == ()
+    """
+    return time_pass.broken((first, second), now, cutoff, True, 1)

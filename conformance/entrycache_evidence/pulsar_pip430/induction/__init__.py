@@ -1,0 +1,1 @@
+"""What is proved of `pulsar-pip430` with z3."""

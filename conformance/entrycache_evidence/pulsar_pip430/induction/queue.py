@@ -1,0 +1,197 @@
+"""Lemmas about the whole queue, of any length: sums of bytes, the order of stamps, the end of a pass.
+
+The queue is three arrays from `head` up to `tail` (excluded), and a ghost array of prefix sums. An invariant that
+speaks of every place is assumed at the places that matter and shown at any place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import z3
+
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.symbolic import Term, raw
+from entrycache_evidence.pulsar_pip430.contracts.planted import STALE
+from entrycache_evidence.pulsar_pip430.induction.table import mutant
+from entrycache_evidence.pulsar_pip430.induction.take import Table, Take
+from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430 import ops, passes
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.decision import DECISION
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+_HEAD, _TAIL, _ANY, _OTHER = z3.Ints("head tail any other")
+_LIVE = z3.Array("live", z3.IntSort(), z3.BoolSort())
+_SIZES = z3.Array("sizes", z3.IntSort(), z3.IntSort())
+_STAMPS = z3.Array("stamps", z3.IntSort(), z3.IntSort())
+_SUMS = z3.Array("sums", z3.IntSort(), z3.IntSort())
+_NAME = CacheName("a")
+_POS = Position(0, 0)
+
+
+def _state(total: Any, entry: Entry | None) -> State:
+    """A state of which only the sums are looked at; the queue behind them is in the arrays."""
+    entries = {} if entry is None else {_POS: entry}
+    settings = Config().settings
+    return State(0, settings, {_NAME: Cache(entries, total)}, (), total)
+
+
+def _sums_of(state: State) -> tuple[Any, Any]:
+    return raw(state.caches[_NAME].size_bytes), raw(state.size_bytes)
+
+
+def _link(live: Any, sizes: Any, sums: Any, at: Any, head: Any, tail: Any) -> Any:
+    """The prefix sums fit at one place."""
+    weight = z3.If(live[at], sizes[at], 0)
+    return z3.Implies(z3.And(head <= at, at < tail), sums[at + 1] == sums[at] + weight)
+
+
+def _accounting(table: Table, model: Model) -> list[Obligation]:
+    """The bytes are the sum over the queue: `total == sums[tail] - sums[head]`, and the sums fit everywhere.
+
+    The same holds for one cache when only its own entries weigh anything.
+    """
+    total, size, at = z3.Ints("total new_size at")
+    free: Any = Term(total)
+    linked = z3.And([_link(_LIVE, _SIZES, _SUMS, place, _HEAD, _TAIL) for place in (_HEAD, _TAIL - 1, at, _ANY)])
+    invariant = z3.And(_HEAD <= _TAIL, linked, total == _SUMS[_TAIL] - _SUMS[_HEAD])
+    empty = z3.And(_HEAD == _TAIL, total == 0)
+    found = [Obligation("base: the empty queue", empty, total == _SUMS[_TAIL] - _SUMS[_HEAD])]
+
+    def kept(live: Any, sizes: Any, sums: Any, head: Any, tail: Any, after: Any) -> Any:
+        return z3.And(_link(live, sizes, sums, _ANY, head, tail), after == sums[tail] - sums[head])
+
+    # Looked up where the operations find them, so that a planted error there counts.
+    added: Any = Entry(Term(size), 0, 0, False, None, None)  # type: ignore[arg-type]
+    put = (z3.Store(_LIVE, _TAIL, True), z3.Store(_SIZES, _TAIL, size), z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + size))
+    for what, after in zip(
+        ("cache", "manager"), _sums_of(model["insert.add_entry"](_state(free, None), _NAME, _POS, added)), strict=True
+    ):
+        found.append(Obligation(f"insert, {what}", invariant, kept(*put, _HEAD, _TAIL + 1, after)))
+
+    inside = z3.And(invariant, at >= _HEAD, at < _TAIL, _LIVE[at])
+    held: Any = Entry(Term(_SIZES[at]), 0, 0, False, None, None)  # type: ignore[arg-type]
+    place = z3.Int("place")
+    lower = z3.Lambda([place], z3.If(place > at, _SUMS[place] - _SIZES[at], _SUMS[place]))
+    gone = (z3.Store(_LIVE, at, False), _SIZES, lower)
+    for what, after in zip(
+        ("cache", "manager"), _sums_of(model["remove.drop_entries"](_state(free, held), _NAME, (_POS,))), strict=True
+    ):
+        found.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
+
+    take = Take(table, model)
+    head = take.head
+    taken = z3.And(invariant, head.sane, _HEAD < _TAIL, head.gone == z3.Not(_LIVE[_HEAD]), head.size == _SIZES[_HEAD])
+    caches = {_NAME: Cache({_POS: Entry(Term(head.size), 0, 0, False, None, None)}, free)}  # type: ignore[arg-type]
+    model["passes.without"](caches, Slot(_NAME, _POS))
+    rest = (_LIVE, _SIZES, _SUMS, _HEAD + 1, _TAIL)
+    found.append(Obligation("a dead slot is dropped", z3.And(taken, take.drops_it), kept(*rest, total)))
+    for what, after in (("cache", raw(caches[_NAME].size_bytes)), ("manager", total - head.size)):
+        found.append(Obligation(f"a pass removes, {what}", z3.And(taken, take.removes_it), kept(*rest, after)))
+    again = (
+        z3.Store(_LIVE, _TAIL, _LIVE[_HEAD]),
+        z3.Store(_SIZES, _TAIL, head.size),
+        z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + head.size),
+    )
+    requeue = kept(*again, _HEAD + 1, _TAIL + 1, total)
+    found.append(Obligation("a pass requeues", z3.And(taken, take.requeues_it), requeue))
+    return found
+
+
+def _ordered(stamps: Any, first: Any, second: Any, head: Any, tail: Any, now: Any) -> Any:
+    """Two places of the queue are in order, and neither lies after the present."""
+    there = z3.And(head <= first, first <= second, second < tail)
+    return z3.Implies(there, z3.And(stamps[first] <= stamps[second], stamps[second] <= now))
+
+
+def _sorted(places: tuple[Any, ...], now: Any) -> Any:
+    pairs = [(one, two) for one in places for two in places]
+    return z3.And(_HEAD <= _TAIL, *[_ordered(_STAMPS, one, two, _HEAD, _TAIL, now) for one, two in pairs])
+
+
+def _order(table: Table, model: Model) -> list[Obligation]:
+    """Stamps ascend (a dead slot keeps the one it had), and none lies after the present."""
+    take = Take(table, model)
+    now, passed = take.head.now, z3.Int("passed")
+    invariant = _sorted((_HEAD, _TAIL - 1, _ANY, _OTHER), now)
+    shown = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now)
+    found = [Obligation("base: the empty queue", _HEAD == _TAIL, shown)]
+    moved = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now + passed)
+    found.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
+    clock: Any = Term(now)
+    entry = model["insert.new_entry"](_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
+    fresh = z3.Store(_STAMPS, _TAIL, raw(entry.stamp_nanos))
+    found.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
+    taken = z3.And(invariant, take.head.sane, _HEAD < _TAIL, take.head.stamp == _STAMPS[_HEAD])
+    rest = _ordered(_STAMPS, _ANY, _OTHER, _HEAD + 1, _TAIL, now)
+    found.append(Obligation("a slot leaves", z3.And(taken, z3.Or(take.drops_it, take.removes_it)), rest))
+    again = z3.Store(_STAMPS, _TAIL, take.stamp_after)
+    behind = _ordered(again, _ANY, _OTHER, _HEAD + 1, _TAIL + 1, now)
+    found.append(Obligation("a pass requeues", z3.And(taken, take.requeues_it), behind))
+    return found
+
+
+def _young(table: Table, model: Model) -> list[Obligation]:
+    """A time pass ends at a head that is not expired; then nothing behind it is."""
+    take = Take(table, model)
+    head = take.head
+    ends = z3.And(head.sane, head.time, take.ends)
+    found = [Obligation("the end", ends, z3.And(z3.Not(head.gone), head.stamp >= head.bound))]
+    found.append(
+        Obligation(
+            "nothing expired behind",
+            z3.And(_sorted((_HEAD, _ANY), head.now), ends, head.stamp == _STAMPS[_HEAD], _HEAD <= _ANY, _ANY < _TAIL),
+            _STAMPS[_ANY] >= head.bound,
+        )
+    )
+    return found
+
+
+def _freed(take: Take) -> tuple[Any, Any, Any]:
+    """What a size pass needs, what it has freed, and that the bound of this take is what is left of it."""
+    need, freed = z3.Ints("need freed")
+    bound = take.model["passes.remaining"](passes.PassKind.SIZE, Term(need), Term(freed))
+    return need, freed, z3.And(take.head.sane, z3.Not(take.head.time), need > 0, take.head.bound == raw(bound))
+
+
+def _enough(table: Table, model: Model) -> list[Obligation]:
+    take = Take(table, model)
+    need, freed, given = _freed(take)
+    return [Obligation("the end before the queue is empty", z3.And(given, take.ends), freed >= need)]
+
+
+def _not_too_much(table: Table, model: Model) -> list[Obligation]:
+    take = Take(table, model)
+    need, freed, given = _freed(take)
+    goal = freed + take.head.size < need + take.head.size
+    return [Obligation("each removal", z3.And(given, take.removes_it), goal)]
+
+
+LEMMAS: Final = tuple(
+    lemma._replace(table=DECISION)
+    for lemma in (
+        Lemma(
+            Rule.STATE_1,
+            "queue of any length; insert, removal by a call, every line of the table; a cache and the manager",
+            _accounting,
+            mutant(Rule.STATE_1),
+        ),
+        Lemma(
+            Rule.STATE_3,
+            "queue of any length; advance, insert, every line of the table",
+            _order,
+            Planted(STALE.note, STALE.model),
+        ),
+        Lemma(
+            Rule.EXPIRE_2,
+            "any head at which a time pass ends, queue of any length behind it",
+            _young,
+            mutant(Rule.EXPIRE_2),
+        ),
+        Lemma(Rule.EVICT_4, "any head at which a size pass ends", _enough, mutant(Rule.EVICT_4)),
+        Lemma(Rule.EVICT_5, "any removal of a size pass", _not_too_much, mutant(Rule.EVICT_5)),
+    )
+)

@@ -1,0 +1,1 @@
+"""The small worlds of `pulsar-pip430`."""

@@ -1,0 +1,61 @@
+"""The systems of which something is shown by proof, exhaustion or contract; a system need not be here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.refute import Refutation
+from entrycache_evidence.kafka_streams.runs import runs
+from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
+from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
+from entrycache_faults.planted import Fault
+from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
+from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
+
+Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
+
+
+class Shown(NamedTuple):
+    """What is shown of one system.
+
+    `ci` and `nightly` are the worlds that are exhausted in a pull request and in a night; `refute` looks for a planted
+    fault in those where its law is asked. `runs` are those on which the rules' own checks are tried besides generated
+    ones. `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair, if there is one.
+    """
+
+    ci: tuple[AnyWorld, ...]
+    nightly: tuple[AnyWorld, ...]
+    refute: Refute
+    runs: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
+    lemmas: tuple[str, ...] = ()
+    contracts: str | None = None
+
+    def of(self, profile: str) -> tuple[AnyWorld, ...]:
+        """Those of a profile."""
+        return self.ci if profile == "ci" else self.nightly
+
+
+SHOWN: Final[Mapping[str, Shown]] = {
+    PULSAR_PIP430: Shown(
+        pulsar_pip430.CI,
+        pulsar_pip430.NIGHTLY,
+        pulsar_pip430.refute,
+        lemmas=(
+            "entrycache_evidence.pulsar_pip430.induction.table",
+            "entrycache_evidence.pulsar_pip430.induction.queue",
+        ),
+        contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
+    ),
+    KAFKA_STREAMS: Shown(
+        kafka_streams.CI,
+        kafka_streams.NIGHTLY,
+        kafka_streams.refute,
+        runs,
+        lemmas=(
+            "entrycache_evidence.kafka_streams.induction.sums",
+            "entrycache_evidence.kafka_streams.induction.overflow",
+        ),
+    ),
+}

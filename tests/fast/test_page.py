@@ -1,0 +1,83 @@
+"""docs/fast.md: its examples are true, and it leaves out no argument and no call."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+import time
+
+import pytest
+
+import entrycache_fast
+from entrycache_fast import BrokerCache, kafka
+from entrycache_fast.kafka import CachingStore, ThreadCache
+from entrycache_reference.rules import Rule
+from tests.support import ROOT
+from tests.support.pages import blocks
+
+PAGE = ROOT / "docs" / "fast.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+CODE = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.S | re.M))
+"""Everything that stands as code outside of the examples."""
+CACHES = [BrokerCache, ThreadCache, CachingStore]
+
+
+def test_every_example_is_true() -> None:
+    source = "\n".join(block.text for block in blocks(PAGE) if block.language == "python")
+    test = doctest.DocTestParser().get_doctest(source, {}, PAGE.name, str(PAGE), 0)
+    done = doctest.DocTestRunner().run(test)
+    assert done.failed == 0
+    assert done.attempted >= 40
+
+
+def test_a_wrong_character_in_an_example_is_seen() -> None:
+    source = "\n".join(block.text for block in blocks(PAGE) if block.language == "python")
+    wrong = source.replace("Removed(entries=2, size_bytes=20)", "Removed(entries=2, size_bytes=21)")
+    test = doctest.DocTestParser().get_doctest(wrong, {}, PAGE.name, str(PAGE), 0)
+    assert doctest.DocTestRunner().run(test, out=lambda text: None).failed == 1
+
+
+@pytest.mark.parametrize("cache", CACHES)
+def test_every_argument_of_a_constructor_is_told_with_its_default(cache: type) -> None:
+    found = re.findall(r"^\| (?:`([A-Z]\w+)` \| )?`(\w+)` \|[^|]*\| ([^|]*) \|", TEXT, re.M)
+    told = {(kind or "BrokerCache", name): default.strip("`") for kind, name, default in found}
+    for name, parameter in inspect.signature(cache).parameters.items():
+        default = "required" if parameter.default is parameter.empty else parameter.default
+        if default is time.monotonic_ns:
+            default = "time.monotonic_ns"
+        assert told[cache.__name__, name].split(":")[0].strip('"') == str(default)
+
+
+@pytest.mark.parametrize("cache", CACHES)
+def test_every_call_is_told_with_its_arguments(cache: type) -> None:
+    calls = [name for name in dir(cache) if not name.startswith("_")]
+    assert len(calls) >= 5
+    for name in calls:
+        member = inspect.getattr_static(cache, name)
+        told = [code for code in CODE if code.partition("(")[0] == name]
+        assert told, name
+        if inspect.isfunction(member):
+            names = [argument for argument in inspect.signature(member).parameters if argument != "self"]
+            assert any(_arguments(code, names) == names for code in told if "(" in code), (name, names, told)
+
+
+def _arguments(code: str, names: list[str]) -> list[str]:
+    """The names of the arguments in a call as the page writes it; `..` stands for the rest."""
+    inside = code.partition("(")[2].rpartition(")")[0]
+    told = [part.partition("=")[0].strip() for part in re.sub(r"\([^)]*\)", "", inside).split(",") if part.strip()]
+    return [*told[:-1], *names[len(told) - 1 :]] if told and told[-1] == ".." else told
+
+
+def test_every_rule_that_is_named_is_one() -> None:
+    named = set(re.findall(r"[RK]-[A-Z]+-\d+", TEXT))
+    assert len(named) >= 60
+    assert named <= {rule.value for rule in Rule}
+
+
+@pytest.mark.parametrize("package", [entrycache_fast, kafka])
+def test_every_name_of_a_package_has_a_docstring(package: object) -> None:
+    for name in package.__all__:  # type: ignore[attr-defined]
+        found = getattr(package, name)
+        if inspect.isclass(found) or inspect.isfunction(found):
+            assert inspect.getdoc(found), name

@@ -1,0 +1,267 @@
+"""The class of an author: what it declares, how its methods are called, and what its mistakes are told as."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol import Refuse, Skip, Subject, author, check, loop
+from entrycache_protocol.errors import EntrycacheError
+from tests.support import ROOT
+from tests.support.pages import blocks
+
+PAGE = ROOT / "docs" / "python-subject.md"
+
+
+class Small(Subject):
+    """Two operations of level `range`, kept right."""
+
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.there: set[tuple[str, tuple[int, int]]] = set()
+
+    def insert(self, cache: str, pos: tuple[int, int], size: int, expected_reads: int | None = None) -> dict[str, bool]:
+        if size < 0:
+            raise Refuse
+        before = len(self.there)
+        self.there.add((cache, pos))
+        return {"inserted": len(self.there) > before}
+
+    def exists(self, cache: str, pos: tuple[int, int]) -> Any:
+        return {"exists": (cache, pos) in self.there}
+
+
+INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}
+
+
+def asked(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dict[str, Any]:
+    """What a class answers to a run, over the loop."""
+    run = {"cmd": "run", "id": 7, "system": subject.system, "config": {}, "steps": steps} | request
+    sink = io.StringIO()
+    lines = ['{"cmd":"start","version":1}', json.dumps(run), '{"cmd":"stop"}', "never read"]
+    assert loop.serve(author.Authored(subject), io.StringIO("\n".join(lines)), sink) == 0
+    start, answer = sink.getvalue().splitlines()
+    assert subject.system in json.loads(start)["systems"]
+    found: dict[str, Any] = json.loads(answer)
+    assert found.pop("id") == 7
+    return found
+
+
+def test_its_public_methods_are_its_operations() -> None:
+    class More(Small):
+        limits = {"max_steps": 9}  # noqa: RUF012 -- as authors write it
+
+        def get(self, cache: str, pos: tuple[int, int]) -> dict[str, bool]:
+            return {"hit": self._has(cache, pos)}
+
+        def _has(self, cache: str, pos: tuple[int, int]) -> bool:
+            return (cache, pos) in self.there
+
+        @staticmethod
+        def helper() -> int:
+            return 0
+
+        @property
+        def entries(self) -> int:
+            return len(self.there)
+
+        def leaked(self) -> int:
+            return 0
+
+    assert Small.operations == ("insert", "exists")
+    assert More.operations == ("insert", "exists", "get")
+    offer = author.Authored(More).start_answer["systems"]["pulsar-pip430"]
+    assert offer["limits"] == {"max_steps": 9}
+    assert offer["config"] == ()
+
+
+def test_no_operation_has_the_name_of_what_every_subject_has() -> None:
+    taken = {name for name in vars(Subject) if not name.startswith("_")}
+    for system in SYSTEMS.values():
+        assert not taken & system.ops.keys()
+
+
+def test_arguments_and_answers_are_plain_values() -> None:
+    assert asked(Small, INSERT, INSERT, {**INSERT, "size": -1}, {"op": "exists", "cache": "a", "pos": [1, 0]}) == {
+        "outcomes": [{"inserted": True}, {"inserted": False}, {"error": "illegal-argument"}, {"exists": True}]
+    }
+
+
+def test_steps_within_steps_are_performed() -> None:
+    names: dict[str, Any] = {}
+    source = next(block.text for block in blocks(PAGE) if block.file == "listeners.py")
+    exec(compile(source, "listeners.py", "exec"), names)
+
+    class Flushing(names["Listeners"]):  # type: ignore[misc]
+        def flush(self, ns: str) -> dict[str, Any]:
+            return {"flushed": [{"ns": ns, "entries": [], "inner": self._call(ns)}]}
+
+    inner = [{"op": "put", "ns": "n", "key": "b", "value": "2"}, {"op": "range", "ns": "n", "from": "b", "to": None}]
+    steps = [{"op": "put", "ns": "n", "key": "a", "value": "1"}, {"op": "listen", "ns": "n", "on_flush": inner}]
+    assert asked(Flushing, *steps, {"op": "flush", "ns": "n"})["outcomes"] == [
+        {},
+        {},
+        {"flushed": [{"ns": "n", "entries": [], "inner": [{}, {"entries": [["b", "2"]]}]}]},
+    ]
+
+
+def test_the_refusals_of_kafka_say_what_stands_beside_them() -> None:
+    class Failing(Subject):
+        system = "kafka-streams"
+
+        def flush(self, ns: str) -> None:
+            raise Refuse("listener-failed", flushed=[])
+
+    flush = {"op": "flush", "ns": "n"}
+    assert asked(Failing, flush)["outcomes"] == [{"error": "listener-failed", "flushed": []}]
+
+
+def test_histories_are_played_on_threads() -> None:
+    class Together(Small):
+        limits = {"threads": 2}  # noqa: RUF012
+
+    parts = {"before": [INSERT], "clients": [[INSERT], [{"op": "exists", "cache": "a", "pos": [1, 0]}]], "after": []}
+    events = asked(Together, cmd="history", **parts)["events"]
+    assert [(event["client"], event["step"]) for event in events] == [(-1, 0), (0, 0), (1, 0)]
+    assert [event["outcome"] for event in events] == [{"inserted": True}, {"inserted": False}, {"exists": True}]
+    assert asked(Small, cmd="history", **parts)["errored"]["message"] == "histories of pulsar-pip430 are not offered"
+
+
+def test_a_run_is_declined() -> None:
+    class Declining(Small):
+        def exists(self, cache: str, pos: tuple[int, int]) -> Any:
+            raise Skip("not today", "https://example.org/1")
+
+    exists = {"op": "exists", "cache": "a", "pos": [1, 0]}
+    assert asked(Declining, exists) == {"skipped": {"reason": "not today", "issue_url": "https://example.org/1"}}
+
+
+def test_references_that_are_left_are_told() -> None:
+    class Leaking(Small):
+        leaks = True
+
+        def leaked(self) -> int:
+            return len(self.there)
+
+    assert asked(Leaking, INSERT) == {"outcomes": [{"inserted": True}], "leaked": 1}
+
+
+def throws() -> dict[str, bool]:
+    raise KeyError("lost")
+
+
+ODD: list[tuple[Callable[[], Any], str]] = [
+    (throws, "KeyError: 'lost'"),
+    (lambda: {"inserted": {1}}, "TypeError: Object of type set is not JSON serializable"),
+    (lambda: {"inserted": float("inf") > 0, "of": throws}, "TypeError: Object of type function"),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), ODD, ids=["throws", "set", "function"])
+def test_an_answer_that_is_none_is_told_with_its_step(answer: Callable[[], Any], told: str) -> None:
+    class Odd(Small):
+        def insert(self, *arguments: Any, **named: Any) -> Any:
+            return answer()
+
+    errored = asked(Odd, {"op": "exists", "cache": "a", "pos": [1, 0]}, INSERT)["errored"]
+    assert errored["step"] == 1
+    assert errored["message"].startswith(told)
+    assert errored["traceback"]
+
+
+def mistaken(**parts: Any) -> type[Subject]:
+    return type("Mine", (Small,), parts)
+
+
+MISTAKES: list[tuple[Any, str]] = [
+    (mistaken(helper=lambda self: None), "Mine.helper: pulsar-pip430 has no operation of that name; a method of your"),
+    (mistaken(system="pulsar"), "systems names 'pulsar'; expected one of: pulsar-pip430"),
+    (mistaken(system=""), 'Mine names no system; it needs a line such as: system = "pulsar-pip430"'),
+    (mistaken(insert=lambda self, **arguments: True), "(insert): expected an object, got True"),
+    (mistaken(limits={"max_steps": "9"}), "limits.max_steps is '9', expected an integer of 1 or more"),
+    (mistaken(settings=("size",)), "config names 'size', which pulsar-pip430 does not have"),
+    (mistaken(introspection=("all",)), "introspection names 'all'"),
+    (mistaken(limits={"max_steps": {1}}), "what Mine declares is not JSON: Object of type set"),
+    (Small({}), "expected a class that extends Subject, got <"),
+    (str, "expected a class that extends Subject, got <class 'str'>"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("subject", "told"), MISTAKES, ids=[told[:40] for _, told in MISTAKES])
+def test_a_mistake_is_one_line(subject: Any, told: str) -> None:
+    with pytest.raises(EntrycacheError) as raised:
+        check(subject, levels=["range"], examples=5)
+    assert told in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("subject", [MISTAKES[2][0], MISTAKES[7][0], str], ids=["system", "limits", "class"])
+def test_serve_tells_them_on_stderr_too(subject: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert author.serve(subject) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+
+
+def test_a_level_that_there_is_not_is_one_line() -> None:
+    with pytest.raises(EntrycacheError, match="unknown level 'rnge'; expected one of: range, queue"):
+        check(Small, levels="rnge", examples=5)
+
+
+def test_a_method_without_the_arguments_of_its_operation_is_told() -> None:
+    class Narrow(Small):
+        def insert(self, cache: str, pos: tuple[int, int], size: int) -> Any:  # type: ignore[override]
+            return {"inserted": True}
+
+    with pytest.raises(AssertionError) as raised:
+        check(Narrow, levels=["range"], examples=50)
+    told = (
+        "the method insert does not take the arguments of its op: got an unexpected keyword argument 'expected_reads'"
+    )
+    assert told in str(raised.value)
+
+
+def test_a_failure_shows_the_sequence_and_leaves_a_case(tmp_path: Path) -> None:
+    class Forgetful(Small):
+        def exists(self, cache: str, pos: tuple[int, int]) -> Any:
+            return {"exists": False}
+
+    with pytest.raises(AssertionError) as raised:
+        check(Forgetful, levels=["range"], examples=100, failures=tmp_path)
+    lines = str(raised.value).splitlines()
+    assert lines[0].startswith("Forgetful breaks R-READ-")
+    assert lines[0].endswith("at step 1")
+    assert lines[2].startswith('step 0: insert  cache="a"')
+    assert lines[3].startswith('step 1: exists  cache="a"')
+    assert lines[4:6] == ['  expected {"exists": true}', '  got      {"exists": false}']
+    case = lines[-1].removeprefix("case file: ")
+    assert [step["op"] for step in json.loads(Path(case).read_text())["steps"]] == ["insert", "exists"]
+
+
+def test_an_error_of_the_implementation_shows_where_it_comes_from() -> None:
+    class Throwing(Small):
+        def exists(self, cache: str, pos: tuple[int, int]) -> Any:
+            return {"exists": {}[cache]}
+
+    with pytest.raises(AssertionError) as raised:
+        check(Throwing, levels=["range"], examples=20)
+    assert "KeyError: " in str(raised.value)
+    assert 'return {"exists": {}[cache]}' in str(raised.value)
+
+
+def test_too_few_examples_check_nothing() -> None:
+    with pytest.raises(AssertionError, match="nothing was checked of Small at range"):
+        check(Small, levels=["range"], examples=1)
+
+
+def test_a_level_of_which_nothing_is_offered_is_not_checked() -> None:
+    with pytest.raises(AssertionError, match="the subject declares no operation of this level"):
+        check(Small, levels=["queue"], examples=20)

@@ -1,0 +1,68 @@
+"""What a user writes over both public doors; held to mypy --strict, where each mistake has to be one."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from entrycache_fast import BrokerCache, Position, Removed
+from entrycache_fast.kafka import CachingStore, Entry, ThreadCache
+from entrycache_protocol import Refuse, Skip, Subject, check, serve
+
+
+class Mine(Subject):
+    """The fast cache as a stranger would put it to the test."""
+
+    system = "pulsar-pip430"
+    settings = ("max_size_bytes",)
+    limits = {"max_steps": 100}  # noqa: RUF012 -- as users write it
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+        self.cache = BrokerCache(max_size_bytes=config["max_size_bytes"])
+
+    def insert(self, cache: str, pos: tuple[int, int], size: int, expected_reads: int | None = None) -> dict[str, bool]:
+        if size < 0:
+            raise Refuse
+        return {"inserted": self.cache.insert(cache, *pos, size, expected_reads=expected_reads)}
+
+    def exists(self, cache: str, pos: tuple[int, int]) -> dict[str, bool]:
+        if len(cache) > 1_000:
+            raise Skip("names are short here")
+        return {"exists": self.cache.exists(cache, *pos)}
+
+    def clear(self, cache: str) -> dict[str, int]:
+        removed: Removed = self.cache.clear(cache)
+        return {"entries": removed.entries, "bytes": removed.size_bytes}
+
+
+def look(cache: BrokerCache) -> list[Position]:
+    """Positions are what a range tells."""
+    return [position for position, _ in cache.get_range("a", (1, 0), (1, 9))]
+
+
+def records(cache: ThreadCache) -> bytes | None:
+    """What a store reads."""
+    below: dict[bytes, bytes] = {}
+    found: Entry | None = cache.get("a", b"k")
+    return CachingStore(cache, "a", below).get(b"k") if found is None else found.value
+
+
+def mistakes() -> None:
+    """Each line would be told by a type checker; that it is, is what the unused ignores say otherwise."""
+    check(Mine({}))  # type: ignore[arg-type]
+    check(Mine, levels=3)  # type: ignore[arg-type]
+    serve(str)  # type: ignore[arg-type]
+    BrokerCache(max_size_bytes="1")  # type: ignore[arg-type]
+    BrokerCache().evict(b"1")  # type: ignore[arg-type]
+    ThreadCache(1).put("a", "k", b"v")  # type: ignore[arg-type]
+
+
+class Wrong(Subject):
+    """What a class says has types too."""
+
+    system = 3  # type: ignore[assignment]
+    payload = "yes"  # type: ignore[assignment]
+
+
+if __name__ == "__main__":
+    sys.exit(serve(Mine))

@@ -1,0 +1,65 @@
+"""Runs many stand-alone Java tests on a release, one after another in one JVM.
+
+A test halts its JVM when it has decided; in the copy that shares one, `Mains.halt` stands there.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import Program, compiled, main_of
+from entrycache_conformance.java.releases import Release
+
+MAINS: Final = Path(__file__).with_name("Mains.java")
+HALT: Final = "Runtime.getRuntime().halt("
+QUICK_START: Final = ("-XX:TieredStopAtLevel=1",)
+TOGETHER_SECONDS: Final = 300
+ALONE_SECONDS: Final = 120
+
+
+class Ended(NamedTuple):
+    """How a test ended, and what it printed until then."""
+
+    returncode: int
+    stdout: str
+
+
+def run_all(together: Sequence[Path], alone: Sequence[Path], release: Release, folder: Path) -> dict[Path, Ended]:
+    """Every test on a release: those that share a JVM, and those that have one of their own."""
+    copies = [_copy(path, folder / "together") for path in together]
+    program = compiled([MAINS, *copies, *alone], java_test_classpath(release.subject), folder / "out")
+    return {**_together(program, together), **{path: _alone(program, path) for path in alone}}
+
+
+def run_as_it_is(path: Path, release: Release, folder: Path) -> Ended:
+    """One test, compiled as it stands, in a JVM of its own."""
+    return _alone(compiled([path], java_test_classpath(release.subject), folder), path)
+
+
+def _copy(path: Path, folder: Path) -> Path:
+    text = path.read_text("utf-8")
+    assert HALT in text, f"{path.name} halts in a way that is not known"
+    copy = folder / path.parent.name / path.name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(text.replace(HALT, "entrycache.Mains.halt("), "utf-8")
+    return copy
+
+
+def _together(program: Program, paths: Sequence[Path]) -> dict[Path, Ended]:
+    if not paths:
+        return {}
+    names = [main_of(path) for path in paths]
+    done = program.run(main_of(MAINS), *names, options=QUICK_START, timeout_seconds=TOGETHER_SECONDS)
+    told = [line.split(" ") for line in done.stdout.splitlines()]
+    assert [name for name, _, _ in told] == names, done.stderr
+    ended = (Ended(int(code), base64.b64decode(text).decode("utf-8")) for _, code, text in told)
+    return dict(zip(paths, ended, strict=True))
+
+
+def _alone(program: Program, path: Path) -> Ended:
+    done = program.run(main_of(path), options=QUICK_START, timeout_seconds=ALONE_SECONDS)
+    return Ended(done.returncode, done.stdout)
