@@ -11,7 +11,7 @@ from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import Failure
+from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.subject import UnderTest
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.calls import Call
@@ -23,7 +23,7 @@ class Recording(NamedTuple):
 
     events: int
     own_rows: bool
-    failure: Failure | None
+    failure: FailingCase | None
     rules: tuple[str, ...]
 
 
@@ -56,7 +56,7 @@ def record(subject: UnderTest, case: Case, out: Path) -> Recording:
     events = AUDITED[case.system.name].write(out, metadata, config_to_json(case.system, case.config), calls)
     if difference is None:
         return Recording(events, own_rows, None, ())
-    failure = Failure(case, steps, difference)
+    failure = FailingCase(case, steps, difference)
     return Recording(events, own_rows, failure, tuple(rule.value for rule in explain(subject, case, steps, difference)))
 
 

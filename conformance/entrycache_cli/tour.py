@@ -142,7 +142,7 @@ def traced_case(folder: Path, system: AnySystem) -> Path:
     source = random.Random(TRACED_SEED)
     subject = reference(system)
     menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
-    made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS, stops=False)
+    made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS)
     return write_case(made.case, folder, "traced")
 
 

@@ -6,16 +6,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from entrycache_conformance.concurrent.run import said
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.run import Options, Report, conform
+from entrycache_conformance.report import Failure, RunReport
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.authored import AuthoredSubject
 from entrycache_protocol.author import Subject
 from entrycache_protocol.case import config_to_json
-from entrycache_protocol.failure import Failure, expected_json, got_json
+from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.text import arguments, compact
-from entrycache_reference.rules import Rule
+from entrycache_protocol.verdict import Verdict
 
 
 def check(
@@ -42,36 +42,34 @@ def profile_of(examples: int) -> Profile:
     return Profile(examples, max(1, examples // 20), max(1, examples // 80))
 
 
-def told(subject: AuthoredSubject, report: Report, keeps_files: bool) -> str:
+def told(subject: AuthoredSubject, report: RunReport, keeps_files: bool) -> str:
     """What is wrong, as text; empty where nothing is."""
     parts = []
-    for failure, rules, path in report.failures:
-        parts.append(sequence(subject, failure, rules))
-        parts += [f"case file: {path}"] if keeps_files else []
-    for broken, path in report.histories:
-        parts.append(said(broken))
-        parts += [f"case file: {path}"] if keeps_files else []
-    unchecked = [level for level, judged in report.json["levels"].items() if judged["verdict"] == "nothing-checked"]
+    for failure in report.failures:
+        parts.append(sequence(subject, failure))
+        parts += [f"case file: {failure.case}"] if keeps_files else []
+    unchecked = [name for name, level in report.levels.items() if level.verdict is Verdict.NOTHING_CHECKED]
     if not parts and unchecked:
-        reasons = "; ".join(f"{item['what']}: {item['reason']}" for item in report.json["skipped"])
+        reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)
         parts.append(f"nothing was checked of {subject.name} at {', '.join(unchecked)}: {reasons}")
     return "\n".join(parts)
 
 
-def sequence(subject: AuthoredSubject, failure: Failure, rules: tuple[Rule, ...]) -> str:
-    """The shortest sequence, a step a line; the last one with what was expected and got."""
-    system, difference = failure.case.system, failure.difference
-    config = config_to_json(system, failure.case.config, subject.declaration.sent_keys)
-    names = ", ".join(rule.value for rule in rules)
-    lines = [f"{subject.name} breaks {names} at step {difference.at}", f"config {compact(config)}"]
-    for at, (op, done) in enumerate(zip(failure.case.steps, failure.steps, strict=True)):
-        if at > difference.at:
+def sequence(subject: AuthoredSubject, failure: Failure) -> str:
+    """The shortest sequence, a step a line; the last one with what was expected and got. Of threads: what happened."""
+    failing = failure.found
+    if failure.schedules is not None or not isinstance(failing, FailingCase):
+        return "" if failure.schedules is None else failure.schedules.in_words
+    system = failing.case.system
+    config = config_to_json(system, failing.case.config, subject.declaration.sent_keys)
+    lines = [f"{subject.name} breaks {', '.join(failure.rules)} at step {failure.step}", f"config {compact(config)}"]
+    for at, (op, done) in enumerate(zip(failing.case.steps, failing.steps, strict=True)):
+        if at > failure.step:
             break
-        answer = f" -> {compact(system.wire.write_outcome(done.outcome))}" if at < difference.at else ""
+        answer = f" -> {compact(system.wire.write_outcome(done.outcome))}" if at < failure.step else ""
         lines.append(f"step {at}: {type(op).name}  {arguments(op)}{answer}")
-    lines.append(f"  expected {compact(expected_json(system, difference))}")
-    lines.append(f"  got      {compact(got_json(system, difference))}")
-    if difference.failed is not None:
-        lines.append(subject.traceback(failure.case).rstrip())
-    lines.append(f"what the rule says: entrycache rules {rules[0].value}")
+    lines += [f"  expected {compact(failure.expected)}", f"  got      {compact(failure.got)}"]
+    if failing.difference.failed is not None:
+        lines.append(subject.traceback(failing.case).rstrip())
+    lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")
     return "\n".join(line for line in lines if line)

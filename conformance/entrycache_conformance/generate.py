@@ -13,6 +13,8 @@ from entrycache_conformance.judge import Coverage, checked_step
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw
+from entrycache_protocol.plan import Plan
+from entrycache_protocol.system import AnySystem
 
 
 class Made(NamedTuple):
@@ -33,46 +35,63 @@ def make_case(
     draw: Draw,
     declaration: Declaration,
     menu: Sequence[str],
-    coverage: Coverage,
-    steps_max: int | None = None,
-    stops: bool = True,
+    coverage: Coverage | None,
+    steps: int | None = None,
     theme: Any = None,
     marks: Marks | None = None,
 ) -> Made:
-    """A case of these operations; `steps_max` None: as many as the theme wants at most; `theme` one of the system's.
+    """A case of these operations, of so many steps; `theme` is one of the system's.
 
-    With `stops` it may end before that at every step, and then come the looks of its plan.
+    `steps` None: it may end at every step, after as many as the theme wants at most, and then come the looks of its
+    plan. Without `coverage` no law is looked at.
     """
     system = declaration.system
     plan = system.cases.plan(draw, declaration, tuple(menu), theme)
-    config = plan.config
-    state = system.model.initial(config)
-    limit = plan.steps_max if steps_max is None else steps_max
+    next_op = _ending(draw, plan) if steps is None else _endless(draw, plan)
+    limit = plan.steps_max if steps is None else steps
     limit = min(limit, declaration.limits.max_steps or limit)
-    length = len(plan.menu)
-    ends = max(1, length // plan.usual_steps)
-    greatest = ends + length * max(1, plan.usual_steps // length) - 1
-    least = 0 if stops else ends
+    state = system.model.initial(plan.config)
     made: list[Any] = []
-    steps: list[Any] = []
+    done: list[Any] = []
+
+    def play(op: Any) -> Any:
+        made.append(op)
+        done.append(_step(system, plan.config, state, op, coverage))
+        return done[-1].state
+
     while len(made) < limit:
         if marks is not None:
             marks.begin()
-        at = draw(least, greatest)
-        op = None if at < ends else plan.make(plan.menu[(at - ends) % length], state)
+        op = next_op(state)
         if marks is not None:
             marks.end()
         if op is None:
             break
-        done = checked_step(system, config, state, op, coverage)
-        made.append(op)
-        steps.append(done)
-        state = done.state
-    for op in plan.looks(state)[: max(0, limit - len(made))] if stops else ():
-        made.append(op)
-        steps.append(checked_step(system, config, state, op, coverage))
-        state = steps[-1].state
-    return Made(Case(system, config, tuple(made)), steps)
+        state = play(op)
+    for op in plan.looks(state)[: max(0, limit - len(made))] if steps is None else ():
+        state = play(op)
+    return Made(Case(system, plan.config, tuple(made)), done)
 
 
-__all__ = ["Draw", "Made", "Marks", "make_case"]
+def _ending(draw: Draw, plan: Plan) -> Callable[[Any], Any]:
+    """The next operation, by chance none: the simplest answer of a draw ends the case."""
+    length = len(plan.menu)
+    ends = max(1, length // plan.usual_steps)
+    greatest = ends + length * max(1, plan.usual_steps // length) - 1
+
+    def next_op(state: Any) -> Any:
+        at = draw(0, greatest)
+        return None if at < ends else plan.make(plan.menu[(at - ends) % length], state)
+
+    return next_op
+
+
+def _endless(draw: Draw, plan: Plan) -> Callable[[Any], Any]:
+    greatest = len(plan.menu) - 1
+    return lambda state: plan.make(plan.menu[draw(0, greatest)], state)
+
+
+def _step(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage | None) -> Any:
+    if coverage is None:
+        return system.model.step(state, op, config)
+    return checked_step(system, config, state, op, coverage)

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_conformance.report import Failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import Failure
+from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Skipped, UnderTest
-from entrycache_reference.rules import Rule
+from entrycache_protocol.verdict import Verdict
 
 
 class Replayed(NamedTuple):
@@ -23,9 +24,15 @@ class Replayed(NamedTuple):
 
     case: Case
     failure: Failure | None
-    rules: tuple[Rule, ...]
     skipped: Skipped | None
     stale: list[int]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        if self.skipped is not None:
+            return Verdict.NOTHING_CHECKED
+        return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
 
 
 def replay(path: Path, subject: UnderTest) -> Replayed:
@@ -43,12 +50,12 @@ def replay(path: Path, subject: UnderTest) -> Replayed:
         index for index, outcome in enumerate(case.outcomes) if index >= len(expected) or outcome != expected[index]
     ]
     if isinstance(answer, Skipped):
-        return Replayed(case, None, (), answer, stale)
+        return Replayed(case, None, answer, stale)
     difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
-        return Replayed(case, None, (), None, stale)
-    failure = Failure(case, steps, difference)
-    return Replayed(case, failure, explain(subject, case, steps, difference), None, stale)
+        return Replayed(case, None, None, stale)
+    rules = tuple(rule.value for rule in explain(subject, case, steps, difference))
+    return Replayed(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
 
 
 def fit(case: Case | History, subject: UnderTest) -> None:

@@ -1,12 +1,12 @@
-"""Shrinking a case whose runs get no answer: each try may cost a time-out, so tries are few and short."""
+"""Shrinking: what a failure does not need is left out; where runs get no answer, tries are few and short."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.subjects.child import Child
@@ -63,36 +63,78 @@ def hurried(subject: UnderTest, seconds: float) -> contextlib.AbstractContextMan
     return inner.hurried(seconds) if isinstance(inner, Child) else contextlib.nullcontext()
 
 
-Found = TypeVar("Found")
+Item = TypeVar("Item")
 
 
-def fewer_steps(case: Case, fails: Callable[[Case], Found | None], tries: int) -> Found | None:
-    """What `fails` says of the shortest case found; None where not even the case itself fails.
+def leave_out(
+    items: Sequence[Item],
+    fails: Callable[[tuple[Item, ...]], Sequence[Item] | None],
+    budget: float = math.inf,
+    forwards: bool = False,
+) -> tuple[Item, ...]:
+    """The fewest items found that still fail: every way here to make a failing case shorter.
 
-    Pieces of half the steps are left out, then of a quarter, down to single steps, while the case
-    still fails.
+    Pieces of half the items are left out, then of a quarter, down to single ones, until none can be; each time from
+    behind, or `forwards`. `fails` is told what is to be left and gives it back where that still fails, or what has
+    become of it; None where it does not. It is asked at most `budget` times.
     """
-    found = fails(case)
-    if found is None:
-        return None
-    steps = case.steps
-    piece = max(1, len(steps) // 2)
-    while tries > 0:
+    kept = tuple(items)
+    piece = max(1, len(kept) // 2)
+    while budget > 0:
         left_out = False
-        at = max(0, len(steps) - piece)
-        while tries > 0 and steps:
-            tries -= 1
-            shorter = steps[:at] + steps[at + piece :]
-            again = fails(dataclasses.replace(case, steps=shorter))
-            if again is not None:
-                steps, found, left_out = shorter, again, True
-            if at == 0:
+        at = 0 if forwards else max(0, len(kept) - piece)
+        while budget > 0 and at < len(kept):
+            budget -= 1
+            fewer = fails(kept[:at] + kept[at + piece :])
+            is_fewer = fewer is not None and len(fewer) < len(kept)
+            if fewer is not None and is_fewer:
+                kept, left_out = tuple(fewer), True
+            if forwards:
+                at += 0 if is_fewer else piece
+            elif at == 0:
                 break
-            at = max(0, at - piece)
+            else:
+                at = max(0, min(at, len(kept)) - piece)
         if piece == 1 and not left_out:
             break
         piece = max(1, piece // 2)
+    return kept
+
+
+Found = TypeVar("Found")
+
+
+def fewer_steps(case: Case, fails: Callable[[Case], Found | None], tries: int, forwards: bool = False) -> Found | None:
+    """What `fails` says of the shortest case found; None where not even the case itself fails."""
+    found = fails(case)
+    if found is None:
+        return None
+
+    def fails_with(steps: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        nonlocal found
+        again = fails(dataclasses.replace(case, steps=steps))
+        found = found if again is None else again
+        return None if again is None else steps
+
+    leave_out(case.steps, fails_with, tries, forwards)
     return found
+
+
+def shortest(
+    case: Case,
+    difference: Difference,
+    differs: Callable[[Case], Difference | None],
+    tries: int,
+    forwards: bool = False,
+) -> tuple[Case, Difference]:
+    """The shortest case found that still differs, and its difference."""
+
+    def differing(shorter: Case) -> tuple[Case, Difference] | None:
+        again = differs(shorter)
+        return None if again is None else (shorter, again)
+
+    cut = dataclasses.replace(case, steps=case.steps[: difference.at + 1])
+    return fewer_steps(cut, differing, tries, forwards) or (case, difference)
 
 
 COUNTS: Final = ("expected_reads", "max_requeues", "fails")

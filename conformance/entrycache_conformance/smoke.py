@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_protocol import verdict
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Skipped, Trouble, UnderTest
+from entrycache_protocol.verdict import Verdict
 
 
 class Look(NamedTuple):
@@ -30,6 +32,12 @@ def smoke(subject: UnderTest) -> list[Look]:
                    for look in looks)  # fmt: skip
         looks.append(Look(name, "not played") if hung else _look(subject, name, steps))
     return looks
+
+
+def verdict_of(looks: list[Look]) -> Verdict:
+    """The verdict of those operations that were judged."""
+    judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
+    return verdict.of(judged[look.verdict] for look in looks if look.verdict in judged)
 
 
 def _look(subject: UnderTest, name: str, steps: list[dict[str, Any]]) -> Look:

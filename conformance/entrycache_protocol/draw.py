@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,3 +13,9 @@ Draw = Callable[[int, int], int]
 def choose(draw: Draw, items: Sequence[Any]) -> Any:
     """One of the items; the first is the simplest."""
     return items[draw(0, len(items) - 1)]
+
+
+def even(source: random.Random) -> Draw:
+    """Draws from a seeded source, a good deal faster than its own."""
+    part = source.random
+    return lambda least, greatest: least + int(part() * (greatest - least + 1))

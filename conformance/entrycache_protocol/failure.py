@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 from entrycache_protocol.case import Case
@@ -23,18 +24,36 @@ class Difference(NamedTuple):
         return self.failed is not None and self.failed.trouble is not Trouble.LEAKED
 
 
-class Failure(NamedTuple):
+class FailingCase(NamedTuple):
     """A case on which a subject and the reference differ, with the reference's steps."""
 
     case: Case
     steps: list[Any]
     difference: Difference
 
+    def told(self, rules: tuple[str, ...] = ()) -> Case:
+        """The case as its file tells it: with the reference's answers, those of the subject, and the rules."""
+        write = self.case.system.wire.write_outcome
+        right = tuple(write(done.outcome) for done in self.steps)
+        difference = self.difference
+        return dataclasses.replace(
+            self.case,
+            outcomes=right,
+            got=() if difference.got is None else (*right[: difference.at], write(difference.got)),
+            rules=rules,
+            note=difference.failed.message if difference.failed is not None else "",
+        )
+
+
+def failed_json(failed: Failed) -> dict[str, str]:
+    """How a run failed to answer."""
+    return {"failed": failed.trouble.value, "message": failed.message}
+
 
 def got_json(system: AnySystem, difference: Difference) -> Any:
     """What the subject answered, or how it failed to."""
     if difference.failed is not None:
-        return {"failed": difference.failed.trouble.value, "message": difference.failed.message}
+        return failed_json(difference.failed)
     return system.wire.write_outcome(difference.got)
 
 

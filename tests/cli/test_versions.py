@@ -49,14 +49,19 @@ def campaign(seed: int = 3, sha256: str = "aa" * 32, **changes: Any) -> dict[str
 
 
 def conform(**changes: Any) -> dict[str, Any]:
+    levels = {
+        name: {"examples": examples, "steps": 10 * examples, "verdict": "violates", "missing": []}
+        for name, examples in (("range", 5), ("queue", 4))
+    }
+    failure = {"rule": "R-EXPIRE-1", "rules": ["R-EXPIRE-1"], "case": "x.json", "step": 1, "steps": 2}
     return {
         "schema": 1,
         "subject": "other",
         "system": "pulsar-pip430",
         "verdict": "violates",
-        "levels": {"range": {"examples": 5, "steps": 50}, "queue": {"examples": 4, "steps": 40}},
+        "levels": levels,
         "rules": {"R-EVICT-1": {"fired": 9}, "R-READ-1": {"fired": 0}},
-        "failures": [{"rule": "R-EXPIRE-1"}, {"rule": "R-EXPIRE-1"}],
+        "failures": [{**failure, "expected": {}, "got": {}}] * 2,
         **changes,
     }
 

@@ -12,7 +12,8 @@ from hypothesis import settings
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
 from entrycache_conformance.profiles import PROFILES, Profile
-from entrycache_conformance.run import Options, SelfCheckFailed, conform, reachable, self_check
+from entrycache_conformance.reach import reachable
+from entrycache_conformance.run import Options, SelfCheckFailed, conform, self_check
 from entrycache_conformance.search import bulk, search
 from entrycache_conformance.subjects import broken
 from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
@@ -122,7 +123,7 @@ def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPa
 def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
     for levels in (SYSTEM.levels, ("range", "queue")):
         options = Options(levels, Profile(3, 200, 50), 0, 0.0, tmp_path)
-        report = conform(reference(SYSTEM), options).json
+        report = conform(reference(SYSTEM), options).to_json()
         assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
         assert report["verdict"] == "nothing-checked"
         assert "too seldom" in report["skipped"][-1]["reason"]
@@ -151,7 +152,7 @@ def test_what_is_reachable_depends_on_what_is_offered() -> None:
 def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
     subject = reference(SYSTEM)
     subject._declaration = offered(ops=frozenset({"insert", "get"}))
-    report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).json
+    report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).to_json()
     assert report["levels"]["range"]["verdict"] == "conforms"
     assert report["levels"]["queue"]["verdict"] == "nothing-checked"
     assert "evict" in report["levels"]["queue"]["missing"]
@@ -178,10 +179,10 @@ def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast.DECLARATION, "variants": {"requeue_budget": "split"}}
     split = InProcess("split", SYSTEM, fast.open_cache, offer)
-    assert conform(split, options).json["verdict"] == "conforms"
+    assert conform(split, options).to_json()["verdict"] == "conforms"
 
     def open_norm(config: Any) -> Callable[[Any], Any]:
         return fast.open_cache(dataclasses.replace(config, variants=Variants()))
 
     shared = InProcess("says split, is shared", SYSTEM, open_norm, offer)
-    assert conform(shared, options).json["verdict"] == "violates"
+    assert conform(shared, options).to_json()["verdict"] == "violates"

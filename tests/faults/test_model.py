@@ -43,7 +43,7 @@ def cases(name: str) -> Iterator[Any]:
     declaration = Declaration(system, frozenset(system.ops), payload=True)
     for _ in range(CASES):
         menu = system.cases.menu(system.ops)
-        yield make_case(source.randint, declaration, menu, Coverage(), 25, stops=False).case
+        yield make_case(source.randint, declaration, menu, Coverage(), 25).case
 
 
 @pytest.mark.parametrize(("name", "package"), [("pulsar-pip430", PULSAR), ("kafka-streams", KAFKA)])

@@ -18,6 +18,7 @@ from entrycache_reference.kafka_streams import ops
 from tests.support import ROOT
 from tests.support.jvm.cases_kafka import CASES
 from tests.support.jvm.mains import Ended, run_all, run_as_it_is
+from tests.support.jvm.params import newest_in_every_run
 
 FINDINGS: Final = sorted((ROOT / "docs" / "findings").glob("kafka-*/case.json"))
 NEVER_ENDS: Final = "kafka-resize-never-ends"
@@ -55,7 +56,7 @@ class OnRelease(NamedTuple):
         return self.ended[self.sources[name]]
 
 
-@pytest.fixture(scope="module", params=releases("kafka-streams"), ids=str)
+@pytest.fixture(scope="module", params=newest_in_every_run(releases("kafka-streams")), ids=str)
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OnRelease:
     folder = tmp_path_factory.mktemp("kafka")
     sources = {name: folder / f"{class_name}.java" for name, class_name in NAMES.items()}

@@ -29,7 +29,7 @@ MENU: Final = SYSTEM.cases.menu(SYSTEM.ops)
 def _made(seed: int) -> tuple[Case, list[Any]]:
     source = random.Random(seed)
     theme = list(Theme)[seed % len(Theme)]
-    made = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, stops=False, theme=theme)
+    made = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, theme=theme)
     return made.case, made.steps
 
 

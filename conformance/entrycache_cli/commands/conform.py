@@ -15,19 +15,16 @@ from entrycache_cli.commands import known as known_failures
 from entrycache_cli.commands.known import known_options
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
-from entrycache_cli.report.terminal import console, failure_table, summary
-from entrycache_conformance.concurrent.level import LEVEL
-from entrycache_conformance.concurrent.run import said
-from entrycache_conformance.concurrent.table import history_table
+from entrycache_cli.report.run_text import show
+from entrycache_cli.report.terminal import console
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
-from entrycache_conformance.run import Notify, Options, Report, conform
+from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.subject import UnderTest
-from entrycache_protocol.wire import cut, printable
 
 Result = TypeVar("Result")
 
@@ -97,18 +94,18 @@ def command(
         found.close()
     if as_json:
         more = {} if knowing is None else known_failures.to_json(knowing)
-        click.echo(json.dumps({**report.json, **more}))
+        click.echo(json.dumps({**report.to_json(), **more}))
     else:
-        show(report, seed, profile)
+        show(report, f"seed {seed}, profile {profile}")
         for line in () if knowing is None else known_failures.lines(knowing):
             click.echo(line)
         if isinstance(found, Validated):
             click.echo(f"{found.messages} messages held to their schemas")
-    code = exit_code(report.json)
+    code = report.verdict.exit_code
     if knowing is not None:
         code = known_failures.say_problems(knowing, fixed if fix else None, code)
     if code == 2:
-        say_nothing_checked([f"{item['what']}: {item['reason']}" for item in report.json["skipped"]])
+        say_nothing_checked([f"{skip.what}: {skip.reason}" for skip in report.skipped])
     return code
 
 
@@ -127,41 +124,3 @@ def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Resu
             progress.update(tasks[level], completed=done, total=max(wanted, done))
 
         return run(notify)
-
-
-def exit_code(report: dict[str, Any]) -> int:
-    """1 if any level violates, else 2 if a level is nothing-checked, else 0."""
-    verdicts = [judged["verdict"] for judged in report["levels"].values()]
-    if "violates" in verdicts:
-        return 1
-    return 2 if "nothing-checked" in verdicts or not verdicts else 0
-
-
-def show(report: Report, seed: int, profile: str) -> None:
-    """The tables of a run."""
-    out = console()
-    for failure, rules, path in report.failures:
-        out.print(failure_table(failure, rules))
-        out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
-    for found, path in report.histories:
-        out.print(history_table(found))
-        out.print(said(found), markup=False, soft_wrap=True)
-        out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
-    out.print(summary(report.json))
-    level = report.json["levels"].get(LEVEL)
-    if level is not None and level["examples"]:
-        out.print(
-            f"{level['histories']} histories on {level['threads']} threads; {level['inconclusive']} inconclusive "
-            f"(a search for an order enters at most {level['states_max']} states)"
-        )
-    source = report.json.get("source")
-    if type(source) is str:
-        out.print(f"source: {cut(printable(source), 400)}", markup=False, soft_wrap=True)
-    fired = [rule["fired"] for rule in report.json["rules"].values()]
-    met = sum(1 for count in fired if count)
-    counts = report.json["cells"].values()
-    cells = f", {sum(1 for count in counts if count)} of {len(counts)} decision cells met" if counts else ""
-    out.print(f"seed {seed}, profile {profile}; {met} of {len(fired)} rules fired{cells}")
-    out.print(f"skipped: {len(report.json['skipped'])}")
-    for item in report.json["skipped"]:
-        out.print(f"  {item['what']}: {item['reason']}", markup=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from entrycache_cli.commands.options import (
     say_nothing_checked,
     subject_options,
 )
+from entrycache_cli.report.history_table import history_table
 from entrycache_cli.report.pytest_test import pytest_test
-from entrycache_cli.report.terminal import console, failure_table
+from entrycache_cli.report.run_text import table_of
+from entrycache_cli.report.terminal import console
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
-from entrycache_conformance.concurrent.run import said
-from entrycache_conformance.concurrent.table import history_table
+from entrycache_conformance.concurrent.run import schedules_of
 from entrycache_conformance.java.stand_alone import java_test
 from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.replay import Replayed, replay
@@ -29,7 +31,6 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.registry import linked_rules
 from entrycache_protocol.case import read_case, to_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import expected_json, got_json
 from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.text import compact
@@ -70,8 +71,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         _show(file, found.name, replayed)
     if replayed.skipped is not None:
         say_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
-        return 2
-    return 1 if replayed.failure is not None else 0
+    return replayed.verdict.exit_code
 
 
 def _replay_history(file: Path, history: History, subject: UnderTest, as_json: bool) -> int:
@@ -87,13 +87,11 @@ def _replay_history(file: Path, history: History, subject: UnderTest, as_json: b
     else:
         out = console()
         out.print(history_table(replayed.found))
-        for rule in replayed.found.rules:
-            out.print(f"{rule.value}: {linked_rules(rule.value)[0]['text']}", markup=False, soft_wrap=True)
-        out.print(said(replayed.found), markup=False, soft_wrap=True)
+        _say_rules(rule.value for rule in replayed.found.rules)
+        out.print(schedules_of(replayed.found).in_words, markup=False, soft_wrap=True)
     if replayed.unjudged:
         say_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
-        return 2
-    return 1 if replayed.found is not None else 0
+    return replayed.verdict.exit_code
 
 
 def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
@@ -113,32 +111,31 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
 
 
 def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
-    verdict = "violates" if replayed.failure else "conforms"
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": verdict}
-    if replayed.skipped is not None:
-        shown["verdict"] = "nothing-checked"
+    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
-        difference = replayed.failure.difference
-        shown["rules"] = [rule.value for rule in replayed.rules]
-        shown["step"] = difference.at
-        shown["expected"] = expected_json(replayed.case.system, difference)
-        shown["got"] = got_json(replayed.case.system, difference)
+        told = replayed.failure.to_json()
+        shown |= {part: told[part] for part in ("rules", "step", "expected", "got")}
     shown["stale_outcomes"] = replayed.stale
     return shown
 
 
 def _show(file: Path, name: str, replayed: Replayed) -> None:
     out = console()
+    failure = replayed.failure
     if replayed.skipped is not None:
         out.print(f"{name} skipped the case: {replayed.skipped.reason}", markup=False)
-    elif replayed.failure is None:
+    elif failure is None:
         out.print(f"{file}: {name} and the reference agree on all {len(replayed.case.steps)} steps", markup=False)
     else:
-        difference = replayed.failure.difference
-        out.print(failure_table(replayed.failure, replayed.rules))
-        for rule in replayed.rules:
-            out.print(f"{rule.value}: {linked_rules(rule.value)[0]['text']}", markup=False, soft_wrap=True)
-        out.print(f"expected: {compact(expected_json(replayed.case.system, difference))}", markup=False, soft_wrap=True)
-        out.print(f"got:      {compact(got_json(replayed.case.system, difference))}", markup=False, soft_wrap=True)
+        out.print(table_of(failure))
+        _say_rules(failure.rules)
+        out.print(f"expected: {compact(failure.expected)}", markup=False, soft_wrap=True)
+        out.print(f"got:      {compact(failure.got)}", markup=False, soft_wrap=True)
     if replayed.stale:
         out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}", markup=False)
+
+
+def _say_rules(rules: Iterable[str]) -> None:
+    """The texts of broken rules."""
+    for rule in rules:
+        console().print(f"{rule}: {linked_rules(rule)[0]['text']}", markup=False, soft_wrap=True)

@@ -11,9 +11,10 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
 from entrycache_cli.report.terminal import console
-from entrycache_conformance.smoke import Look, smoke
+from entrycache_conformance.smoke import Look, smoke, verdict_of
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_protocol.text import arguments, compact
+from entrycache_protocol.verdict import Verdict
 
 
 @click.command("smoke")
@@ -31,16 +32,15 @@ def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
         looks = smoke(found)
     finally:
         found.close()
-    verdicts = {look.verdict for look in looks}
-    verdict = "violates" if "failed" in verdicts else "conforms" if "passed" in verdicts else "nothing-checked"
+    verdict = verdict_of(looks)
     if as_json:
         ops = {look.op: {"verdict": look.verdict, "rules": list(look.rules)} for look in looks}
-        click.echo(json.dumps({"schema": 1, "subject": found.name, "verdict": verdict, "ops": ops}))
+        click.echo(json.dumps({"schema": 1, "subject": found.name, "verdict": verdict.value, "ops": ops}))
     else:
         _show(found.name, looks)
-    if verdict == "nothing-checked":
+    if verdict is Verdict.NOTHING_CHECKED:
         say_nothing_checked([f"{look.op}: {look.verdict}" for look in looks])
-    return {"violates": 1, "conforms": 0, "nothing-checked": 2}[verdict]
+    return verdict.exit_code
 
 
 def _show(name: str, looks: list[Look]) -> None:

@@ -13,7 +13,8 @@ import click
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
 from entrycache_cli.commands.settings_file import given_settings, settings_options
 from entrycache_cli.parts import GivenSettings
-from entrycache_cli.report.terminal import console, failure_table
+from entrycache_cli.report.failure_table import failure_table
+from entrycache_cli.report.terminal import console
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS

@@ -55,16 +55,10 @@ def catch(choice: Choice, name: str, what: str, folder: Path, levels: tuple[str,
         if report.failures:
             break
     assert report.failures, f"{name} was not caught with the seeds {SEEDS}"
-    answered = [item for item in report.failures if item[0].difference.failed is None]
-    failure, rules, path = (answered or report.failures)[0]
-    difference = failure.difference
-    failed = difference.failed
-    got = (
-        failed.trouble.value if failed is not None else compact(failure.case.system.wire.write_outcome(difference.got))
-    )
-    expected = compact(failure.case.system.wire.write_outcome(difference.expected))
-    names = tuple(rule.value for rule in rules)
-    return Caught(name, what, names, difference.at, expected, got, path)
+    answered = [failure for failure in report.failures if "failed" not in failure.got]
+    failure = (answered or report.failures)[0]
+    got = failure.got.get("failed") or compact(failure.got)
+    return Caught(name, what, failure.rules, failure.step, compact(failure.expected), got, Path(failure.case))
 
 
 GROUPS: Final = [(part, title, names, level) for part in FAULTS for title, (names, level) in part.groups.items()]

@@ -13,7 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured, console
+from entrycache_conformance.report import LACKS, RunReport
+from entrycache_protocol import verdict
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
 
 
@@ -25,13 +28,26 @@ class Line(NamedTuple):
     verdict: str
     note: str
 
+    @property
+    def held(self) -> Verdict:
+        """What it comes to; a grade of evidence is as good as a run that conforms."""
+        if self.verdict == Verdict.VIOLATES.value:
+            return Verdict.VIOLATES
+        return Verdict.NOTHING_CHECKED if self.verdict in OPEN else Verdict.CONFORMS
+
 
 RULE_ID: Final = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
 SHORT: Final = next(iter(Rule)).value.partition("-")[0] + "-"
 """The prefix that is left out where many rules stand on a line."""
 
-BAD: Final = frozenset({"violates"})
 OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped"})
+
+MESSAGES: Final = {
+    Verdict.CONFORMS: ("conforms", "brightgreen"),
+    Verdict.VIOLATES: ("violates", "red"),
+    Verdict.NOTHING_CHECKED: ("not all checked", "yellow"),
+}
+"""What a badge says, and its colour."""
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
@@ -66,18 +82,10 @@ def lines_of(result: dict[str, Any]) -> list[Line]:
     """The verdicts in one result of `conform`, `audit`, `prove`, or a note that a part was skipped.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: it is none of them, or lacks something.
     """
     if "levels" in result:
-        return [
-            Line(
-                result["subject"],
-                f"level {level}",
-                judged["verdict"],
-                f"{judged['examples']} examples, {judged['steps']} steps",
-            )
-            for level, judged in result["levels"].items()
-        ]
+        return _of_run(result)
     if "evidence" in result:
         return [
             Line("proof", item["rule"], item["grade"], f"{item['bounds']}; refutes: {item['refuted_mutant']}")
@@ -91,6 +99,18 @@ def lines_of(result: dict[str, Any]) -> list[Line]:
     raise UsageError("a result is none of conform, audit or prove")
 
 
+def _of_run(result: dict[str, Any]) -> list[Line]:
+    """The levels of a conformance run."""
+    try:
+        report = RunReport.from_json(result)
+    except LACKS as error:
+        raise UsageError(f"a result of conform lacks something ({type(error).__name__}: {error})") from None
+    return [
+        Line(report.subject, f"level {name}", level.verdict.value, f"{level.examples} examples, {level.steps} steps")
+        for name, level in report.levels.items()
+    ]
+
+
 def gathered(results: list[dict[str, Any]]) -> list[Line]:
     """The verdicts with the rules of an audit, and of a grade of evidence, gathered into one line each."""
     lines: list[Line] = []
@@ -102,9 +122,9 @@ def gathered(results: list[dict[str, Any]]) -> list[Line]:
             lines.append(line)
         elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
             rules[line.what, line.verdict, prefix].append(line.part)
-    for (what, verdict, prefix), names in rules.items():
+    for (what, judged, prefix), names in rules.items():
         shown = (name.removeprefix(prefix) if prefix == SHORT else name for name in names)
-        lines.append(Line(what, f"{len(names)} rules", verdict, ", ".join(shown)))
+        lines.append(Line(what, f"{len(names)} rules", judged, ", ".join(shown)))
     return lines
 
 
@@ -140,15 +160,15 @@ def markdown(results: list[dict[str, Any]]) -> str:
 def junit(results: list[dict[str, Any]]) -> str:
     """JUnit XML: a violation is a failure, what was not decided is skipped."""
     lines = _all(results)
-    failures = sum(line.verdict in BAD for line in lines)
-    skipped = sum(line.verdict in OPEN for line in lines)
+    failures = sum(line.held is Verdict.VIOLATES for line in lines)
+    skipped = sum(line.held is Verdict.NOTHING_CHECKED for line in lines)
     counts = f'tests="{len(lines)}" failures="{failures}" skipped="{skipped}"'
     out = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="entrycache" {counts}>']
     for line in lines:
         head = f"  <testcase classname={quoteattr(line.what)} name={quoteattr(line.part or line.what)}"
-        if line.verdict in BAD:
+        if line.held is Verdict.VIOLATES:
             out.append(f"{head}><failure message={quoteattr(line.verdict + ' ' + line.note)}/></testcase>")
-        elif line.verdict in OPEN:
+        elif line.held is Verdict.NOTHING_CHECKED:
             out.append(f"{head}><skipped message={quoteattr(line.verdict + ' ' + line.note)}/></testcase>")
         else:
             out.append(f"{head}/>")
@@ -157,13 +177,7 @@ def junit(results: list[dict[str, Any]]) -> str:
 
 def badge(results: list[dict[str, Any]]) -> str:
     """The JSON of a badge endpoint."""
-    verdicts = {line.verdict for line in _all(results)}
-    if verdicts & BAD:
-        message, colour = "violates", "red"
-    elif verdicts & OPEN:
-        message, colour = "not all checked", "yellow"
-    else:
-        message, colour = "conforms", "brightgreen"
+    message, colour = MESSAGES[verdict.of(line.held for line in _all(results))]
     return json.dumps({"schemaVersion": 1, "label": "entrycache", "message": message, "color": colour}) + "\n"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from entrycache_conformance.report import LACKS, RunReport
 from entrycache_conformance.subjects.narrowed import SEVERAL
 from entrycache_protocol.errors import UsageError
 
@@ -68,7 +70,7 @@ def read_record(value: Any, source: str, where: str) -> list[Judged]:
             return [_of_campaign(value, subject, source) for subject in value["subjects"]]
         if "levels" in value:
             return [_of_conform(value, source)]
-    except (KeyError, TypeError, AttributeError) as error:
+    except LACKS as error:
         raise UsageError(f"{where}: the record lacks something ({type(error).__name__}: {error})") from None
     raise UsageError(f"{where}: neither the record of a campaign nor that of conform --json")
 
@@ -96,18 +98,16 @@ def _of_campaign(value: Mapping[str, Any], subject: Mapping[str, Any], source: s
 
 
 def _of_conform(value: Mapping[str, Any], source: str) -> Judged:
-    broken: dict[str, int] = {}
-    for failure in value["failures"]:
-        broken[failure["rule"]] = broken.get(failure["rule"], 0) + 1
+    report = RunReport.from_json(value)
     return Judged(
         source,
-        value["subject"],
-        value["system"],
+        report.subject,
+        report.system,
         "",
         "",
         value.get("seed"),
-        sum(level["examples"] for level in value["levels"].values()),
-        sum(level["steps"] for level in value["levels"].values()),
-        {rule: told["fired"] for rule, told in value["rules"].items() if told["fired"]},
-        broken,
+        sum(level.examples for level in report.levels.values()),
+        sum(level.steps for level in report.levels.values()),
+        {rule: count for rule, count in report.rules.items() if count},
+        Counter(failure.rules[0] for failure in report.failures),
     )

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.difference import shortened
+from entrycache_conformance.campaign.difference import TRIES
 from entrycache_conformance.campaign.make import make_run
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.shrink import shortest
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
@@ -48,12 +49,17 @@ def behaviours(
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     telling = tuple(declaration.system.cases.telling.items())
     found: dict[str, Behaviour] = {}
+
+    def differs(case: Case) -> Difference | None:
+        return _difference(before, after, case, declaration)
+
     for number in range(cases):
         theme, steps = telling[number % len(telling)]
         case = make_run(declaration, menu, declaration.system.cases.themes[theme], f"{seed}/{number}", steps, None).case
-        cut = shortened(case, lambda shorter: _difference(before, after, shorter, declaration))
-        if cut is not None:
-            one = _named(before, after, *_plain(before, after, *cut, declaration))
+        difference = differs(case)
+        if difference is not None:
+            short = shortest(case, difference, differs, TRIES, forwards=True)
+            one = _named(before, after, *_plain(before, after, *short, declaration))
             known = found.get(one.label)
             met = 1 if known is None else known.met + 1
             shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known

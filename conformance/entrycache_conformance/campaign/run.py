@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +16,7 @@ from entrycache_conformance.campaign.subjects import artifact_of, common
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.case import variants_to_json
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
 from entrycache_reference.rules import Rule
@@ -55,66 +57,97 @@ def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Call
         UsageError: the subjects are not alike, or their system has no such theme.
     """
     declaration = common(subjects)
-    themes = declaration.system.cases.themes
-    if plan.theme not in themes:
-        raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
-    theme = themes[plan.theme]
+    theme = _theme(declaration, plan)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
-    coverage = Coverage()
-    judged = dict.fromkeys((subject.name for subject in subjects), 0)
-    kept: list[Kept] = []
+    tally = _Tally(dict.fromkeys((subject.name for subject in subjects), 0))
     underway: deque[tuple[int, Run]] = deque()
-    made = checked = 0
     start = time.process_time()
 
     def wanted() -> bool:
+        if len(tally.kept) >= plan.differences:
+            return False
         if plan.cases is not None:
-            return made < plan.cases
+            return tally.made < plan.cases
         return plan.cpu_seconds is None or time.process_time() - start < plan.cpu_seconds
 
-    while (wanted() and len(kept) < plan.differences) or underway:
-        if wanted() and len(kept) < plan.differences:
-            is_checked = made % CHECKED_ONE_IN == 0
-            seed = f"{plan.seed}/{plan.theme}/{made}"
-            run = make_run(declaration, menu, theme, seed, plan.steps, coverage if is_checked else None)
-            checked += is_checked
-            coverage.steps += len(run.case.steps) if is_checked else 0
+    while wanted() or underway:
+        if wanted():
+            seed = f"{plan.seed}/{plan.theme}/{tally.made}"
+            run = make_run(declaration, menu, theme, seed, plan.steps, tally.coverage_of_next())
             for subject in subjects:
                 send(subject, run)
-            underway.append((made, run))
-            made += 1
+            underway.append((tally.made, run))
+            tally.add(run)
             if len(underway) <= AHEAD:
                 continue
-        number, run = underway.popleft()
-        for subject in subjects:
-            judged[subject.name] += len(run.case.steps)
-            if not same(subject, run):
-                found = keep(subject.name, run.case, plan.failures)
-                kept += [] if found is None else [found._replace(number=number)]
-        notify(made, sum(judged.values()))
-    return Campaign(
-        {
-            "schema": 1,
-            "system": declaration.system.name,
-            "theme": plan.theme,
-            "seed": plan.seed,
-            "cases": made,
-            "steps_a_case": plan.steps,
-            "cpu_seconds": round(time.process_time() - start, 1),
-            "judged_steps": sum(judged.values()),
-            "judged": "every outcome of every step is compared with the reference's; "
-            f"the laws are looked at in one case of {CHECKED_ONE_IN}, and the rules below are counted there",
-            "subjects": [_told(subject, judged[subject.name]) for subject in subjects],
-            "laws": {
-                "cases": checked,
-                "steps": coverage.steps,
-                "rules": {rule.value: coverage.fired[rule] for rule in Rule if coverage.fired.get(rule)},
-                "cells": dict(sorted(coverage.cells.items())),
-            },
-            "differences": [found.to_json() for found in kept],
+        _compare(subjects, *underway.popleft(), plan, tally)
+        notify(tally.made, sum(tally.judged.values()))
+    return Campaign(_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was done so far: judged steps by subject, differences, cases, and those made with every law looked at."""
+
+    judged: dict[str, int]
+    kept: list[Kept] = field(default_factory=list)
+    made: int = 0
+    checked: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
+
+    def coverage_of_next(self) -> Coverage | None:
+        """Where the next case counts its laws, if it is one that does."""
+        return self.coverage if self.made % CHECKED_ONE_IN == 0 else None
+
+    def add(self, run: Run) -> None:
+        """Count a case that was made."""
+        if self.coverage_of_next() is not None:
+            self.checked += 1
+            self.coverage.steps += len(run.case.steps)
+        self.made += 1
+
+
+def _theme(declaration: Declaration, plan: Plan) -> Any:
+    themes = declaration.system.cases.themes
+    if plan.theme not in themes:
+        raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
+    return themes[plan.theme]
+
+
+def _compare(subjects: Sequence[Child | InProcess], number: int, run: Run, plan: Plan, tally: _Tally) -> None:
+    """Wait for the answers to a run, and keep what differs."""
+    for subject in subjects:
+        tally.judged[subject.name] += len(run.case.steps)
+        if not same(subject, run):
+            found = keep(subject.name, run.case, plan.failures)
+            tally.kept += [] if found is None else [found._replace(number=number)]
+
+
+def _record(
+    declaration: Declaration, subjects: Sequence[Child | InProcess], plan: Plan, tally: _Tally, seconds: float
+) -> dict[str, Any]:
+    """The record of a campaign."""
+    fired = tally.coverage.fired
+    return {
+        "schema": 1,
+        "system": declaration.system.name,
+        "theme": plan.theme,
+        "seed": plan.seed,
+        "cases": tally.made,
+        "steps_a_case": plan.steps,
+        "cpu_seconds": round(seconds, 1),
+        "judged_steps": sum(tally.judged.values()),
+        "judged": "every outcome of every step is compared with the reference's; "
+        f"the laws are looked at in one case of {CHECKED_ONE_IN}, and the rules below are counted there",
+        "subjects": [_told(subject, tally.judged[subject.name]) for subject in subjects],
+        "laws": {
+            "cases": tally.checked,
+            "steps": tally.coverage.steps,
+            "rules": {rule.value: fired[rule] for rule in Rule if fired.get(rule)},
+            "cells": dict(sorted(tally.coverage.cells.items())),
         },
-        kept,
-    )
+        "differences": [found.to_json() for found in tally.kept],
+    }
 
 
 def _told(subject: Child | InProcess, steps: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from entrycache_conformance.replay import fit
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.verdict import Verdict
 
 TRIES: Final = 1_000
 """How often a history is played at most; the first failure ends it."""
@@ -24,6 +25,13 @@ class Replayed(NamedTuple):
     found: Found | None
     tries: int
     unjudged: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        if self.found is not None:
+            return Verdict.VIOLATES
+        return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
 
 
 def replay_history(history: History, subject: UnderTest) -> Replayed:
@@ -61,8 +69,7 @@ def replay_history(history: History, subject: UnderTest) -> Replayed:
 
 def history_to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
     """What `replay --json` prints of a history."""
-    verdict = "violates" if replayed.found else "nothing-checked" if replayed.unjudged else "conforms"
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": verdict}
+    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     shown["tries"] = replayed.tries
     if replayed.found is not None:
         shown["rules"] = [rule.value for rule in replayed.found.rules]

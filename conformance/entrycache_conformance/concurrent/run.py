@@ -11,9 +11,13 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL, is_proved, offers, promises_of
 from entrycache_conformance.concurrent.search import Found, Tally, search
+from entrycache_conformance.report import Failure, LevelReport, Schedules, Skip, Threads
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
+from entrycache_protocol.failure import failed_json
 from entrycache_protocol.history import History, write_history
 from entrycache_protocol.subject import Happened, UnderTest
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
 
 HISTORIES_MAX: Final = 6_000
@@ -21,12 +25,11 @@ HISTORIES_MAX: Final = 6_000
 
 
 class Threaded(NamedTuple):
-    """What came out: the level's object of `--json`, its failures there, and the same for people."""
+    """What came out: the level, its failures, what was not checked, and how often each rule was asked."""
 
-    levels: dict[str, dict[str, Any]]
-    failures: list[dict[str, Any]]
-    skipped: list[dict[str, str]]
-    found: tuple[tuple[Found, Path], ...]
+    level: LevelReport
+    failures: tuple[Failure, ...] = ()
+    skipped: tuple[Skip, ...] = ()
     fired: Mapping[Rule, int] = MappingProxyType({})
 
 
@@ -44,40 +47,43 @@ def conform_concurrent(
         SpoiltUnseen: our error.
     """
     declaration = subject.declaration
-    level: dict[str, Any] = {"examples": 0, "steps": 0, "verdict": "nothing-checked", "missing": []}
     if not offers(declaration):
         reason = "the subject declares no histories: limits.threads is 1 or absent"
-        return Threaded({LEVEL: level}, [], [{"what": f"level {LEVEL}", "reason": reason}], ())
-    promises = promises_of(declaration.system)
+        return Threaded(LevelReport(), skipped=(Skip(f"level {LEVEL}", reason),))
     tally = Tally()
     wanted = min(wanted, HISTORIES_MAX)
     found = search(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
-    level |= {
-        "examples": tally.histories,
-        "steps": tally.steps,
-        "histories": tally.histories,
-        "threads": tally.threads,
-        "inconclusive": sum(tally.undecided.values()),
-        "states_max": promises.states_max,
-    }
-    skipped = [
-        {"what": f"{LEVEL}: {count} histories", "reason": reason} for reason, count in sorted(tally.undecided.items())
-    ]
-    reasons = Counter(run.reason for run in tally.skipped)
-    skipped += [{"what": f"{LEVEL}: {count} histories", "reason": reason} for reason, count in sorted(reasons.items())]
+    skipped = _unjudged(tally)
     if found is not None:
-        level["verdict"] = "violates"
-        path = _written(found, folder)
-        return Threaded({LEVEL: level}, [_to_json(found, path)], skipped, ((found, path),), tally.fired)
+        level = _level(declaration, tally, Verdict.VIOLATES)
+        return Threaded(level, (_written(found, folder),), skipped, tally.fired)
     see_what_is_spoilt(subject, tally.ended)
-    unmet = [
-        rule.value for rule in promises.rules if rule not in promises.unasked(declaration) and not tally.fired[rule]
-    ]
+    unmet = _unmet(declaration, tally)
     if unmet:
-        skipped.append({"what": f"level {LEVEL}", "reason": f"no history asked for {', '.join(unmet)}"})
-    elif tally.histories:
-        level["verdict"] = "conforms"
-    return Threaded({LEVEL: level}, [], skipped, (), tally.fired)
+        skipped += (Skip(f"level {LEVEL}", f"no history asked for {', '.join(unmet)}"),)
+    conforms = tally.histories and not unmet
+    verdict = Verdict.CONFORMS if conforms else Verdict.NOTHING_CHECKED
+    return Threaded(_level(declaration, tally, verdict), (), skipped, tally.fired)
+
+
+def _level(declaration: Declaration, tally: Tally, verdict: Verdict) -> LevelReport:
+    states_max = promises_of(declaration.system).states_max
+    threads = Threads(tally.histories, tally.threads, sum(tally.undecided.values()), states_max)
+    return LevelReport(tally.histories, tally.steps, verdict, (), threads)
+
+
+def _unjudged(tally: Tally) -> tuple[Skip, ...]:
+    """The histories that no verdict came of, by reason: first those that were played."""
+    declined = Counter(run.reason for run in tally.skipped)
+    reasons = (*sorted(tally.undecided.items()), *sorted(declined.items()))
+    return tuple(Skip(f"{LEVEL}: {count} histories", reason) for reason, count in reasons)
+
+
+def _unmet(declaration: Declaration, tally: Tally) -> list[str]:
+    """The rules that no history asked for."""
+    promises = promises_of(declaration.system)
+    unasked = promises.unasked(declaration)
+    return [rule.value for rule in promises.rules if rule not in unasked and not tally.fired[rule]]
 
 
 def see_what_is_spoilt(subject: UnderTest, ended: tuple[History, Happened] | None) -> None:
@@ -100,40 +106,36 @@ def see_what_is_spoilt(subject: UnderTest, ended: tuple[History, Happened] | Non
         raise SpoiltUnseen("an answer that was spoilt on purpose was not seen; this run would prove nothing")
 
 
-def _written(found: Found, folder: Path) -> Path:
+def schedules_of(found: Found) -> Schedules:
+    """What happened on how many threads, and how often."""
+    proved = found.failed is None or is_proved(found.failed)
+    return Schedules(found.said, len(found.history.clients), found.tries, found.times, proved)
+
+
+def _written(found: Found, folder: Path) -> Failure:
+    """A failure, and the history file that replays it."""
     rules = tuple(rule.value for rule in found.rules)
-    history = dataclasses.replace(found.history, rules=rules, note=said(found))
-    return write_history(history, folder, found.rules[0].value.lower())
+    schedules = schedules_of(found)
+    history = dataclasses.replace(found.history, rules=rules, note=schedules.in_words)
+    path = write_history(history, folder, rules[0].lower())
+    at, got = _shown_by(found)
+    return Failure(
+        rules=rules,
+        case=str(path),
+        step=at,
+        expected=None,
+        got=got,
+        steps=len(found.history.steps),
+        schedules=schedules,
+        found=found,
+    )
 
 
-def said(found: Found) -> str:
-    """What happened, and how often."""
-    return f"{found.said} ({found.times} of {found.tries} tries)"
-
-
-def _to_json(found: Found, path: Path) -> dict[str, Any]:
-    """One failure in the contract's form, with what only histories have: clients and tries."""
-    steps = found.history.steps
-    event = None if found.break_ is None else found.break_.event
-    at = max(0, len(steps) - 1)
-    got: Any = None
-    if event is not None:
-        got = dict(event.outcome)
+def _shown_by(found: Found) -> tuple[int, Any]:
+    """The step that shows a failure, counted through the whole history, and its answer; else how the run failed."""
+    if found.break_ is not None and found.break_.event is not None:
+        event = found.break_.event
         numbers = [(client, index) for client, part in found.history.parts() for index in range(len(part))]
-        at = numbers.index((event.client, event.step))
-    elif found.failed is not None:
-        got = {"failed": found.failed.trouble.value, "message": found.failed.message}
-    return {
-        "rule": found.rules[0].value,
-        "rules": [rule.value for rule in found.rules],
-        "case": str(path),
-        "step": at,
-        "expected": None,
-        "got": got,
-        "steps": len(steps),
-        "said": found.said,
-        "clients": len(found.history.clients),
-        "tries": found.tries,
-        "times": found.times,
-        "proved": found.failed is None or is_proved(found.failed),
-    }
+        return numbers.index((event.client, event.step)), dict(event.outcome)
+    last = max(0, len(found.history.steps) - 1)
+    return last, None if found.failed is None else failed_json(found.failed)

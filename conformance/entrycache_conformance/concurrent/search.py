@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import is_proved, promises_of, rule_of
-from entrycache_conformance.shrink import TRY_SECONDS, hurried
+from entrycache_conformance.shrink import TRY_SECONDS, hurried, leave_out
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Failed, Happened, HistoryAnswer, Skipped, UnderTest
 from entrycache_reference.judged import Break
@@ -180,9 +180,10 @@ def shrink(subject: UnderTest, found: Found) -> Found:
     with hurried(subject, TRY_SECONDS):
         for client in reversed(range(len(found.history.clients))):
             try_(_without_client(shortest.history, client))
-        _fewer(lambda: shortest.history, try_)
+        history = shortest.history
+        leave_out(_numbered(history), lambda steps: steps if try_(_of_steps(history, steps)) else None)
         for listening in range(len(shortest.history.before)):
-            _calmer(lambda: shortest.history, listening, try_)
+            _calmer(shortest.history, listening, try_)
         return _told(subject, shortest)
 
 
@@ -191,44 +192,30 @@ def _without_client(history: History, client: int) -> History:
     return dataclasses.replace(history, clients=clients[:client] + clients[client + 1 :], events=())
 
 
-def _fewer(present: Callable[[], History], try_: Callable[[History], bool]) -> None:
-    """Leave out pieces of half the steps, then of a quarter, down to single ones, while it still fails."""
-    piece = max(1, len(present().steps) // 2)
-    while True:
-        left_out = False
-        at = max(0, len(present().steps) - piece)
-        while True:
-            left_out = try_(_without_steps(present(), at, piece)) or left_out
-            if at == 0:
-                break
-            at = max(0, at - piece)
-        if piece == 1 and not left_out:
-            return
-        piece = max(1, piece // 2)
+def _numbered(history: History) -> list[tuple[int, Any]]:
+    """Every step with the client that does it."""
+    return [(client, step) for client, steps in history.parts() for step in steps]
 
 
-def _without_steps(history: History, at: int, count: int) -> History:
-    """The history without some steps, counted through the whole of it; a client without steps goes too."""
-    parts: list[tuple[Any, ...]] = []
-    number = 0
-    for _, steps in history.parts():
-        parts.append(tuple(step for index, step in enumerate(steps, number) if not at <= index < at + count))
-        number += len(steps)
+def _of_steps(history: History, kept: Sequence[tuple[int, Any]]) -> History:
+    """The history of these steps alone; a client without steps goes too."""
+    parts = [tuple(step for of, step in kept if of == client) for client, _ in history.parts()]
     before, *clients, after = parts
     return dataclasses.replace(
         history, before=before, clients=tuple(steps for steps in clients if steps), after=after, events=()
     )
 
 
-def _calmer(present: Callable[[], History], at: int, try_: Callable[[History], bool]) -> None:
-    """Leave out single steps of a listener that is set before the threads."""
-    steps = getattr(present().before[at], "on_flush", ())
-    for index in reversed(range(len(steps) if isinstance(steps, tuple) else 0)):
-        history = present()
-        listen = history.before[at]
-        fewer = dataclasses.replace(listen, on_flush=listen.on_flush[:index] + listen.on_flush[index + 1 :])
-        before = (*history.before[:at], fewer, *history.before[at + 1 :])
-        try_(dataclasses.replace(history, before=before, events=()))
+def _calmer(history: History, at: int, try_: Callable[[History], bool]) -> None:
+    """Leave out steps of a listener that is set before the threads."""
+    listen = history.before[at]
+    steps = getattr(listen, "on_flush", ())
+
+    def fails(kept: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        before = (*history.before[:at], dataclasses.replace(listen, on_flush=kept), *history.before[at + 1 :])
+        return kept if try_(dataclasses.replace(history, before=before, events=())) else None
+
+    leave_out(steps if isinstance(steps, tuple) else (), fails)
 
 
 def _told(subject: UnderTest, found: Found) -> Found:

@@ -98,7 +98,6 @@ def released_runs() -> Iterator[Run]:
             system.cases.menu(system.ops_up_to(level), level),
             Coverage(),
             STEPS,
-            stops=False,
             theme=(Theme.NESTED, Theme.REENTRY, Theme.TINY_LIMITS)[number % 3],
         ).case
         yield case.config, case.steps

@@ -72,7 +72,7 @@ def random_runs(system: AnySystem) -> Iterator[Run]:
     declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
     menu = system.cases.menu(system.ops)
     for _ in range(CASES):
-        case = make_case(source.randint, declaration, menu, Coverage(), STEPS, stops=False).case
+        case = make_case(source.randint, declaration, menu, Coverage(), STEPS).case
         yield Run(system, case.config, case.steps)
 
 

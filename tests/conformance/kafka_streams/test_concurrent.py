@@ -22,6 +22,7 @@ from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.history import History, dumps, from_json, read_file
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Event, Happened, Played
+from entrycache_protocol.verdict import Verdict
 from entrycache_protocol.wire import read_answer
 from entrycache_reference.kafka_streams import Config, ops, threads
 from entrycache_reference.kafka_streams.threads.order import TooMany, one_order
@@ -55,11 +56,12 @@ def shared(name: str) -> InProcess:
 @pytest.mark.parametrize("name", ["reference", "fast"])
 def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
     found = conform_concurrent(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
-    level = found.levels["concurrent"]
-    assert level["verdict"] == "conforms"
-    assert level["histories"] == 210
-    assert level["threads"] >= 2 * 210
-    assert level["inconclusive"] == 0
+    assert found.level.verdict is Verdict.CONFORMS
+    counts = found.level.threads
+    assert counts is not None
+    assert counts.histories == 210
+    assert counts.threads >= 2 * 210
+    assert counts.inconclusive == 0
     assert all(found.fired[rule] for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
 
 

@@ -18,6 +18,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.history import History, read_file
 from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.verdict import Verdict
 from tests.support.jvm.params import newest_in_every_run
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
@@ -51,9 +52,8 @@ def released(request: pytest.FixtureRequest) -> Iterator[UnderTest]:
 
 def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(released: UnderTest, tmp_path: Path) -> None:
     found = conform_concurrent(released, 350, 0, tmp_path, lambda done, wanted: None)
-    level = found.levels["concurrent"]
-    assert level["verdict"] == "conforms", found.failures
-    assert level["histories"] == 350
+    assert found.level.verdict is Verdict.CONFORMS, found.failures
+    assert found.level.examples == 350
 
 
 @pytest.mark.parametrize("path", HISTORIES, ids=lambda path: path.stem)
@@ -77,6 +77,8 @@ def test_without_its_mask_a_finding_is_found_again(finding: str, tmp_path: Path)
             found = conform_concurrent(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
             if found.failures:
                 break
-    assert found.levels["concurrent"]["verdict"] == "violates"
-    assert found.failures[0]["rule"] == TAKEN_OFF[finding]
-    assert found.failures[0]["said"].startswith("deadlock:")
+    assert found.level.verdict is Verdict.VIOLATES
+    assert found.failures[0].rules[0] == TAKEN_OFF[finding]
+    schedules = found.failures[0].schedules
+    assert schedules is not None
+    assert schedules.said.startswith("deadlock:")

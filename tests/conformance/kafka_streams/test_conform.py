@@ -14,6 +14,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_faults.planted import Fault
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]
@@ -30,7 +31,7 @@ FAULTS: Final = (
 
 def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path: Path) -> None:
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
-    report = conform(reference(SYSTEM), options).json
+    report = conform(reference(SYSTEM), options).to_json()
     assert report["verdict"] == "conforms"
     assert {name: level["examples"] for name, level in report["levels"].items()} == {"cache": 1_000, "store": 1_000}
     assert report["rules"].keys() == {rule.value for rule in Rule if rule.value.startswith("K-")}
@@ -46,7 +47,7 @@ def faulty(fault: Fault) -> InProcess:
 def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
     level = "store" if rule is Rule.K_STORE_1 else "cache"
     report = conform(faulty(FAULT_OF[rule]), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
-    assert report.json["verdict"] == "violates"
-    failure = report.json["failures"][0]
-    assert failure["steps"] <= STEPS_MAX
-    assert rule.value in failure["rules"]
+    assert report.verdict is Verdict.VIOLATES
+    failure = report.failures[0]
+    assert failure.steps <= STEPS_MAX
+    assert rule.value in failure.rules

@@ -18,6 +18,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
 
 VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)
@@ -67,6 +68,6 @@ def test_a_release_violates_where_a_mask_is_off(released_subject: Callable[[str]
     subject = released_subject(newest("kafka-streams").subject)
     held = unmasked(subject, ("kafka-rewritten-tombstone-is-dropped",))
     report = conform(held, Options(("cache",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
-    assert report.json["verdict"] == "violates"
-    assert {failure["rule"] for failure in report.json["failures"]} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
-    assert all(failure["steps"] <= 8 for failure in report.json["failures"])
+    assert report.verdict is Verdict.VIOLATES
+    assert {failure.rules[0] for failure in report.failures} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
+    assert all(failure.steps <= 8 for failure in report.failures)

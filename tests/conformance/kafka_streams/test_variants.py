@@ -19,6 +19,7 @@ from entrycache_conformance.systems.kafka_streams.fit import unfit
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import Case
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.verdict import Verdict
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.config import FailedFlush, FlushedTombstone, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed, Unanswered, Used
@@ -68,8 +69,8 @@ def following(variants: Variants, **declared: str) -> InProcess:
 def test_a_reading_that_is_not_declared_is_found(name: str, tmp_path: Path) -> None:
     value, _, _ = READINGS[name]
     report = conform(following(Variants(**{name: value})), Options(("cache",), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
-    assert report.json["verdict"] == "violates"
-    assert report.json["failures"][0]["steps"] <= STEPS_MAX
+    assert report.verdict is Verdict.VIOLATES
+    assert report.failures[0].steps <= STEPS_MAX
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -88,7 +89,7 @@ def test_a_reading_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
     value, _, _ = READINGS[name]
     subject = following(Variants(**{name: value}), **{name: value.value})
     report = conform(subject, Options(("cache",), Profile(300, 0, 0), 0, 0.0, tmp_path))
-    assert report.json["verdict"] == "conforms", report.json["failures"]
+    assert report.verdict is Verdict.CONFORMS, report.failures
 
 
 def _answers(variants: Variants, *events: ops.Op, **config: int) -> list[Any]:

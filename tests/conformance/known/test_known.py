@@ -23,6 +23,7 @@ from entrycache_conformance.systems.pulsar_pip430 import fast
 from entrycache_faults.fast import EXHIBITS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.verdict import Verdict
 
 FAULT = "expire-at-the-cutoff"
 CASE = {
@@ -97,16 +98,16 @@ def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path, met: dict[str,
     report = run(written(tmp_path, met))
     assert states(report) == [State.FAILS]
     assert report.problems == []
-    assert report.report.json["verdict"] == "conforms"
-    assert report.report.json["failures"] == [] == report.report.failures
-    assert [(hit.number, found[1][0].value) for hit, found in report.hits] == [(1, "R-EXPIRE-1")]
-    assert "operation expire" in [item["what"] for item in report.report.json["skipped"]]
+    assert report.report.verdict is Verdict.CONFORMS
+    assert report.report.failures == ()
+    assert [(hit.number, found.rules[0]) for hit, found in report.hits] == [(1, "R-EXPIRE-1")]
+    assert "operation expire" in [skip.what for skip in report.report.skipped]
 
 
 def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
     elsewhere = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
     assert states(elsewhere) == [State.FAILS]
-    assert elsewhere.report.json["verdict"] == "violates"
+    assert elsewhere.report.verdict is Verdict.VIOLATES
 
 
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
@@ -119,8 +120,8 @@ def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, 
     both = InProcess(FAULT, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, Twice), fast.DECLARATION)
     entries = read_known(written(tmp_path, met))
     report = conform_knowing(both, options, entries, tmp_path, lambda *progress: None)
-    assert report.report.json["verdict"] == "violates"
-    assert [failure["rule"] for failure in report.report.json["failures"]] == ["R-EVICT-6"]
+    assert report.report.verdict is Verdict.VIOLATES
+    assert [failure.rules[0] for failure in report.report.failures] == ["R-EVICT-6"]
 
 
 def test_an_entry_that_passes_is_a_problem(tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, me
     assert "it's ours # not a remark" in fixed
     again = run(path)
     assert states(again) == [State.ANOTHER, State.FAILS, State.FAILS]
-    assert again.report.json["verdict"] == "conforms"
+    assert again.report.verdict is Verdict.CONFORMS
     assert fix_file(path, subject(FAULT), again) == []
     assert path.read_text() == fixed
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from entrycache_protocol.codec import Malformed, decode_object, decoder, encode
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.schema import object_schema, schema_of
-from entrycache_reference.kafka_streams import laws, ops, outcomes
+from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Failed, Forward, Handed, Outcome
 
 OPTIONAL: Final = frozenset({"dirty", "lru", "tracked"})
@@ -77,10 +77,9 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 
 
 def answer_type(op: Any) -> type[Any]:
-    """The type of an operation's answer."""
-    if isinstance(op, ops.Metrics):
-        return outcomes.ThreadCounters if not isinstance(op.ns, str) else outcomes.NamespaceCounters
-    return laws.ANSWERS[type(op)]
+    """The type of an operation's answer; that of `metrics` depends on its argument."""
+    kinds: tuple[type[Any], ...] = op.answers
+    return kinds[-1] if len(kinds) > 1 and isinstance(op.ns, str) else kinds[0]
 
 
 def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any]:
@@ -116,8 +115,7 @@ def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any
 
 def outcome_schema(op: type[Any]) -> dict[str, Any]:
     """The schema of what an operation answers."""
-    kinds = (outcomes.ThreadCounters, outcomes.NamespaceCounters) if op is ops.Metrics else (laws.ANSWERS[op],)
-    return {"anyOf": [_with_calls(object_schema(kind)) for kind in (*kinds, Failed)]}
+    return {"anyOf": [_with_calls(object_schema(kind)) for kind in (*op.answers, Failed)]}
 
 
 def _with_calls(schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from entrycache_conformance.systems.pulsar_pip430.observation import read_observ
 from entrycache_protocol.codec import Malformed, decode_object
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.schema import object_schema
-from entrycache_reference.pulsar_pip430.laws import ANSWERS
 from entrycache_reference.pulsar_pip430.ops import Observe
 from entrycache_reference.pulsar_pip430.outcomes import Refused
 
@@ -25,7 +24,7 @@ def read_outcome(op: Any, value: Any, declaration: Declaration) -> Any:
         return decode_object(Refused, value, MESSAGE)
     if type(op) is Observe:
         return read_observed(type(op), value, declaration.introspection)
-    outcome = decode_object(ANSWERS[type(op)], value)
+    outcome = decode_object(op.answers[0], value)
     tokens = getattr(outcome, "tokens", None)
     if tokens is not None and not declaration.payload:
         raise Malformed("unknown key 'tokens'; payload is not declared")
@@ -36,7 +35,7 @@ def outcome_schema(op: type[Any]) -> dict[str, Any]:
     """The schema of what an operation answers."""
     refused = object_schema(Refused)
     refused["properties"]["message"] = {"type": "string"}
-    answer = object_schema(ANSWERS[op])
+    answer = object_schema(op.answers[0])
     if op is Observe:
         del answer["required"]
         answer["properties"]["queue"]["items"]["required"].remove("requeues")

@@ -11,36 +11,7 @@ from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, l
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["ANSWERS", "LAWS", "Law", "broken", "check"]
-
-ANSWERS: Final[dict[type[ops.Op], type[outcomes.Answer]]] = {
-    ops.Put: outcomes.Done,
-    ops.PutAll: outcomes.Done,
-    ops.PutIfAbsent: outcomes.Offered,
-    ops.Get: outcomes.Got,
-    ops.Delete: outcomes.Deleted,
-    ops.Range: outcomes.Listed,
-    ops.ReverseRange: outcomes.Listed,
-    ops.All: outcomes.Listed,
-    ops.ReverseAll: outcomes.Listed,
-    ops.Listen: outcomes.Done,
-    ops.Flush: outcomes.Done,
-    ops.Evict: outcomes.Done,
-    ops.Clear: outcomes.Done,
-    ops.Close: outcomes.Done,
-    ops.Resize: outcomes.Done,
-    ops.Usage: outcomes.Used,
-    ops.StorePut: outcomes.Done,
-    ops.StoreGet: outcomes.Value,
-    ops.StoreDelete: outcomes.Value,
-    ops.StoreRange: outcomes.Listed,
-    ops.StoreAll: outcomes.Listed,
-    ops.StoreFlush: outcomes.Done,
-    ops.StoreInner: outcomes.Listed,
-    ops.OnForward: outcomes.Done,
-    ops.Share: outcomes.Shared,
-}
-"""The type of each operation's answer; that of `metrics` depends on its argument."""
+__all__ = ["LAWS", "Law", "broken", "check"]
 
 FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     ops.Put: frozenset(outcomes.ErrorKind),
@@ -64,9 +35,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
         if loses(config) and type(event) in FAILING:
             return True
         return answer.error in FAILING.get(type(event), frozenset())
-    if isinstance(event, ops.Metrics):
-        return isinstance(answer, outcomes.ThreadCounters | outcomes.NamespaceCounters)
-    return type(answer) is ANSWERS[type(event)]
+    return type(answer) in event.answers
 
 
 def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span
 
@@ -34,6 +35,7 @@ class Put:
     name: ClassVar[str] = "put"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
     key: str
     value: str | None
@@ -52,6 +54,7 @@ class PutAll:
     name: ClassVar[str] = "put_all"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_6
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
     entries: tuple[Write, ...]
 
@@ -63,6 +66,7 @@ class PutIfAbsent:
     name: ClassVar[str] = "put_if_absent"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_7
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Offered,)
     ns: Namespace
     key: str
     value: str | None
@@ -81,6 +85,7 @@ class Get:
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_GET_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Got,)
     ns: Namespace
     key: str | None
 
@@ -92,6 +97,7 @@ class Delete:
     name: ClassVar[str] = "delete"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_DELETE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Deleted,)
     ns: Namespace
     key: str
 
@@ -103,6 +109,7 @@ class Range:
     name: ClassVar[str] = "range"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     ns: Namespace
     from_: str | None
     to: str | None
@@ -116,6 +123,7 @@ class ReverseRange:
     name: ClassVar[str] = "reverse_range"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     ns: Namespace
     from_: str | None
     to: str | None
@@ -128,6 +136,7 @@ class All:
     name: ClassVar[str] = "all"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     ns: Namespace
 
 
@@ -138,6 +147,7 @@ class ReverseAll:
     name: ClassVar[str] = "reverse_all"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     ns: Namespace
 
 
@@ -148,6 +158,7 @@ class Flush:
     name: ClassVar[str] = "flush"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_FLUSH_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
 
 
@@ -158,6 +169,7 @@ class Evict:
     name: ClassVar[str] = "evict"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_EVICT_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
 
 
@@ -168,6 +180,7 @@ class Clear:
     name: ClassVar[str] = "clear"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_CLOSE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
 
 
@@ -178,6 +191,7 @@ class Close:
     name: ClassVar[str] = "close"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_CLOSE_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
 
 
@@ -188,6 +202,7 @@ class Resize:
     name: ClassVar[str] = "resize"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RESIZE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     max_size_bytes: Natural
 
 
@@ -198,6 +213,7 @@ class Usage:
     name: ClassVar[str] = "usage"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_METRICS_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Used,)
     ns: Namespace | Absent = ABSENT
 
 
@@ -208,4 +224,5 @@ class Metrics:
     name: ClassVar[str] = "metrics"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_METRICS_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.ThreadCounters, outcomes.NamespaceCounters)
     ns: Namespace | Absent = ABSENT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.ops.cache import Namespace, Natural
 from entrycache_reference.kafka_streams.ops.store import StoreName
 from entrycache_reference.rules import Rule
@@ -21,6 +22,7 @@ class Listen:
     name: ClassVar[str] = "listen"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_LISTEN_5
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     ns: Namespace
     on_flush: Steps | Absent = ABSENT
     fails: Natural | Absent = ABSENT
@@ -33,6 +35,7 @@ class OnForward:
     name: ClassVar[str] = "on_forward"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_5
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     store: StoreName
     key: str
     steps: Steps

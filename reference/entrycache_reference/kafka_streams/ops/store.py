@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.ops.cache import Natural
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import INTEGER_MAX, Span
@@ -19,6 +20,7 @@ class StorePut:
     name: ClassVar[str] = "store_put"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     store: StoreName
     key: str
     value: str | None
@@ -31,6 +33,7 @@ class StoreGet:
     name: ClassVar[str] = "store_get"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
     store: StoreName
     key: str
 
@@ -42,6 +45,7 @@ class StoreDelete:
     name: ClassVar[str] = "store_delete"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_7
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
     store: StoreName
     key: str
 
@@ -53,6 +57,7 @@ class StoreRange:
     name: ClassVar[str] = "store_range"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     store: StoreName
     from_: str | None
     to: str | None
@@ -65,6 +70,7 @@ class StoreAll:
     name: ClassVar[str] = "store_all"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     store: StoreName
 
 
@@ -75,6 +81,7 @@ class StoreFlush:
     name: ClassVar[str] = "store_flush"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     store: StoreName
 
 
@@ -85,6 +92,7 @@ class StoreInner:
     name: ClassVar[str] = "store_inner"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
     store: StoreName
 
 
@@ -95,6 +103,7 @@ class Share:
     name: ClassVar[str] = "share"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_SHARE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Shared,)
     total_bytes: Natural
     threads: Annotated[int, Span(0, INTEGER_MAX)]
     global_thread: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import BoundPosition, CacheName, CursorName
 
@@ -16,6 +17,7 @@ class CursorAdd:
     name: ClassVar[str] = "cursor_add"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -28,6 +30,7 @@ class CursorMove:
     name: ClassVar[str] = "cursor_move"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_3
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -40,6 +43,7 @@ class CursorRemove:
     name: ClassVar[str] = "cursor_remove"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_5
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.CursorRemoved,)
     cache: CacheName
     cursor: CursorName
 
@@ -51,6 +55,7 @@ class CursorRank:
     name: ClassVar[str] = "cursor_rank"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Ranked,)
     cache: CacheName
     cursor: CursorName
 
@@ -62,6 +67,7 @@ class Slowest:
     name: ClassVar[str] = "slowest"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_9
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.SlowestAt,)
     cache: CacheName
 
 
@@ -72,6 +78,7 @@ class Cursors:
     name: ClassVar[str] = "cursors"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_10
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Members,)
     cache: CacheName
 
 
@@ -82,4 +89,5 @@ class ShouldCache:
     name: ClassVar[str] = "should_cache"
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_11
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Wanted,)
     cache: CacheName

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
@@ -26,6 +27,7 @@ class Cycle:
     name: ClassVar[str] = "cycle"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.TRIGGER_6
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class RunScheduled:
     name: ClassVar[str] = "run_scheduled"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.TRIGGER_5
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Configure:
     name: ClassVar[str] = "configure"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.CONFIG_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
     max_size_bytes: Bytes | Absent = ABSENT
     watermark: Number | Absent = ABSENT
     ttl_nanos: Nanos | Absent = ABSENT
@@ -58,6 +62,7 @@ class InvalidateBefore:
     name: ClassVar[str] = "invalidate_before"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.INVALIDATE_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
     cache: CacheName
     pos: BoundPosition
 
@@ -69,6 +74,7 @@ class InvalidateLedger:
     name: ClassVar[str] = "invalidate_ledger"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.INVALIDATE_8
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
     cache: CacheName
     ledger: LedgerBound
 
@@ -80,6 +86,7 @@ class RemoveCache:
     name: ClassVar[str] = "remove_cache"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.INVALIDATE_9
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
     cache: CacheName
 
 
@@ -90,3 +97,4 @@ class Metrics:
     name: ClassVar[str] = "metrics"
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.METRICS_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counters,)

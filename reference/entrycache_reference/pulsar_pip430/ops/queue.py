@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, Bytes, CacheName, EntryPosition, Nanos
 
@@ -16,6 +17,7 @@ class Advance:
     name: ClassVar[str] = "advance"
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.STATE_4
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
     nanos: Nanos
 
 
@@ -26,6 +28,7 @@ class Expire:
     name: ClassVar[str] = "expire"
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.EXPIRE_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
     older_than_nanos: Nanos | Absent = ABSENT
 
 
@@ -36,6 +39,7 @@ class Evict:
     name: ClassVar[str] = "evict"
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.EVICT_4
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
     bytes: Bytes
 
 
@@ -46,6 +50,7 @@ class MarkRead:
     name: ClassVar[str] = "mark_read"
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.COUNT_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counted,)
     cache: CacheName
     pos: EntryPosition
 
@@ -57,5 +62,6 @@ class ExpectRead:
     name: ClassVar[str] = "expect_read"
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.COUNT_2
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counted,)
     cache: CacheName
     pos: EntryPosition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, BoundPosition, Bytes, CacheName, EntryPosition, Reads, Token
 
@@ -16,6 +17,7 @@ class Insert:
     name: ClassVar[str] = "insert"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.INSERT_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Inserted,)
     cache: CacheName
     pos: EntryPosition
     size: Bytes
@@ -30,6 +32,7 @@ class Get:
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.READ_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hit,)
     cache: CacheName
     pos: EntryPosition
 
@@ -41,6 +44,7 @@ class GetRange:
     name: ClassVar[str] = "get_range"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.READ_3
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hits,)
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -53,6 +57,7 @@ class Exists:
     name: ClassVar[str] = "exists"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.READ_6
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Existing,)
     cache: CacheName
     pos: EntryPosition
 
@@ -64,6 +69,7 @@ class RemoveRange:
     name: ClassVar[str] = "remove_range"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.INVALIDATE_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -77,6 +83,7 @@ class Clear:
     name: ClassVar[str] = "clear"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.INVALIDATE_4
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
     cache: CacheName
 
 
@@ -87,6 +94,7 @@ class Usage:
     name: ClassVar[str] = "usage"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.METRICS_2
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Used,)
     cache: CacheName | Absent = ABSENT
 
 
@@ -97,3 +105,4 @@ class Observe:
     name: ClassVar[str] = "observe"
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.STATE_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Observed,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, EntryPosition, HoldName, Reads
 
@@ -20,6 +21,7 @@ class Read:
     name: ClassVar[str] = "read"
     level: ClassVar[str] = "reads"
     rule: ClassVar[Rule] = Rule.READ_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
     cache: CacheName
     first: EntryPosition
     last: EntryPosition
@@ -34,6 +36,7 @@ class ReadOne:
     name: ClassVar[str] = "read_one"
     level: ClassVar[str] = "reads"
     rule: ClassVar[Rule] = Rule.READ_10
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
     cache: CacheName
     pos: EntryPosition
     hold: HoldName | Absent = ABSENT
@@ -46,4 +49,5 @@ class Release:
     name: ClassVar[str] = "release"
     level: ClassVar[str] = "reads"
     rule: ClassVar[Rule] = Rule.COUNT_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Released,)
     hold: HoldName

@@ -1,0 +1,72 @@
+"""A conformance run as people read it on a terminal; all of it is made from its report."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.report.failure_table import failure_table
+from entrycache_cli.report.history_table import history_table
+from entrycache_cli.report.terminal import coloured, console
+from entrycache_conformance.report import Failure, RunReport
+from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.wire import cut, printable
+
+
+def show(report: RunReport, choice: str) -> None:
+    """The failures, the levels, and what was counted and skipped; `choice`: the seed and the like, in words."""
+    out = console()
+    for failure in report.failures:
+        _show_failure(out, failure)
+    out.print(summary(report))
+    for level in report.levels.values():
+        if level.threads is not None and level.examples:
+            out.print(
+                f"{level.threads.histories} histories on {level.threads.threads} threads; "
+                f"{level.threads.inconclusive} inconclusive "
+                f"(a search for an order enters at most {level.threads.states_max} states)"
+            )
+    if type(report.source) is str:
+        out.print(f"source: {cut(printable(report.source), 400)}", markup=False, soft_wrap=True)
+    out.print(f"{choice}; {_met(report)}")
+    out.print(f"skipped: {len(report.skipped)}")
+    for skip in report.skipped:
+        out.print(f"  {skip.what}: {skip.reason}", markup=False)
+
+
+def summary(report: RunReport) -> Table:
+    """One line a level."""
+    table = Table(title=Text(f"{report.subject} beside the reference, {report.system}"), title_justify="left")
+    for column in ("level", "examples", "steps", "verdict", "not offered"):
+        table.add_column(column, justify="right" if column in {"examples", "steps"} else "left")
+    for name, level in report.levels.items():
+        verdict, missing = coloured(level.verdict.value), ", ".join(level.missing)
+        table.add_row(name, str(level.examples), str(level.steps), verdict, missing)
+    return table
+
+
+def table_of(failure: Failure) -> Table | None:
+    """The case or the history of a failure as a table; None where only its file is known."""
+    if failure.found is None:
+        return None
+    if isinstance(failure.found, FailingCase):
+        return failure_table(failure.found, failure.rules)
+    return history_table(failure.found)
+
+
+def _show_failure(out: Console, failure: Failure) -> None:
+    table = table_of(failure)
+    if table is not None:
+        out.print(table)
+    if failure.schedules is not None:
+        out.print(failure.schedules.in_words, markup=False, soft_wrap=True)
+    path = failure.case
+    out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
+
+
+def _met(report: RunReport) -> str:
+    """How many rules fired, and how many cells of the decision table were met, where there is one."""
+    fired, cells = report.rules.values(), report.cells.values()
+    met = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
+    return met + (f", {sum(count > 0 for count in cells)} of {len(cells)} decision cells met" if cells else "")

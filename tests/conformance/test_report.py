@@ -1,0 +1,147 @@
+"""The shape of `conform --json` is a contract: its keys, their order, and the kinds of its values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_cli.report.results import lines_of
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.report import RunReport
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_protocol import verdict
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.verdict import Verdict
+
+LEVEL: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
+OF_THREADS: Final = {**LEVEL, "histories": "int", "threads": "int", "inconclusive": "int", "states_max": "int"}
+FAILURE: Final = {
+    "rule": "str",
+    "rules": ["str"],
+    "case": "str",
+    "step": "int",
+    "expected": {"entries": "int", "bytes": "int"},
+    "got": {"entries": "int", "bytes": "int"},
+    "steps": "int",
+}
+RUN: Final = {
+    "schema": "int",
+    "subject": "str",
+    "source": "str",
+    "system": "str",
+    "verdict": "str",
+    "levels": {"range": LEVEL},
+    "rules": {"fired": "int"},
+    "cells": "int",
+    "failures": [],
+    "skipped": [],
+}
+
+
+def shape(value: Any) -> Any:
+    """Kinds instead of values; of an array only its first."""
+    if isinstance(value, dict):
+        return {name: shape(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [shape(part) for part in value[:1]]
+    return type(value).__name__
+
+
+def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
+    """The same for a run, with one rule and one cell for all."""
+    (rule,) = {str(shape(told)): shape(told) for told in said["rules"].values()}.values()
+    cells = {shape(count) for count in said["cells"].values()}
+    return {**shape(said), "rules": rule, "cells": "".join(cells)}
+
+
+def in_order(value: Any) -> str:
+    """With the order of keys, which two equal mappings need not share."""
+    return repr(value)
+
+
+def run(name: str, level: str, examples: int, folder: Path, rule_minimum: int = 0) -> dict[str, Any]:
+    subject = in_process(name, "kafka-streams" if level == "concurrent" else "pulsar-pip430")
+    assert subject is not None
+    report = conform(subject, Options((level,), Profile(examples, rule_minimum, 0), 0, 0.0, folder))
+    assert RunReport.from_json(json.loads(json.dumps(report.to_json()))) == report
+    return report.to_json()
+
+
+def test_a_clean_run(tmp_path: Path) -> None:
+    said = run("fast", "range", 60, tmp_path)
+    assert in_order(shape_of_run(said)) == in_order(RUN)
+    told = [said[name] for name in ("schema", "subject", "system", "verdict")]
+    assert told == [1, "fast", "pulsar-pip430", "conforms"]
+    assert said["levels"]["range"]["verdict"] == "conforms"
+    assert said["levels"]["range"]["examples"] == 60
+
+
+def test_a_violating_run(tmp_path: Path) -> None:
+    said = run("expire-at-the-cutoff", "queue", 60, tmp_path)
+    expected = {**RUN, "levels": {"queue": LEVEL}, "failures": [FAILURE]}
+    assert in_order(shape_of_run(said)) == in_order(expected)
+    assert said["verdict"] == said["levels"]["queue"]["verdict"] == "violates"
+    (failure,) = said["failures"]
+    assert failure["rule"] == failure["rules"][0] == "R-EXPIRE-1"
+    assert Path(failure["case"]).parent == tmp_path
+    told = {name: failure[name] for name in ("step", "expected", "got", "steps")}
+    assert told == {
+        "step": 1,
+        "expected": {"entries": 0, "bytes": 0},
+        "got": {"entries": 1, "bytes": 1},
+        "steps": 2,
+    }
+
+
+def test_a_run_of_histories(tmp_path: Path) -> None:
+    said = run("fast", "concurrent", 21, tmp_path)
+    expected = {**RUN, "levels": {"concurrent": OF_THREADS}, "cells": ""}
+    assert in_order(shape_of_run({**said, "skipped": []})) == in_order(expected)
+    level = said["levels"]["concurrent"]
+    assert level["examples"] == level["histories"] == 21
+    assert (level["missing"], level["states_max"]) == ([], 20_000)
+
+
+def test_a_violating_run_of_histories(tmp_path: Path) -> None:
+    said = run("threads-count-lost", "concurrent", 140, tmp_path)
+    assert said["verdict"] == said["levels"]["concurrent"]["verdict"] == "violates"
+    (failure,) = said["failures"]
+    kinds = shape({**failure, "got": None})
+    expected = {**FAILURE, "expected": "NoneType", "got": "NoneType"}
+    more = {"said": "str", "clients": "int", "tries": "int", "times": "int", "proved": "bool"}
+    assert in_order(kinds) == in_order({**expected, **more})
+    assert failure["proved"] is True
+    assert type(failure["got"]) is dict
+
+
+def test_a_run_that_has_checked_nothing(tmp_path: Path) -> None:
+    said = run("fast", "range", 3, tmp_path, rule_minimum=200)
+    expected = {**RUN, "skipped": [{"what": "str", "reason": "str"}]}
+    assert in_order(shape_of_run(said)) == in_order(expected)
+    assert said["verdict"] == said["levels"]["range"]["verdict"] == "nothing-checked"
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ([], Verdict.NOTHING_CHECKED),
+        ([Verdict.CONFORMS, Verdict.CONFORMS], Verdict.CONFORMS),
+        ([Verdict.CONFORMS, Verdict.NOTHING_CHECKED], Verdict.NOTHING_CHECKED),
+        ([Verdict.NOTHING_CHECKED, Verdict.VIOLATES, Verdict.CONFORMS], Verdict.VIOLATES),
+    ],
+)
+def test_the_verdict_of_several(parts: list[Verdict], whole: Verdict) -> None:
+    assert verdict.of(parts) is whole
+
+
+@pytest.mark.parametrize("changes", [{"levels": 3}, {"levels": {"range": {}}}, {"failures": [{}]}, {"system": None}])
+def test_a_result_of_conform_that_lacks_something_is_refused(changes: dict[str, Any]) -> None:
+    said = {"schema": 1, "subject": "fast", "system": "pulsar-pip430", "levels": {}, **changes}
+    if said["system"] is None:
+        del said["system"]
+    with pytest.raises(UsageError, match="a result of conform lacks something"):
+        lines_of(said)
