@@ -1,4 +1,4 @@
-"""The case files of the exhibits."""
+"""The case files of the planted faults of our fast caches."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ CASES = Path(__file__).parent / "cases"
 
 
 def catalogue(systems: Systems) -> dict[str, Case]:
-    """The exhibits by name, each with the shortest case that shows it."""
+    """The planted faults by name, each with the shortest case that shows it."""
     return {path.stem: read_case(path, systems) for path in sorted(CASES.glob("*.json"))}

@@ -1,4 +1,4 @@
-"""The case: one JSON object that is a run, a replay file, a vector, an exhibit's proof and a known failure."""
+"""The case: one JSON object that is a run, a replay file, a vector, a planted fault's proof and a known failure."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from entrycache_conformance.subjects.resolve import in_process
 from entrycache_conformance.systems.pulsar_pip430.containers import MODULE, Crowd, played
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 
-EXHIBIT = "count-stops-at-zero"
+FAULT = "count-stops-at-zero"
 """A planted fault of the fast cache."""
 
 
@@ -37,7 +37,7 @@ def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> Non
 
 
 def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
-    campaign = run_campaign([open_subject(EXHIBIT)], plan(tmp_path, 200), lambda cases, steps: None)
+    campaign = run_campaign([open_subject(FAULT)], plan(tmp_path, 200), lambda cases, steps: None)
     assert len(campaign.kept) == 1
     assert campaign.kept[0].path.exists()
     assert len(campaign.kept[0].case.steps) <= 8
@@ -45,9 +45,9 @@ def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path)
 
 def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
     """Six runs are on their way before the first answer is read."""
-    serve = [sys.executable, "-m", "entrycache_cli", "serve", EXHIBIT]
+    serve = [sys.executable, "-m", "entrycache_cli", "serve", FAULT]
     found = []
-    for subject in (open_subject(EXHIBIT), Child(serve, timeout_seconds=60, name=EXHIBIT)):
+    for subject in (open_subject(FAULT), Child(serve, timeout_seconds=60, name=FAULT)):
         try:
             campaign = run_campaign([subject], plan(tmp_path, 200), lambda cases, steps: None)
         finally:
@@ -85,7 +85,7 @@ def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:
 
 def test_a_behaviour_diff_shows_a_planted_fault() -> None:
     fast = in_process("fast")
-    broken = in_process(EXHIBIT)
+    broken = in_process(FAULT)
     assert fast is not None
     assert broken is not None
     assert behaviours(fast, fast, 1, 4, lambda cases, found: None) == []

@@ -8,7 +8,7 @@ import pytest
 
 from entrycache_conformance.systems.kafka_streams.themes import Theme
 from entrycache_fast.kafka import Row
-from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_reference.kafka_streams import Row as ReferenceRow
 from tests.support.fast.kafka_side_by_side import assert_equal, runs
 
@@ -31,7 +31,7 @@ def test_equal__long_runs(level: str) -> None:
 
 
 def test_the_comparison_sees_a_fault() -> None:
-    wrong = STREAM_EXHIBITS["streams-listener-comes-back"].cache_type
+    wrong = FAULTS["streams-listener-comes-back"].cache_type
     with pytest.raises(AssertionError):
         for config, run in runs(random.Random(1), Theme.REENTRY, "cache", 200, 30):
             assert_equal(config, run, wrong)

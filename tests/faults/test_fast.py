@@ -7,7 +7,7 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_cache
 from entrycache_faults.catalogue import catalogue
-from entrycache_faults.fast import EXHIBITS, passes
+from entrycache_faults.fast.pulsar_pip430 import FAULTS, passes
 from entrycache_protocol.case import Case, encode_outcome
 from entrycache_reference.pulsar_pip430 import initial, step
 
@@ -36,10 +36,10 @@ def leaks(case: Case, cache_type: type[BrokerCache]) -> int:
 
 
 def test_every_exhibit_has_a_case_and_every_case_an_exhibit() -> None:
-    assert list(EXHIBITS) == sorted(CATALOGUE)
+    assert list(FAULTS) == sorted(CATALOGUE)
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize("name", FAULTS)
 def test_the_case_is_the_references(name: str) -> None:
     case = CATALOGUE[name]
     state = initial(case.config)
@@ -56,12 +56,12 @@ def soon_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "PATIENCE", 1_000)
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize("name", FAULTS)
 def test_the_fast_cache_is_right_and_the_exhibit_wrong_at_the_last_step(name: str) -> None:
     case = CATALOGUE[name]
     assert answers(case, BrokerCache) == list(case.outcomes)
-    wrong = answers(case, EXHIBITS[name])
-    assert wrong != list(case.outcomes) or leaks(case, EXHIBITS[name]) > leaks(case, BrokerCache) == 0
+    wrong = answers(case, FAULTS[name])
+    assert wrong != list(case.outcomes) or leaks(case, FAULTS[name]) > leaks(case, BrokerCache) == 0
     assert wrong[: len(case.steps) - 1] == list(case.outcomes)[:-1]
 
 

@@ -8,8 +8,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.fast import open_cache
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
 from entrycache_faults.catalogue import catalogue
-from entrycache_faults.fast.planted import Planted
-from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_faults.fast.kafka_streams import FAULTS
+from entrycache_faults.fast.kafka_streams.planted import Planted
 from entrycache_protocol.case import Case
 
 CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system.name == "kafka-streams"}
@@ -22,11 +22,11 @@ def answers(case: Case, planted: Planted) -> list[object]:
 
 
 def test_every_exhibit_has_a_case_and_every_case_an_exhibit() -> None:
-    assert list(STREAM_EXHIBITS) == sorted(CATALOGUE)
+    assert list(FAULTS) == sorted(CATALOGUE)
     assert len(CATALOGUE) >= 20
 
 
-@pytest.mark.parametrize("name", STREAM_EXHIBITS)
+@pytest.mark.parametrize("name", FAULTS)
 def test_the_case_is_the_references(name: str) -> None:
     case = CATALOGUE[name]
     state = case.system.model.initial(case.config)
@@ -36,18 +36,18 @@ def test_the_case_is_the_references(name: str) -> None:
         assert write_outcome(done.outcome) == outcome
 
 
-@pytest.mark.parametrize("name", STREAM_EXHIBITS)
+@pytest.mark.parametrize("name", FAULTS)
 def test_the_fast_cache_is_right_and_the_exhibit_wrong_at_the_last_step(name: str) -> None:
     case = CATALOGUE[name]
     assert answers(case, Planted()) == list(case.outcomes)
-    wrong = answers(case, STREAM_EXHIBITS[name])
+    wrong = answers(case, FAULTS[name])
     assert wrong[-1] != case.outcomes[-1]
     assert wrong[:-1] == list(case.outcomes)[:-1]
 
 
-@pytest.mark.parametrize("name", STREAM_EXHIBITS)
+@pytest.mark.parametrize("name", FAULTS)
 def test_one_type_is_wrong(name: str) -> None:
-    right, planted = Planted(), STREAM_EXHIBITS[name]
+    right, planted = Planted(), FAULTS[name]
     assert (planted.cache_type is right.cache_type) is not (planted.store_type is right.store_type)
 
 

@@ -69,7 +69,7 @@ def asked_for(request: pytest.FixtureRequest, fixture: str) -> set[str]:
 def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
     folder, asked = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
     names = [name for name in faults.NAMES if name in asked]
-    return {found.name: found for found in faults.exhibits(folder, names)}
+    return {found.name: found for found in faults.planted(folder, names)}
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from entrycache_faults.catalogue import catalogue
 @json_option
 @ends_with_code
 def command(as_json: bool) -> int:
-    """List the exhibits: planted faults of the fast cache, each with its rule and a case that shows it."""
+    """List the planted faults of our fast caches, each with its rule and a case that shows it."""
     shown = catalogue(SYSTEMS)
     if as_json:
         found = {
@@ -27,7 +27,7 @@ def command(as_json: bool) -> int:
         }
         click.echo(json.dumps({"schema": 1, "exhibits": found}))
         return 0
-    table = Table(title="exhibits: entrycache conform NAME", title_justify="left")
+    table = Table(title="planted faults: entrycache conform NAME", title_justify="left")
     for column in ("name", "rule", "what is wrong", "steps"):
         table.add_column(column, overflow="fold")
     for name, case in shown.items():

@@ -70,8 +70,8 @@ NAMES = tuple(LEVEL)
 WORKERS = 2
 
 
-def exhibit(name: str, folder: Path) -> Caught:
-    """One exhibit, behind the protocol."""
+def planted_one(name: str, folder: Path) -> Caught:
+    """One planted fault, behind the protocol."""
     case = catalogue(SYSTEMS)[name]
     choice = Choice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
     what = f"{case.note} ({', '.join(case.rules)})"
@@ -79,10 +79,10 @@ def exhibit(name: str, folder: Path) -> Caught:
     return catch(choice, name, what, folder, (level or part.level_of(case),))
 
 
-def exhibits(folder: Path, names: Sequence[str] = NAMES) -> list[Caught]:
+def planted(folder: Path, names: Sequence[str] = NAMES) -> list[Caught]:
     """Each of these, by as many processes as there are workers."""
     with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
-        return list(pool.map(exhibit, names, [folder] * len(names)))
+        return list(pool.map(planted_one, names, [folder] * len(names)))
 
 
 def changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) -> Iterator[tuple[Caught, Path]]:

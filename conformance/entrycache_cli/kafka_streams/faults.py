@@ -6,8 +6,8 @@ from typing import Final
 
 from entrycache_cli.kafka_streams.changed_jars import CHANGES
 from entrycache_cli.parts import FaultsPart
-from entrycache_faults.fast.streams import CACHES
-from entrycache_faults.fast.streams_stores import STORES
+from entrycache_faults.fast.kafka_streams import CACHES
+from entrycache_faults.fast.kafka_streams.stores import STORES
 
 FAULTS: Final = FaultsPart(
     groups={

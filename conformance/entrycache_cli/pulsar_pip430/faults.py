@@ -6,12 +6,12 @@ from typing import Final
 
 from entrycache_cli.parts import FaultsPart
 from entrycache_cli.pulsar_pip430.changed_jars import CHANGES
-from entrycache_faults.fast.cursors import CURSORS
-from entrycache_faults.fast.entries import ENTRIES
-from entrycache_faults.fast.manager import MANAGER
-from entrycache_faults.fast.passes import PASSES
-from entrycache_faults.fast.readers import READERS
-from entrycache_faults.fast.reads import READS
+from entrycache_faults.fast.pulsar_pip430.cursor_ranks import READERS
+from entrycache_faults.fast.pulsar_pip430.cursors import CURSORS
+from entrycache_faults.fast.pulsar_pip430.entries import ENTRIES
+from entrycache_faults.fast.pulsar_pip430.manager import MANAGER
+from entrycache_faults.fast.pulsar_pip430.passes import PASSES
+from entrycache_faults.fast.pulsar_pip430.storage_reads import READS
 from entrycache_protocol.case import Case
 from entrycache_reference.pulsar_pip430.ops import LEVELS
 

@@ -29,7 +29,7 @@ class Choice(NamedTuple):
 
 def names() -> str:
     """The subjects that have a name of their own."""
-    return f"reference, fast, {', '.join(examples())}, or an exhibit (entrycache museum lists them)"
+    return f"reference, fast, {', '.join(examples())}, or a planted fault (entrycache museum lists them)"
 
 
 def in_process(name: str, system: str | None = None) -> InProcess | None:
@@ -69,7 +69,7 @@ def is_ours(name: str) -> bool:
 def resolve(choice: Choice) -> UnderTest:
     """The subject that is meant; the caller closes it.
 
-    Exhibits run behind the protocol, because some of them never answer.
+    Planted faults run behind the protocol, because some of them never answer.
 
     Raises:
         UsageError: no such subject, or options that do not go together.

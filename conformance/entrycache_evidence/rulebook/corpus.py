@@ -1,4 +1,4 @@
-"""Runs on which the rules' own checks are tried: fixed random ones, the exhibits, and the tests of single rules."""
+"""Runs on which the rules' own checks are tried: random ones, those of planted faults, and the tests of rules."""
 
 from __future__ import annotations
 

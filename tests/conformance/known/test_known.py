@@ -20,7 +20,7 @@ from entrycache_conformance.profiles import Profile
 from entrycache_conformance.run import Options
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast
-from entrycache_faults.fast import EXHIBITS
+from entrycache_faults.fast.pulsar_pip430 import FAULTS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.verdict import Verdict
@@ -37,14 +37,14 @@ CASE = {
 
 
 def subject(name: str) -> InProcess:
-    cache_type = EXHIBITS.get(name, fast.BrokerCache)
+    cache_type = FAULTS.get(name, fast.BrokerCache)
     return InProcess(
         name, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, cache_type), fast.DECLARATION
     )
 
 
 def entry(**changes: Any) -> dict[str, Any]:
-    """An entry that is true of the exhibit."""
+    """An entry that is true of the planted fault."""
     return {
         "rule": "R-EXPIRE-1",
         "system": "pulsar-pip430",
@@ -113,7 +113,7 @@ def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
     """A second planted fault stands behind the known one."""
 
-    class Twice(EXHIBITS[FAULT], EXHIBITS["evict-nothing-accepted"]):  # type: ignore[misc]
+    class Twice(FAULTS[FAULT], FAULTS["evict-nothing-accepted"]):  # type: ignore[misc]
         pass
 
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
@@ -195,7 +195,7 @@ def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     tested = InProcess(
         FAULT,
         SYSTEMS["pulsar-pip430"],
-        lambda config: fast.open_cache(config, EXHIBITS[FAULT]),
+        lambda config: fast.open_cache(config, FAULTS[FAULT]),
         {**fast.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}},
     )
     steps = [{"op": "cursor_add", "cache": "a", "cursor": "x", "pos": None}, *CASE["steps"]]

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Final
 
 from entrycache_conformance.systems.kafka_streams.fast import DECLARATION, open_cache
-from entrycache_faults.fast.streams import STREAM_EXHIBITS
+from entrycache_faults.fast.kafka_streams import FAULTS as PLANTED
 from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
 from entrycache_protocol.system import Own
 
 FAULTS: Final = {
     name: Own(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))
-    for name, types in STREAM_EXHIBITS.items()
+    for name, types in PLANTED.items()
 }
 """By name."""
 

@@ -8,7 +8,7 @@ from entrycache_fast import BrokerCache, Removed
 from entrycache_fast.pulsar.store import Entry
 
 PATIENCE = 1_000_000_000
-"""After so many requeues, many minutes, an exhibit that never answers gives up, in case its runner has died."""
+"""After so many requeues, many minutes, a fault that never answers gives up, in case its runner has died."""
 
 
 class ExpireAtTheCutoff(BrokerCache):

@@ -261,4 +261,4 @@ READS: Final[dict[str, type[BrokerCache]]] = {
     "metrics-fill-is-a-hit": MetricsFillIsAHit,
     "metrics-get-is-a-hit": MetricsGetIsAHit,
 }
-"""The exhibits of this level."""
+"""The faults of this level."""

@@ -148,4 +148,4 @@ CURSORS: Final[dict[str, type[BrokerCache]]] = {
     "cursor-last-clears": CursorLastClears,
     "invalidate-cache-forgets-cursors": InvalidateCacheForgetsCursors,
 }
-"""The exhibits of this part."""
+"""The faults of this part."""

@@ -7,7 +7,7 @@ from typing import Final
 from entrycache_fast.kafka import Entry, NoListenerError, ThreadCache
 from entrycache_fast.kafka.deliver import Call
 from entrycache_fast.kafka.namespace import Namespace
-from entrycache_faults.fast.planted import Planted
+from entrycache_faults.fast.kafka_streams.planted import Planted
 
 
 class EvictNewest(ThreadCache):
@@ -263,4 +263,4 @@ DELIVERIES: Final[dict[str, Planted]] = {
     "streams-resize-lazily": Planted(ResizeLazily),
     "streams-resize-keeps-limit-on-failure": Planted(ResizeKeepsLimitOnFailure),
 }
-"""The exhibits of this part."""
+"""The faults of this part."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from entrycache_fast import BrokerCache, Position
 from entrycache_fast.pulsar.state import NANOS_A_MILLI
-from entrycache_faults.fast.cursors import place_of
+from entrycache_faults.fast.pulsar_pip430.cursors import place_of
 
 
 class CursorRankBefore(BrokerCache):
@@ -139,4 +139,4 @@ READERS: Final[dict[str, type[BrokerCache]]] = {
     "cursor-grace-in-the-heap": GraceInTheHeap,
     "config-grace-follows-ttl": GraceFollowsTtl,
 }
-"""The exhibits of this part."""
+"""The faults of this part."""

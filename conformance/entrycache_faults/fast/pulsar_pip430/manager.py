@@ -251,4 +251,4 @@ MANAGER: Final[dict[str, type[BrokerCache]]] = {
     "metrics-clear-not-counted": MetricsClearNotCounted,
     "metrics-start-again": MetricsStartAgain,
 }
-"""The exhibits of this level."""
+"""The faults of this level."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrycache_fast.kafka import CachingStore, Entry, Handed, ThreadCache, share_bytes
 from entrycache_fast.kafka.cache import Found
-from entrycache_faults.fast.planted import Planted
+from entrycache_faults.fast.kafka_streams.planted import Planted
 
 
 class ViewShowsTombstones(CachingStore):
@@ -178,4 +178,4 @@ STORES: Final[dict[str, Planted]] = {
     "streams-share-without-global": Planted(ShareWithoutGlobal),
     "streams-share-rounded": Planted(ShareRounded),
 }
-"""The exhibits of this part."""
+"""The faults of this part."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from entrycache_fast.kafka import DirtyKeyError, Entry, Header, NamespaceCounters, ThreadCache, Write
 from entrycache_fast.kafka.cache import Found
 from entrycache_fast.kafka.namespace import Namespace
-from entrycache_faults.fast.planted import Planted
+from entrycache_faults.fast.kafka_streams.planted import Planted
 
 
 class CleanOverDirty(ThreadCache):
@@ -278,4 +278,4 @@ STREAM_ENTRIES: Final[dict[str, Planted]] = {
     "streams-close-keeps-counters": Planted(CloseKeepsCounters),
     "streams-dirty-by-use": Planted(DirtyByKey),
 }
-"""The exhibits of this part."""
+"""The faults of this part."""
