@@ -64,6 +64,11 @@ class Faults:
 
         return enter
 
+    def plant_values(self, rule: Rule, note: str, **values: object) -> None:
+        """Enter one more way to break a rule: other constants, by their place with `__` for a dot."""
+        replaced: dict[Place, object] = {place.replace("__", "."): value for place, value in values.items()}
+        self._planted.append(Fault(rule, note, self.package, replaced, is_other=True))
+
     def plant_variant(self, note: str, *rules: Rule, **values: object) -> None:
         """Enter a variant of the reference, once for each rule of the norm that it breaks."""
         norm = import_module(f"{self.package}.step").step

@@ -9,7 +9,8 @@ from typing import Any
 from entrycache_protocol.codec import Malformed, decode_object, fields_of
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.limits import Limits, read_limits
-from entrycache_protocol.system import OTHER_SYSTEMS, AnySystem, Systems
+from entrycache_protocol.system import AnySystem, Systems
+from entrycache_reference.rules import SYSTEM_NAMES
 
 SHOWN_SYSTEMS = 10
 
@@ -95,8 +96,8 @@ def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
         raise UsageError(f"the subject offers several systems; choose one with --system: {listed}")
     else:
         name = next(iter(offered))
-    if name not in systems and name not in OTHER_SYSTEMS:
-        raise _broken(f"systems names {name!r}; expected one of: {', '.join((*systems, *OTHER_SYSTEMS))}")
+    if name not in {*systems, *SYSTEM_NAMES}:
+        raise _broken(f"systems names {name!r}; expected one of: {', '.join(dict.fromkeys((*systems, *SYSTEM_NAMES)))}")
     if name not in systems:
         raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(systems)}")
     return str(name)

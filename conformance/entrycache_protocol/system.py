@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from entrycache_protocol.blame import Blame
 from entrycache_protocol.errors import UsageError
@@ -202,9 +202,6 @@ class System(NamedTuple, Generic[C, S, O, R]):
 
 AnySystem = System[Any, Any, Any, Any]
 Systems = Mapping[str, AnySystem]
-
-OTHER_SYSTEMS: Final = ("pulsar-legacy", "pulsar-segmented")
-"""Systems of the protocol that are not built."""
 
 
 def system_named(name: str, systems: Systems) -> AnySystem:

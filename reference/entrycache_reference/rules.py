@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+SYSTEM_NAMES: Final = ("pulsar-pip430", "kafka-streams", "pulsar-legacy", "pulsar-segmented")
+"""The systems that the protocol names; not all of them are built."""
 
 
 class Rule(Enum):

@@ -72,7 +72,7 @@ CASES: Final = tuple(page for page in PAGES if (FINDINGS / page.name / "case.jso
 TESTS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*Test.java")))
 
 
-def tests_of(release: Release) -> list[tuple[Page, Path]]:
+def java_tests_of(release: Release) -> list[tuple[Page, Path]]:
     """The Java tests of its system, each with its page."""
     return [(page, path) for page, path in TESTS if page.system.family == release.family.name]
 
@@ -92,8 +92,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mappi
 
     @cache
     def ended_on(release: Release) -> Mapping[Path, Ended]:
-        together = [path for _, path in tests_of(release) if not has_threads(path)]
-        alone = [path for _, path in tests_of(release) if has_threads(path)]
+        together = [path for _, path in java_tests_of(release) if not has_threads(path)]
+        alone = [path for _, path in java_tests_of(release) if has_threads(path)]
         try:
             return run_all(together, alone, release, tmp_path_factory.mktemp("findings"))
         except MissingPrerequisite as missing:
@@ -158,7 +158,7 @@ def test_a_case_differs_where_its_page_says(
 
 @pytest.mark.parametrize(
     ("release", "page", "path"),
-    [(release, page, path) for release in RELEASES for page, path in tests_of(release)],
+    [(release, page, path) for release in RELEASES for page, path in java_tests_of(release)],
     ids=lambda one: one.stem if isinstance(one, Path) else None if isinstance(one, Page) else str(one),
 )
 def test_a_java_test_fails_where_its_page_says(
@@ -171,7 +171,7 @@ def test_a_java_test_fails_where_its_page_says(
 def test_a_java_test_alone_ends_as_it_does_beside_others(
     release: Release, ended: Callable[[Release], Mapping[Path, Ended]], tmp_path: Path
 ) -> None:
-    together = [path for _, path in tests_of(release) if not has_threads(path)]
+    together = [path for _, path in java_tests_of(release) if not has_threads(path)]
     for code in (0, FAILED):
         path = next(path for path in together if ended(release)[path].returncode == code)
         assert run_as_it_is(path, release, tmp_path) == ended(release)[path]
@@ -182,10 +182,10 @@ def test_a_java_test_alone_ends_as_it_does_beside_others(
 def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_path: Path) -> None:
     """Each in a JVM of its own, as it stands."""
     try:
-        ended = run_all((), [path for _, path in tests_of(release)], release, tmp_path)
+        ended = run_all((), [path for _, path in java_tests_of(release)], release, tmp_path)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    for page, path in tests_of(release):
+    for page, path in java_tests_of(release):
         expect_as_the_page_says(page, release, ended[path])
 
 

@@ -33,7 +33,7 @@ ALLOWED: Final[dict[str, Set[str]]] = {
 
 
 EXCEPTED: Final = frozenset({("entrycache_protocol.check", "entrycache_conformance.check.check")})
-"""The one import that runs up, inside a function: authors find `check` beside `UnderTest`, and it needs the runner. The
+"""The one import that runs up, inside a function: authors find `check` beside `Subject`, and it needs the runner. The
 reasons stand in docs/decisions/public-door.md."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from entrycache_faults.reference.kafka_streams.planted import Taken, planted
+from entrycache_faults.reference.kafka_streams.planted import PLANTED, Taken, planted
 from entrycache_reference.kafka_streams import lookups, named_cache, ops, size, writes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.named_cache import without_key, written
@@ -25,6 +25,19 @@ def utf8_bytes_of_names(text: str) -> int:
 def size_of_key_only(key: str, value: str | None, *rest: Any) -> int:
     """A tombstone counts its key."""
     return size.utf8_bytes(key) if value is None else size.size_bytes(key, value, *rest)
+
+
+@planted(Rule.K_SIZE_1, "size.size_bytes", other=True)
+def size_without_names(key: str, value: str | None, *rest: Any) -> int:
+    """Topics and headers are not counted."""
+    return size.size_bytes(key, value, "", ())
+
+
+PLANTED.plant_values(Rule.K_SIZE_1, "The byte of the flag is not counted.", size__FLAG_BYTES=0)
+PLANTED.plant_values(Rule.K_SIZE_1, "The timestamp is not counted.", size__TIMESTAMP_BYTES=0)
+PLANTED.plant_values(Rule.K_SIZE_1, "The offset is not counted.", size__OFFSET_BYTES=0)
+PLANTED.plant_values(Rule.K_SIZE_1, "The partition is not counted.", size__PARTITION_BYTES=0)
+PLANTED.plant_values(Rule.K_SIZE_1, "The place in the list of use is not counted.", size__REFERENCES_BYTES=0)
 
 
 @planted(Rule.K_PUT_1, "named_cache.written")

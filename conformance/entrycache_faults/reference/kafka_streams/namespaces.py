@@ -67,6 +67,12 @@ def resize_one_by_one(state: State, event: ops.Resize, config: Config, *calls: A
     return after, Done()
 
 
+@planted(Rule.K_RESIZE_2, ops.Resize, other=True)
+def resize_lazily(state: State, event: ops.Resize, config: Config, *calls: Any) -> Taken:
+    """A smaller limit evicts nothing until the next write."""
+    return state._replace(max_size_bytes=event.max_size_bytes), Done()
+
+
 @planted(Rule.K_RESIZE_3, ops.Resize)
 def resize_uncounted(state: State, event: ops.Resize, config: Config, *calls: Any) -> Taken:
     """The evictions of a resize are not counted."""

@@ -26,7 +26,7 @@ REACHABLE: Final = tuple(
 
 
 class EndlessPass(AssertionError):
-    """A flipped table requeued one entry for ever."""
+    """A planted fault requeued one entry for ever."""
 
 
 @cache
@@ -62,11 +62,11 @@ def _with(line: Line, column: int, value: bool) -> Line:
 
 
 def _flip(line: Line, column: str, value: bool, table: dict[Facts, Line]) -> Fault:
-    replaced: dict[Place, object] = {"decision.LOOKUP": table, "passes.requeued": _requeued}
+    replaced: dict[Place, object] = {"decision.LOOKUP": table, "passes.requeued": ending_requeued}
     return Fault(line.rule, f"{line.rule.name}: {column} = {value}", PLANTED.package, replaced, is_other=True)
 
 
-def _requeued(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+def ending_requeued(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """Right, but ends what would never end.
 
     Raises:

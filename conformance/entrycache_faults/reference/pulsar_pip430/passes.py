@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from entrycache_faults.model import Model
+from entrycache_faults.reference.pulsar_pip430.flips import ending_requeued
 from entrycache_faults.reference.pulsar_pip430.planted import PLANTED, planted
 from entrycache_reference.pulsar_pip430 import decision, ops, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
@@ -210,6 +211,13 @@ def requeued_still_marked(entry: Entry, now_nanos: int, action: Action, config: 
 def requeued_keeping_the_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """A requeued entry keeps its stamp."""
     return passes.requeued(entry, now_nanos, action, config)._replace(stamp_nanos=entry.stamp_nanos)
+
+
+@planted(Rule.REQUEUE_4, "passes.requeued", other=True)
+def requeued_marked_for_ever(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+    """A requeue does not take the mark."""
+    after = ending_requeued(entry, now_nanos, action, config)
+    return after._replace(accessed=entry.accessed and after.requeues > entry.requeues)
 
 
 @planted(Rule.REQUEUE_5, "passes.requeued")
