@@ -81,3 +81,15 @@ def test_a_copy_is_counted(tmp_path: Path) -> None:
     two.write_text(f"import this\n{lines}other()\n")
     assert house_numbers.copies([one, two]) == house_numbers.COPY_LINES
     assert house_numbers.copies([one]) == 0
+
+
+def test_nobody_asks_which_system_it_is() -> None:
+    """Outside the folders of a system, the ids of rules and the lists no string is a system's name or prefix."""
+    assert house_numbers.questions(OURS) == {}
+
+
+def test_a_planted_question_is_seen(tmp_path: Path) -> None:
+    package = tmp_path / "entrycache_conformance"
+    package.mkdir()
+    (package / "judge.py").write_text('def own(name):\n    return name == "kafka-streams" or name.startswith("K-")\n')
+    assert house_numbers.questions(modules((tmp_path,))) == {"entrycache_conformance.judge": 2}

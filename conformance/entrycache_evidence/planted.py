@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
@@ -18,6 +17,6 @@ FAULT_OF: Final = {fault.rule: fault for fault in OWN}
 """That of each rule that has one."""
 
 
-def flips() -> Iterator[Fault]:
+def flips() -> tuple[Fault, ...]:
     """Those that are derived from decision tables."""
-    return (fault for system in SYSTEMS.values() for fault in system.planted.flips())
+    return tuple(fault for system in SYSTEMS.values() for fault in system.planted.flips())

@@ -14,8 +14,9 @@ import pytest
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.planted import FAULT_OF, kafka_streams, pulsar_pip430
+from entrycache_evidence.planted import FAULT_OF
 from entrycache_faults.model import Model
+from entrycache_faults.reference import kafka_streams, pulsar_pip430
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.pulsar_pip430 import Config, change, initial, ops, step, trigger
 from entrycache_reference.pulsar_pip430.outcomes import Hit

@@ -271,7 +271,9 @@ class Child:
             self.start_answer = parse_line(line)
             return read_declaration(self.start_answer, SYSTEMS, self._wanted)
         except (BrokenSubject, RecursionError) as error:
-            raise self._broken(error) from None
+            broken = self._broken(error)
+            self._drop()  # what it says later would be taken for the answer to a run
+            raise broken from None
 
     def _broken(self, error: Exception) -> BrokenSubject:
         """The error as one line, with the last line of stderr."""

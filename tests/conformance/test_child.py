@@ -1,0 +1,44 @@
+"""A subject in a process of its own that starts again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.subject import Played
+from entrycache_reference.pulsar_pip430 import Config, ops
+
+SUBJECT: Final = """
+import json, pathlib, sys, time
+starts = pathlib.Path(sys.argv[1])
+count = len(starts.read_text()) if starts.exists() else 0
+starts.write_text("x" * (count + 1))
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        time.sleep(8 if count == 1 else 0)
+        offer = {"pulsar-pip430": {"ops": ["usage"]}}
+        print(json.dumps({"version": 1, "systems": offer}), flush=True)
+    elif request["cmd"] == "run":
+        if count == 0:
+            sys.exit(1)
+        print(json.dumps({"id": request["id"], "outcomes": [{"entries": 0, "bytes": 0}]}), flush=True)
+"""
+
+
+def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
+    case = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
+    child = Child([sys.executable, "-c", SUBJECT, str(tmp_path / "starts")], timeout_seconds=5)
+    try:
+        with pytest.raises(BrokenSubject, match="no answer to start within 5 s"):
+            child.play([case])
+        assert isinstance(child.play([case])[0], Played)
+    finally:
+        child.close()
