@@ -9,6 +9,7 @@ import pytest
 from entrycache_cli.commands import rules
 from entrycache_cli.main import main
 from entrycache_evidence.rulebook import Problem
+from entrycache_reference.rules import Rule
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -45,3 +46,18 @@ def test_write_writes_and_prints_nothing(capsys: pytest.CaptureFixture[str], mon
     monkeypatch.setattr(rules, "write_rules", lambda: written.append(True))
     assert run(capsys, "--write") == (0, "")
     assert written == [True]
+
+
+def test_with_a_rule_the_check_is_about_that_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Rule] = []
+
+    def found(rule: Rule) -> list[Problem]:
+        asked.append(rule)
+        return [Problem(rule.value, "has no mutant")]
+
+    monkeypatch.setattr(rules, "check_rule", found)
+    assert run(capsys, "R-EXPIRE-1", "--check") == (1, "R-EXPIRE-1: has no mutant\n1 problems\n")
+    assert asked == [Rule.EXPIRE_1]
+    assert run(capsys, "R-NONE-1", "--check")[0] == 2

@@ -10,6 +10,7 @@ from entrycache_evidence.planted import FAULT_OF, flips
 from entrycache_evidence.pulsar_pip430.scenario import A, at, play
 from entrycache_evidence.rulebook import agreement, corpus, registry
 from entrycache_evidence.rulebook.heard import listening
+from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.under import under
 from entrycache_faults.model import Model
 from entrycache_faults.planted import Fault
@@ -60,7 +61,7 @@ def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
 def test_every_line_of_the_table_has_flips():
     lines = {Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3}
     assert {fault.rule for fault in flips()} == lines
-    assert len(flips()) >= 25
+    assert len(tuple(flips())) >= 25
 
 
 def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
@@ -85,6 +86,18 @@ def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_proble
     monkeypatch.setattr(agreement, "links", lambda: {odd.id: registry.Links([], [], [], [], [], [], [])})
     found = [problem.what for problem in agreement._links() if problem.rule == odd.id]
     assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no mutant"]
+
+
+def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
+    asked = []
+    monkeypatch.setattr(agreement, "corpus", lambda folder, system: asked.append(system.name) or runs)
+    harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
+    monkeypatch.setattr(agreement, "OWN", tuple(harmless))
+    told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
+    monkeypatch.setattr(agreement, "_links", lambda: told)
+    unseen = Problem("R-READ-1", "neither its law nor a test of it sees its mutant: nothing is wrong")
+    assert agreement.check_rule(Rule.READ_1) == [told[0], unseen]
+    assert asked == ["pulsar-pip430"]
 
 
 def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console
-from entrycache_evidence.rulebook import check_rules, linked_rules, write_rules
+from entrycache_evidence.rulebook import check_rule, check_rules, linked_rules, rule_named, write_rules
 from entrycache_evidence.rulebook.example import path_of, read_example
 from entrycache_evidence.rulebook.example_table import fault, lines, settings
 from entrycache_reference.rules import Rule
@@ -26,12 +26,13 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     """Print the rules, or one RULE with its example and all that is linked to it.
 
     --check exits 1 where a rule is missing a link, never fires, has an example that does not show it, or a planted
-    fault that nothing catches, and where docs/rules.md is not current; it writes nothing.
+    fault that nothing catches, and where docs/rules.md is not current; it writes nothing. With a RULE it asks
+    about that one only, and not for the page.
     """
     if write:
         write_rules()
     if check:
-        problems = check_rules()
+        problems = check_rules() if rule is None else check_rule(rule_named(rule))
         if as_json:
             found = [problem._asdict() for problem in problems]
             click.echo(json.dumps({"schema": 1, "verdict": "violates" if problems else "conforms", "problems": found}))

@@ -9,9 +9,9 @@ from typing import Final
 
 from entrycache_evidence.forked import each
 from entrycache_evidence.planted import OWN, flips
-from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break
+from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break, system_of
 from entrycache_evidence.rulebook.example import write_answers
-from entrycache_evidence.rulebook.example_check import check_examples
+from entrycache_evidence.rulebook.example_check import check_example, check_examples
 from entrycache_evidence.rulebook.page import page_of, render_rules_md
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
@@ -42,6 +42,22 @@ def check_rules() -> list[Problem]:
         *_mutants(runs, _exceptions(root)),
         *_flips(runs),
     ]
+
+
+def check_rule(rule: Rule) -> list[Problem]:
+    """What does not agree about one rule: its links, its example, its planted faults, and whether it fires.
+
+    The page and the planted faults of other rules are not looked at, so that it is quick.
+
+    Raises:
+        MissingPrerequisite: this is not a source checkout.
+    """
+    root = _checkout("--check")
+    runs = corpus(root / "tests" / "reference", system_of(rule))
+    exceptions = _exceptions(root)
+    about = [problem for problem in (*_links(), *_fires(runs)) if problem.rule == rule.value]
+    tried = [problem for fault in OWN if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
+    return [*about, *check_example(rule), *tried, *_flips(runs, rule)]
 
 
 def write_rules() -> None:
@@ -127,11 +143,11 @@ def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[
     return problems
 
 
-def _flips(runs: Corpus) -> list[Problem]:
+def _flips(runs: Corpus, rule: Rule | None = None) -> list[Problem]:
     return [
         Problem(fault.rule.value, f"no law sees the table with {fault.note}")
         for fault in flips()
-        if not _breaks(fault, runs, stop=True)
+        if rule in {None, fault.rule} and not _breaks(fault, runs, stop=True)
     ]
 
 

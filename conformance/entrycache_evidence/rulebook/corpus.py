@@ -45,15 +45,23 @@ class Corpus(NamedTuple):
     tests: Tests
 
 
-def corpus(tests_folder: Path) -> Corpus:
-    """The same runs every time."""
-    tests = rule_tests(tests_folder)
+def corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
+    """The same runs every time, of one system or of all."""
+    asked = tuple(SYSTEMS.values()) if system is None else (system,)
+    wanted = {rule.value for each in asked for rule in each.laws.rules}
+    tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
     with listening() as heard:
         for call in {id(call): call for calls in tests.values() for call in calls}.values():
             call()
-    told = [Run(system_named(name), config, events) for name, config, events in heard]
-    planted = [Run(case.system, case.config, case.steps) for case in catalogue(SYSTEMS).values()]
-    return Corpus((*told, *planted, *(run for system in SYSTEMS.values() for run in runs_of(system))), tests)
+    told = (Run(system_named(name), config, events) for name, config, events in heard)
+    planted = (Run(case.system, case.config, case.steps) for case in catalogue(SYSTEMS).values())
+    of_cases = tuple(run for run in (*told, *planted) if run.system in asked)
+    return Corpus((*of_cases, *(run for each in asked for run in runs_of(each))), tests)
+
+
+def system_of(rule: Rule) -> AnySystem:
+    """The system that a rule is about."""
+    return next(system for system in SYSTEMS.values() if rule in system.laws.rules)
 
 
 def runs_of(system: AnySystem) -> Iterator[Run]:

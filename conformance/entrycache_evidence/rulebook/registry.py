@@ -16,6 +16,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.planted import OWN
 from entrycache_faults.catalogue import CASES
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.rules import Rule
 
 PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 HEADING: Final = re.compile(
@@ -146,5 +147,20 @@ def linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]]]:
         {**text._asdict(), **book[text.id]._asdict()} for text in texts() if rule in {None, text.id}
     ]
     if not shown:
-        raise UsageError(f"there is no rule {rule!r}; `entrycache rules` lists them all")
+        raise _no_rule(str(rule))
     return shown
+
+
+def rule_named(name: str) -> Rule:
+    """The rule of that id.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    if name not in {rule.value for rule in Rule}:
+        raise _no_rule(name)
+    return Rule(name)
+
+
+def _no_rule(name: str) -> UsageError:
+    return UsageError(f"there is no rule {name!r}; `entrycache rules` lists them all")

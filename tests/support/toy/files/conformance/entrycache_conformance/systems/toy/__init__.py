@@ -1,0 +1,1 @@
+"""What the suite knows of `toy`: the form of its answers, and how its cases are made."""
