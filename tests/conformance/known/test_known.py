@@ -136,7 +136,7 @@ def test_an_entry_that_passes_is_a_problem(tmp_path: Path) -> None:
     [
         ({"got": '{"entries": 2, "bytes": 1}'}, 'the answer is {"entries": 1, "bytes": 1}, the entry says'),
         ({"expected": '{"entries": 1, "bytes": 0}'}, 'the rules say {"entries": 0, "bytes": 0}, the entry says'),
-        ({"rule": "R-EVICT-1"}, "it breaks R-EXPIRE-1, R-EXPIRE-5, the entry says R-EVICT-1"),
+        ({"rule": "R-EVICT-1"}, "it breaks R-EXPIRE-1, the entry says R-EVICT-1"),
     ],
 )
 def test_an_entry_that_differs_is_a_problem(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
