@@ -28,8 +28,8 @@ def test_a_release_differs_where_the_case_says_so_and_its_rule_is_named(path: Pa
     replayed = replay(path, released)
     assert replayed.stale == []
     assert replayed.failure is not None
-    wanted = read_case(path, SYSTEMS).rules
-    assert replayed.failure.rules[: len(wanted)] == wanted
+    # Other planted faults may answer alike: the case's own rule is named, not always first.
+    assert {*read_case(path, SYSTEMS).rules} <= {*replayed.failure.rules}
 
 
 def _of(name: str, subject: UnderTest) -> Replayed:

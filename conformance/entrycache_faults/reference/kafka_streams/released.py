@@ -18,7 +18,17 @@ PLANTED.plant_variant(
 )
 PLANTED.plant_variant("What a listener refused is clean.", Rule.K_FLUSH_3, failed_flush=FailedFlush.CLEAN)
 PLANTED.plant_variant(
-    "The limit is held against a running total.", Rule.K_METRICS_1, Rule.K_EVICT_3, total=Total.RUNNING
+    "The limit is held against a running total.",
+    Rule.K_METRICS_1,
+    Rule.K_EVICT_3,
+    Rule.K_EVICT_5,
+    total=Total.RUNNING,
+)
+PLANTED.plant_variant(
+    "What an eviction could not hand over is lost, and still in a running total.",
+    Rule.K_FLUSH_3,
+    undelivered_eviction=UndeliveredEviction.LOST,
+    total=Total.RUNNING,
 )
 PLANTED.plant_variant(
     "The key of a tombstone goes, whatever was written to it meanwhile.",
