@@ -114,7 +114,7 @@ def _alike(seen: Seen) -> list[Rule]:
 
 def _answers_alike(fault: Fault, seen: Seen) -> bool:
     """Whether the reference with this fault answers as the subject did, to the end."""
-    config, introspection = seen.case.config, seen.declaration.introspection
+    config, introspection = seen.case.system.blame.calmed(seen.case.config), seen.declaration.introspection
     shown = seen.case.system.wire.declared_part
     try:
         state = fault.model.initial(config)
