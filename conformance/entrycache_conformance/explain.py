@@ -15,8 +15,9 @@ planted fault has a model of its own.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.judge import Coverage, judge, same_without_tokens, trajectory
 from entrycache_faults.planted import Fault
@@ -26,6 +27,10 @@ from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Trouble, UnderTest
 from entrycache_reference.rules import Rule
+
+
+CALLS_MOST: Final = 400_000
+"""Calls after which a faulty reference is taken to come to no end: some requeue as often as a budget lasts."""
 
 
 class Seen(NamedTuple):
@@ -116,6 +121,16 @@ def _answers_alike(fault: Fault, seen: Seen) -> bool:
     """Whether the reference with this fault answers as the subject did, to the end."""
     config, introspection = seen.case.system.blame.calmed(seen.case.config), seen.declaration.introspection
     shown = seen.case.system.wire.declared_part
+    calls = 0
+
+    def counted(frame: Any, event: str, arg: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > CALLS_MOST:
+            raise RecursionError("a faulty reference came to no end")
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
     try:
         state = fault.model.initial(config)
         for op, answer in zip(seen.case.steps, seen.answers, strict=True):
@@ -126,6 +141,8 @@ def _answers_alike(fault: Fault, seen: Seen) -> bool:
             state = done.state
     except Exception:  # a planted fault may break anything; then it explains nothing
         return False
+    finally:
+        sys.setprofile(before)
     return True
 
 
