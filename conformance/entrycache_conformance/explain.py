@@ -28,7 +28,6 @@ from entrycache_protocol.failure import Difference
 from entrycache_protocol.subject import Played, Trouble, UnderTest
 from entrycache_reference.rules import Rule
 
-
 CALLS_MOST: Final = 400_000
 """Calls after which a faulty reference is taken to come to no end: some requeue as often as a budget lasts."""
 
