@@ -17,7 +17,7 @@ class Blame(NamedTuple):
     step, the operation, the subject's answer, what its looks showed afterwards and its declaration: the state before,
     the reference's step and the subject's own, as laws are asked about them. `is_about`, from two outcomes that differ
     and a row: whether that is where they differ. `general`: laws that almost any difference breaks. `leak`: the rule of
-    what was not given back. `calmed`: a configuration under which faulty references come to an end soon.
+    what was not given back.
     """
 
     faults: Callable[[], Sequence[Sequence[Any]]]
@@ -26,4 +26,3 @@ class Blame(NamedTuple):
     is_about: Callable[[Any, Any, Any], bool]
     general: frozenset[Rule]
     leak: Rule
-    calmed: Callable[[Any], Any] = lambda config: config

@@ -96,8 +96,7 @@ def pass_unmarking_the_head(
 @planted(Rule.EVICT_3, "decision.touched")
 def touched_on_budget(entry: Entry, settings: Settings) -> bool:
     """An entry that expects nobody is kept as long as its budget lasts."""
-    budget = min(settings.max_requeues, 64)  # a budget of 2^31 - 1 would take hours
-    free = settings.extend_recently_accessed and not decision.expected(entry) and entry.requeues < budget
+    free = settings.extend_recently_accessed and not decision.expected(entry) and entry.requeues < settings.max_requeues
     return free or decision.touched(entry, settings)
 
 
