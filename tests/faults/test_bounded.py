@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cProfile
+import gc
 import sys
 
 import pytest
@@ -41,3 +43,39 @@ def test_the_reference_is_far_below_the_bound() -> None:
     assert done.state.queue == ()
     with pytest.raises(NoEnd), within_calls(1_000):
         step(state, ops.Evict(1_000), config)
+
+
+def test_a_garbage_collector_does_not_swallow_the_bound() -> None:
+    config = Config(max_requeues=2**31 - 1)
+    state, calls = filled(1, config), 0
+
+    def nothing() -> None:
+        nonlocal calls
+        calls += 1
+
+    def busy(phase: str, info: dict[str, int]) -> None:
+        for _ in range(50):
+            nothing()
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(busy)
+    gc.set_threshold(1)
+    try:
+        for most in range(1_000, 1_020):
+            with pytest.raises(NoEnd), within_calls(most):
+                FAULT_OF[Rule.EVICT_3].model.step(state, ops.Evict(1), config)
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(busy)
+    assert calls > 20 * 500, "most calls were the collector's"
+
+
+def test_a_profiler_stays_where_it_is() -> None:
+    config, profiler = Config(), cProfile.Profile()
+    profiler.enable()
+    try:
+        with within_calls(1):
+            step(filled(1, config), ops.Evict(1), config)
+        assert sys.getprofile() is profiler
+    finally:
+        profiler.disable()
