@@ -23,7 +23,7 @@ conform: environment ## conformance of our caches and, with Maven, of a released
 test: environment ## everything that a pull request must pass
 	@$(MAKE) -j 2 static rules
 	@$(MAKE) unit
-	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
+	@$(BIN)/python -m entrycache_cli.tour --profile ci --others dev --strict
 
 test-all: test long ## all of `make test`, and the tests that take longer
 
@@ -33,10 +33,11 @@ static: environment ## types and style
 	$(BIN)/mypy
 
 unit: environment ## the tests of our own code
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long"
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
-long: environment ## the tests that `make test` leaves out
+long: environment ## the tests that `make test` leaves out, and every release as long as the newest
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long
+	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
 
 nightly: environment ## the long runs
 	.ci/nightly

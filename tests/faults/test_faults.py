@@ -1,4 +1,7 @@
-"""Planted faults and changed jars are caught through the child process, in at most eight steps, by their rule."""
+"""Planted faults and changed jars are caught in at most eight steps, by their rule.
+
+In the long run each is a process of its own; in every run the planted ones are not, and there is one a rule.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,13 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from entrycache_cli.faults import page as faults
+from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
+from entrycache_protocol.subject import UnderTest
+from tests.conftest import NOT_LONG
 from tests.support import ROOT
+from tests.support.asked import asked_for
 
 STEPS_MOST = 8
 
@@ -58,18 +65,19 @@ FAULTS = pytest.mark.parametrize("name", params(faults.NAMES, first_of_each_rule
 CHANGED = pytest.mark.parametrize("name", params(JAR_RULES, SHORT_JARS))
 
 
-def asked_for(request: pytest.FixtureRequest, fixture: str) -> set[str]:
-    """The names that the tests of this run ask for."""
-    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    mine = [item for item in items if item.path == request.path and fixture in item.fixturenames]
-    return {item.callspec.params["name"] for item in mine if hasattr(item, "callspec")}
+def in_this_process(choice: Choice) -> UnderTest:
+    """The subject without the protocol, which is quicker; one that never answers stays behind it."""
+    assert choice.name is not None
+    found = None if choice.name in SILENT else in_process(choice.name)
+    return found or resolve(choice)
 
 
 @pytest.fixture(scope="module")
 def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
     folder, asked = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
     names = [name for name in faults.NAMES if name in asked]
-    return {found.name: found for found in faults.planted(folder, names)}
+    start = in_this_process if request.config.option.markexpr == NOT_LONG else resolve
+    return {found.name: found for found in faults.planted(folder, names, start)}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.releases import Release, every_release, release_of, versions
+from entrycache_conformance.java.releases import Release, every_release, releases, versions
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
@@ -40,6 +40,8 @@ PAGE_SYSTEMS: Final = {
     "kafka-streams": System("kafka-streams", versions("kafka-streams"), "For a topology"),
 }
 RELEASES: Final = every_release()
+NEWEST: Final = {releases(name)[-1] for name in FAMILIES}
+"""The older ones are for the long run, but for the cases of their pages."""
 
 
 class Page(NamedTuple):
@@ -158,7 +160,11 @@ def test_a_case_differs_where_its_page_says(
 
 @pytest.mark.parametrize(
     ("release", "page", "path"),
-    [(release, page, path) for release in RELEASES for page, path in java_tests_of(release)],
+    [
+        pytest.param(release, page, path, marks=() if release in NEWEST else pytest.mark.long)
+        for release in RELEASES
+        for page, path in java_tests_of(release)
+    ],
     ids=lambda one: one.stem if isinstance(one, Path) else None if isinstance(one, Page) else str(one),
 )
 def test_a_java_test_fails_where_its_page_says(
@@ -167,7 +173,11 @@ def test_a_java_test_fails_where_its_page_says(
     expect_as_the_page_says(page, release, ended(release)[path])
 
 
-@pytest.mark.parametrize("release", RELEASES, ids=str)
+@pytest.mark.parametrize(
+    "release",
+    [pytest.param(release, marks=() if release in NEWEST else pytest.mark.long) for release in RELEASES],
+    ids=str,
+)
 def test_a_java_test_alone_ends_as_it_does_beside_others(
     release: Release, ended: Callable[[Release], Mapping[Path, Ended]], tmp_path: Path
 ) -> None:
@@ -193,8 +203,8 @@ def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_p
 def test_a_page_that_names_the_wrong_release_is_seen(
     family: str, released_subject: Callable[[str], UnderTest], ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
-    page, path = next((page, path) for page, path in TESTS if page.system.family == family and page in CASES)
-    release = release_of(f"{family}:{page.fails_on[0]}")
+    release = releases(family)[-1]
+    page, path = next((page, path) for page, path in java_tests_of(release) if page in CASES and page.fails(release))
     wrong = page._replace(fails_on=page.holds_on, holds_on=page.fails_on)
     with pytest.raises(AssertionError):
         expect_as_the_page_says(wrong, release, ended(release)[path])

@@ -130,6 +130,7 @@ def test_bad_json_lines_are_refused(tmp_path: Path, line: str, message: str) -> 
         convert(tmp_path / "t.jsonl", tmp_path / "out")
 
 
+@pytest.mark.long
 def test_names_of_brokers_are_the_same_everywhere(
     tmp_path: Path, honest: list[plant.Row], spark_session: object
 ) -> None:

@@ -21,7 +21,7 @@ from tests.support.traces import mutate, plant
 from tests.support.traces.compared import by_broker, differences
 from tests.support.traces.layout import split
 
-TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "24"))
+TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "8"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
 PRESET = "windowed-aggregation"
 
@@ -90,7 +90,7 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
-@pytest.mark.parametrize("engine", ["local", "spark"])
+@pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.long)])
 def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine: str, spark_session: object) -> None:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
     said: list[str] = []

@@ -48,6 +48,7 @@ def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, pl
             assert shown == {(row.rule, row.broker, row.seq) for row in wanted.violations}
 
 
+@pytest.mark.long
 def test_spark_does_not_see_files_orders_or_partitions(
     tmp_path: Path, planted: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Random traces get one answer: from all engines, whatever the order of the rows, files, row groups and partitions.
 
-`ENTRYCACHE_TRACES` says how many traces (default 32; 1,000 every night), `ENTRYCACHE_SEED` where they begin.
+`ENTRYCACHE_TRACES` says how many traces (default 16; 1,000 every night), `ENTRYCACHE_SEED` where they begin.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.traces import mutate, plant
 from tests.support.traces.compared import by_broker, differences
 from tests.support.traces.layout import split
 
-TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "32"))
+TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "16"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
 BATCH = 100
 """Traces that are audited together, a broker each."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -17,6 +18,7 @@ from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
 from entrycache_protocol.case import Case, read_case
+from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.text import arguments, compact
 
 FAULTS: Final = tuple(parts.faults for parts in CLI_PARTS.values() if parts.faults is not None)
@@ -44,10 +46,16 @@ class Caught(NamedTuple):
         return read_case(self.file, SYSTEMS)
 
 
-def catch(choice: Choice, name: str, what: str, folder: Path, levels: tuple[str, ...]) -> Caught:
+Start = Callable[[Choice], UnderTest]
+"""From a choice to a subject that is closed by whom it is given to."""
+
+
+def catch(
+    choice: Choice, name: str, what: str, folder: Path, levels: tuple[str, ...], start: Start = resolve
+) -> Caught:
     """Run the suite on a faulty subject, seed after seed; of its failures one with an answer comes first."""
     for seed in SEEDS:
-        subject = resolve(choice)
+        subject = start(choice)
         try:
             report = conform(subject, Options(levels, PROFILES["dev"], seed, 0.0, folder))
         finally:
@@ -70,19 +78,19 @@ NAMES = tuple(LEVEL)
 WORKERS = 2
 
 
-def planted_one(name: str, folder: Path) -> Caught:
-    """One planted fault, behind the protocol."""
+def planted_one(name: str, folder: Path, start: Start = resolve) -> Caught:
+    """One planted fault, behind the protocol unless another start is asked for."""
     case = catalogue(SYSTEMS)[name]
     choice = Choice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
     what = f"{case.note} ({', '.join(case.rules)})"
     part, level = LEVEL[name]
-    return catch(choice, name, what, folder, (level or part.level_of(case),))
+    return catch(choice, name, what, folder, (level or part.level_of(case),), start)
 
 
-def planted(folder: Path, names: Sequence[str] = NAMES) -> list[Caught]:
+def planted(folder: Path, names: Sequence[str] = NAMES, start: Start = resolve) -> list[Caught]:
     """Each of these, by as many processes as there are workers."""
     with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
-        return list(pool.map(planted_one, names, [folder] * len(names)))
+        return list(pool.map(partial(planted_one, folder=folder, start=start), names))
 
 
 def changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) -> Iterator[tuple[Caught, Path]]:

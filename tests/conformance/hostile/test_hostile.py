@@ -7,15 +7,17 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 from tests.support import hostile
+from tests.support.asked import asked_for
 from tests.support.hostile.kinds import IN_FULL, KINDS
 
 HERE = Path(hostile.__file__).parent
@@ -37,6 +39,21 @@ IN_JSON = [
     "right", "implementation-surrogate", "errored-message-surrogate", "skipped-with-markup", "ops-empty",
     "usage-beyond-integers", "leaked-positive",
 ]  # fmt: skip
+
+
+IN_EVERY_RUN = {
+    "right", "offers-only-get", "leaked-none",
+    "get-exits-1", "get-sigkill", "get-hangs", "get-spins", "get-closes-stdout", "get-errs", "get-hits-everything",
+    "get-dies-and-a-child-keeps-stdout", "duplicate-dies", "third-entry-hangs", "dies-always", "hangs-always",
+    "run-without-end", "errored-always", "leaked-positive",
+}  # fmt: skip
+"""Of those that conform or are shrunk, which is dear: the others are for the long run."""
+
+
+def params(names: Iterable[str]) -> list[ParameterSet]:
+    """What ends at once is in every run."""
+    dear = {name for name, kind in KINDS.items() if kind.code in {0, 1}} - IN_EVERY_RUN
+    return [pytest.param(name, marks=pytest.mark.long if name in dear else ()) for name in names]
 
 
 class Ran(NamedTuple):
@@ -112,9 +129,9 @@ def conform_arguments(kind: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def conformed(run: Run) -> dict[str, Ran]:
-    """Every kind under `conform`; those that wait for a time-out first, because they cost no work."""
-    names = sorted(KINDS, key=lambda name: KINDS[name].timeout)
+def conformed(run: Run, request: pytest.FixtureRequest) -> dict[str, Ran]:
+    """Every kind that is asked for under `conform`; those that wait for a time-out first: they cost no work."""
+    names = sorted(asked_for(request, "conformed"), key=lambda name: (KINDS[name].timeout, name))
     short = [name for name in names if KINDS[name].code == 0 and name not in IN_FULL]
     wanted = [(name, ["smoke"] if name in short else conform_arguments(name)) for name in names]
     return dict(zip(names, run(wanted), strict=True))
@@ -139,7 +156,7 @@ def hold_manners(ran: Ran) -> None:
         assert ran.err == ""
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", params(KINDS))
 def test_a_command_ends_as_documented(name: str, conformed: dict[str, Ran]) -> None:
     ran = conformed[name]
     hold_manners(ran)
@@ -152,7 +169,7 @@ def case_of(ran: Ran) -> Path:
 
 
 @pytest.mark.rule("R-LIVENESS-1", "R-LIVENESS-2")
-@pytest.mark.parametrize("name", UNANSWERED)
+@pytest.mark.parametrize("name", params(UNANSWERED))
 def test_a_run_without_an_answer_is_a_short_case(name: str, conformed: dict[str, Ran]) -> None:
     case = json.loads(_text(case_of(conformed[name])))
     assert case["rules"] == [KINDS[name].rule]
@@ -160,13 +177,13 @@ def test_a_run_without_an_answer_is_a_short_case(name: str, conformed: dict[str,
 
 
 @pytest.fixture(scope="session")
-def replayed(run: Run, conformed: dict[str, Ran]) -> dict[str, Ran]:
-    violating = [name for name, kind in KINDS.items() if kind.code == 1 and conformed[name].code == 1]
+def replayed(run: Run, request: pytest.FixtureRequest, conformed: dict[str, Ran]) -> dict[str, Ran]:
+    violating = sorted(name for name in asked_for(request, "replayed") if conformed[name].code == 1)
     wanted = [(name, ["replay", str(case_of(conformed[name]))]) for name in violating]
     return dict(zip(violating, run(wanted), strict=True))
 
 
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.code == 1])
+@pytest.mark.parametrize("name", params(name for name, kind in KINDS.items() if kind.code == 1))
 def test_the_case_replays(name: str, replayed: dict[str, Ran]) -> None:
     ran = replayed[name]
     hold_manners(ran)

@@ -68,6 +68,7 @@ def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Un
         assert "waits for" in replayed.found.said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("finding", TAKEN_OFF)
 def test_without_its_mask_a_finding_is_found_again(finding: str, tmp_path: Path) -> None:
     """In the newest release: the written histories show it in each."""
