@@ -36,7 +36,12 @@ def is_proved(failed: Failed) -> bool:
     return failed.trouble is Trouble.ERRORED
 
 
+def is_deadlock(failed: Failed) -> bool:
+    """Whether the subject has found its threads to wait for each other."""
+    return failed.trouble is Trouble.ERRORED and failed.message.startswith(DEADLOCK)
+
+
 def rule_of(promises: Histories, failed: Failed) -> Rule:
     """The rule that a history without an answer breaks."""
-    throws = failed.trouble is Trouble.ERRORED and not failed.message.startswith(DEADLOCK)
+    throws = failed.trouble is Trouble.ERRORED and not is_deadlock(failed)
     return promises.throws if throws and "does not end" not in failed.message else promises.ends
