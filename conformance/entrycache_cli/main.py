@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from entrycache_cli.commands.options import OneLineErrors
+from entrycache_cli.ending import OneLineErrors
 
 OWN: Final = (
     *("conform", "campaign", "diff", "serve", "smoke", "replay", "museum", "prove", "bench", "doctor", "rules"),
@@ -51,5 +51,6 @@ def main() -> None:
     """Hold a message broker's entry cache to its rules.
 
     Exit codes: 0 fine; 1 violations; 2 wrong usage, bad input or nothing checked; 3 a broken subject; 4 something
-    that the command needs is missing.
+    that the command needs is missing; 70 an error of entrycache itself; 130 and 143 stopped by Ctrl-C or SIGTERM;
+    141 the reader of its output has gone.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +45,14 @@ class SelfCheckFailed(OurError):
     """The run did not catch a subject that is broken on purpose: nothing it says could be believed."""
 
 
+class Stopped(KeyboardInterrupt):
+    """A run was stopped; the report of the levels that were judged."""
+
+    def __init__(self, report: RunReport) -> None:
+        super().__init__()
+        self.report = report
+
+
 Notify = Callable[[str, int, int], None]
 """Told the level, the examples judged so far and the examples wanted."""
 
@@ -68,25 +76,40 @@ def conform(subject: UnderTest, options: Options, notify: Notify = lambda level,
     declaration = subject.declaration
     coverage = Coverage()
     parts: dict[str, Part] = {}
-    for level in options.levels:
-        if level != LEVEL:
-            hung = any(part.hung for part in parts.values())
-            parts[level] = _judged(subject, level, options, coverage, notify, hung)
+    try:
+        for level in options.levels:
+            if level != LEVEL:
+                hung = any(part.hung for part in parts.values())
+                parts[level] = _judged(subject, level, options, coverage, notify, hung)
+    except KeyboardInterrupt:
+        raise Stopped(_report(subject, coverage, parts, _unjudged(options.levels, parts))) from None
     seldom = _hold_minimums(declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     if LEVEL in options.levels:
-        threaded = conform_concurrent(
-            subject,
-            options.profile.examples,
-            options.seed,
-            options.failures,
-            lambda done, wanted: notify(LEVEL, done, wanted),
-        )
+        try:
+            threaded = conform_concurrent(
+                subject,
+                options.profile.examples,
+                options.seed,
+                options.failures,
+                lambda done, wanted: notify(LEVEL, done, wanted),
+            )
+        except KeyboardInterrupt:
+            raise Stopped(_report(subject, coverage, parts, skipped + _unjudged(options.levels, parts))) from None
         coverage.fired.update(threaded.fired)
         skipped += threaded.skipped
         parts[LEVEL] = Part(threaded.level, threaded.failures)
+    return _report(subject, coverage, parts, skipped)
+
+
+def _unjudged(levels: Sequence[str], parts: Mapping[str, Part]) -> list[Skip]:
+    return [Skip(f"level {level}", "stopped before it was judged") for level in levels if level not in parts]
+
+
+def _report(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], skipped: Sequence[Skip]) -> RunReport:
+    declaration = subject.declaration
     masks = sorted(declaration.findings.items())
-    skipped += [Skip(what, f"masked by the finding {finding}") for what, finding in masks]
+    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in masks)]
     laws = declaration.system.laws
     return RunReport(
         subject=subject.name,

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from entrycache_cli.report.terminal import console
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -22,8 +23,8 @@ DEFAULT_OUT = Path("entrycache-audit")
 def _spinner(first: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is going on and for how long."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    out = console(stderr=True)
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         task = progress.add_task(first, total=None)
         yield lambda text: progress.update(task, description=text)
 
@@ -90,7 +91,7 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
     if as_json_:
         click.echo(json.dumps(as_json(summary)))
     else:
-        show(summary, Console())
+        show(summary, console())
 
 
 @click.command()
@@ -130,14 +131,14 @@ def audit(
         for rule, verdict in result.rules.items():
             count = sum(violation.rule == rule for violation in result.violations)
             table.add_row(rule, verdict.value, str(count) if count else "")
-        console = Console()
-        console.print(table)
+        shown = console()
+        shown.print(table)
         for violation in result.violations[:10]:
             place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-            console.print(f"{place}: expected {violation.expected}; observed {violation.observed}", markup=False)
+            shown.print(f"{place}: expected {violation.expected}; observed {violation.observed}", markup=False)
         for note in result.notes[:5]:
-            console.print(f"not decided: {note}", markup=False)
+            shown.print(f"not decided: {note}", markup=False)
         for difference in result.differences[:5]:
-            console.print(f"differs from the rows before it: {difference}", markup=False)
-        console.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}", markup=False)
+            shown.print(f"differs from the rows before it: {difference}", markup=False)
+        shown.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}", markup=False)
     context.exit(result.exit_code)

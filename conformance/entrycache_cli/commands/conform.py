@@ -20,7 +20,8 @@ from entrycache_cli.report.terminal import console
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
-from entrycache_conformance.run import Notify, Options, conform
+from entrycache_conformance.report import RunReport
+from entrycache_conformance.run import Notify, Options, Stopped, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.validate import Validated
@@ -90,23 +91,32 @@ def command(
             )
             report = knowing.report
             fixed = fix_file(known, found, knowing) if fix else []
+    except Stopped as stopped:
+        if stopped.report.levels:
+            _say(stopped.report, as_json, f"seed {seed}, profile {profile}, stopped", None)
+        raise
     finally:
         found.close()
-    if as_json:
-        more = {} if knowing is None else known_failures.to_json(knowing)
-        click.echo(json.dumps({**report.to_json(), **more}))
-    else:
-        show(report, f"seed {seed}, profile {profile}")
-        for line in () if knowing is None else known_failures.lines(knowing):
-            click.echo(line)
-        if isinstance(found, Validated):
-            click.echo(f"{found.messages} messages held to their schemas")
+    _say(report, as_json, f"seed {seed}, profile {profile}", knowing)
+    if isinstance(found, Validated) and not as_json:
+        click.echo(f"{found.messages} messages held to their schemas")
     code = report.verdict.exit_code
     if knowing is not None:
         code = known_failures.say_problems(knowing, fixed if fix else None, code)
     if code == 2:
         say_nothing_checked([f"{skip.what}: {skip.reason}" for skip in report.skipped])
     return code
+
+
+def _say(report: RunReport, as_json: bool, run: str, knowing: KnownReport | None) -> None:
+    """A report, with what has become of the known failures."""
+    if as_json:
+        more = {} if knowing is None else known_failures.to_json(knowing)
+        click.echo(json.dumps({**report.to_json(), **more}))
+        return
+    show(report, run)
+    for line in () if knowing is None else known_failures.lines(knowing):
+        click.echo(line)
 
 
 def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:

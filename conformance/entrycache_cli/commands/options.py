@@ -1,4 +1,4 @@
-"""Options that several commands share, and how errors end a command."""
+"""Options that several commands share, and commands that answer their exit code."""
 
 from __future__ import annotations
 
@@ -11,39 +11,9 @@ from typing import Any, TypeVar
 import click
 
 from entrycache_conformance.subjects.resolve import Choice
-from entrycache_protocol.errors import EntrycacheError, OurError
 from entrycache_protocol.wire import cut
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class OneLineErrors(click.Group):
-    """The whole command line: a user's error becomes one line on stderr and its exit code, in every command."""
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command and end the process with its exit code."""
-        kwargs["standalone_mode"] = False
-        try:
-            code = super().main(*args, **kwargs)
-        except click.exceptions.NoArgsIsHelpError as error:
-            error.show()
-            code = 2
-        except click.exceptions.Abort:
-            code = 130
-        except click.ClickException as error:
-            print(f"entrycache: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
-            code = 2
-        except EntrycacheError as error:
-            print(f"entrycache: {error}", file=sys.stderr)
-            code = error.exit_code
-        except OurError as error:
-            said = cut(" ".join(str(error).split()), 500)
-            print(f"entrycache: an error of entrycache itself, not of the subject; report it: {said}", file=sys.stderr)
-            code = 70
-        except BrokenPipeError:
-            sys.stderr.close()
-            code = 0
-        sys.exit(code if isinstance(code, int) else 0)
 
 
 def ends_with_code(function: Callable[..., int | None]) -> Callable[..., None]:

@@ -1,0 +1,170 @@
+"""How a command ends: its exit code whatever happens, one line for an error, and nothing of it that stays behind.
+
+| exit | |
+|---|---|
+| 0 to 4 | what the command says; see its help |
+| 70 | an error of ours: one line, and a file with the traceback |
+| 130, 143 | Ctrl-C, or SIGTERM: within `GRACE_SECONDS`, after what was finished has been said |
+| 141 | whoever read the output has gone, as in a pipe to `head` |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, Final
+
+import click
+import psutil
+
+from entrycache_protocol.errors import EntrycacheError, OurError
+from entrycache_protocol.wire import cut, printable
+
+OURS: Final = 70
+GONE: Final = 141
+GRACE_SECONDS: Final = 1.5
+"""How long a command that was told to stop may take to close what it has opened; then it ends as it is."""
+
+AGAIN_SECONDS: Final = 0.02
+"""When a signal is tried again that came where an exception would have been dropped."""
+
+
+class OneLineErrors(click.Group):
+    """The whole command line: every end of every command is one of those above."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command and end the process with its exit code."""
+        kwargs["standalone_mode"] = False
+        with stopped_by_signals() as stopped:
+            code = self._code(stopped, args, kwargs)
+        sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; where nobody reads its output any more, that is how it ends."""
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # What Python still holds for the reader would be written, and fail, at the very end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(GONE)
+
+    def _code(self, stopped: list[int], args: Any, kwargs: Any) -> int:
+        try:
+            code = super().main(*args, **kwargs)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            return 2
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            return 128 + (stopped[0] if stopped else signal.SIGINT)
+        except click.ClickException as error:
+            say(f"{' '.join(error.format_message().split()).rstrip('.')}; see --help")
+            return 2
+        except EntrycacheError as error:
+            say(str(error))
+            return error.exit_code
+        except OurError as error:
+            say(f"an error of entrycache itself, not of the subject; report it: {cut(printable(str(error)), 500)}")
+            return OURS
+        except Exception as error:
+            say(unforeseen(error))
+            return OURS
+        return code if isinstance(code, int) else 0
+
+
+def say(line: str) -> None:
+    """One line on stderr."""
+    with contextlib.suppress(OSError):
+        print(f"entrycache: {line}", file=sys.stderr)
+
+
+def unforeseen(error: BaseException) -> str:
+    """An error that nobody thought of as one line; its traceback goes into a file."""
+    what = cut(printable(" ".join(f"{type(error).__name__}: {error}".split())), 300)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="entrycache-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(f"{' '.join(sys.argv)}\n\n")
+            traceback.print_exception(error, file=file)
+        where = f"its traceback is in {file.name}"
+    except OSError as full:
+        where = f"its traceback could not be written ({full.strerror})"
+    return f"an error of entrycache itself, not of the subject; report it: {what} ({where})"
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[list[int]]:
+    """Meanwhile SIGINT and SIGTERM raise KeyboardInterrupt, and the process ends within the grace; yields which came.
+
+    A signal that comes while the garbage collector calls somebody (Hypothesis has such a callback), or in a `__del__`,
+    is tried again a little later: Python would drop the exception there. A second signal ends the process at once.
+    However it ends, what it has started ends with it.
+    """
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+
+    main, put_off = threading.get_ident(), False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal put_off
+        if came and not put_off:
+            _end(came[0])
+        if not came:
+            came.append(number)
+            _later(GRACE_SECONDS, _end, number)
+        put_off = _is_collecting(frame)
+        if not put_off:
+            raise KeyboardInterrupt
+        _later(AGAIN_SECONDS, signal.pthread_kill, main, number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield came
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        if came:
+            _kill_descendants()
+
+
+def _later(seconds: float, call: Callable[..., object], *arguments: int) -> None:
+    timer = threading.Timer(seconds, call, arguments)
+    timer.daemon = True
+    timer.start()
+
+
+def _is_collecting(frame: FrameType | None) -> bool:
+    """Whether Python is in a place where it drops an exception."""
+    callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in callbacks or frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _end(number: int) -> None:
+    """The end, with all that was started, whatever this process is doing."""
+    _kill_descendants()
+    os._exit(128 + number)
+
+
+def _kill_descendants() -> None:
+    with contextlib.suppress(psutil.Error):
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                process.kill()

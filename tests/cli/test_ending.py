@@ -1,0 +1,199 @@
+"""However a command ends: its exit code, one line, what was finished, and no process left behind."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from entrycache_cli import ending
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.report import LevelReport, RunReport, Skip
+from entrycache_conformance.run import Options, Stopped, conform
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_protocol.verdict import Verdict
+from tests.support.command import run
+
+ENTRYCACHE = [sys.executable, "-m", "entrycache_cli"]
+
+
+def test_what_is_unforeseen_is_one_line_a_file_and_exit_70(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(**_: Any) -> None:
+        raise KeyError("a \x1b[31mname\nof two lines")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("entrycache_cli.commands.museum.command.callback", broken)
+    code, out, err = run(capsys, "museum")
+    assert (code, out) == (70, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("entrycache: an error of entrycache itself, not of the subject; report it: KeyError: ")
+    assert "\x1b" not in err
+    (told,) = tmp_path.iterdir()
+    assert str(told) in err
+    assert "in broken" in told.read_text("utf-8")
+
+
+def test_a_full_disk_does_not_hide_what_is_unforeseen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(**_: Any) -> None:
+        raise ValueError("odd")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    monkeypatch.setattr("entrycache_cli.commands.museum.command.callback", broken)
+    code, _, err = run(capsys, "museum")
+    assert code == 70
+    assert "ValueError: odd (its traceback could not be written" in err
+
+
+@pytest.mark.parametrize("arguments", [["museum"], ["rules"], ["rules", "R-EVICT-3"]])
+def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    argv = [*ENTRYCACHE, *arguments]
+    ended = subprocess.run(argv, stdout=write, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (141, "")
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    argv = [*ENTRYCACHE, *arguments]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                for one in psutil.Process(process.pid).children(recursive=True):
+                    one.kill()
+                process.kill()
+
+
+def wait_for_children(process: subprocess.Popen[str], least: int) -> list[psutil.Process]:
+    end = time.monotonic() + 60
+    while len(found := psutil.Process(process.pid).children(recursive=True)) < least and time.monotonic() < end:
+        time.sleep(0.02)
+    assert len(found) >= least
+    return found
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("arguments", "children"),
+    [
+        (["conform", "fast", "--bulk", "60", "--level", "range"], 0),
+        (["conform", "expire-at-the-cutoff", "--profile", "nightly", "--level", "range"], 1),
+        (["conform", "--command", "sleep 1000"], 1),
+        (["prove"], 2),
+    ],
+    ids=["in-process", "child", "deaf-child", "prove"],
+)
+def test_a_signal_ends_a_command_in_time_and_nothing_stays(
+    number: signal.Signals, code: int, arguments: list[str], children: int, tmp_path: Path
+) -> None:
+    more = ["--failures", str(tmp_path)] if arguments[0] == "conform" else []
+    with started(*arguments, *more) as process:
+        found = wait_for_children(process, children)
+        time.sleep(1)
+        began = time.monotonic()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert time.monotonic() - began < 4  # two seconds, and a busy machine
+    assert "Traceback" not in err
+    _, alive = psutil.wait_procs(found, timeout=2)
+    assert alive == []
+
+
+def test_what_was_finished_is_said(tmp_path: Path) -> None:
+    """Of two levels the first is over while the second, which is far longer, goes on."""
+    names: list[str] = []
+
+    def notify(level: str, done: int, wanted: int) -> None:
+        names.append(level)
+        if level == "queue":
+            raise KeyboardInterrupt
+
+    options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
+    with closing(resolve(Choice("fast"))) as fast, pytest.raises(Stopped) as stopped:
+        conform(fast, options, notify)
+    report = stopped.value.report
+    assert list(report.levels) == ["range"]
+    assert report.levels["range"].verdict is Verdict.CONFORMS
+    assert Skip("level queue", "stopped before it was judged") in report.skipped
+
+
+def test_a_stopped_run_prints_what_was_finished(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(9, 99, Verdict.CONFORMS)}, {}, {}, (), ())
+
+    def stop(*_: Any) -> None:
+        raise Stopped(report)
+
+    monkeypatch.setattr("entrycache_cli.commands.conform.conform", stop)
+    code, out, _ = run(capsys, "conform", "fast", "--json")
+    assert code == 130
+    assert json.loads(out)["levels"]["range"]["verdict"] == "conforms"
+
+
+def test_a_signal_that_meets_the_garbage_collector_is_not_lost() -> None:
+    def collected(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and not sent:
+            sent.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.001)
+
+    sent: list[int] = []
+    with ending.stopped_by_signals() as came:
+        gc.callbacks.append(collected)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                gc.collect()
+                time.sleep(5)
+        finally:
+            gc.callbacks.remove(collected)
+            stop_timers()
+    assert came == [signal.SIGINT]
+
+
+def test_without_a_signal_handlers_stay_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert run(capsys, "rules", "R-EVICT-3")[0] == 0
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_signal_that_meets_the_end_of_an_object_is_not_lost() -> None:
+    class Ends:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.001)
+
+    with ending.stopped_by_signals() as came, pytest.raises(KeyboardInterrupt):
+        try:
+            Ends()
+            time.sleep(5)
+        finally:
+            stop_timers()
+    assert came == [signal.SIGTERM]
+
+
+def stop_timers() -> None:
+    """What would end this process."""
+    for timer in threading.enumerate():
+        if isinstance(timer, threading.Timer):
+            timer.cancel()
