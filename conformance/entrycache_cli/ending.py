@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Final
 
@@ -45,6 +45,10 @@ class OneLineErrors(click.Group):
         kwargs["standalone_mode"] = False
         with stopped_by_signals() as stopped:
             code = self._code(stopped, args, kwargs)
+        if stopped:  # what would still be waited for has been ended
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
+            os._exit(code)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -108,15 +112,16 @@ def stopped_by_signals() -> Iterator[list[int]]:
     """Meanwhile SIGINT and SIGTERM raise KeyboardInterrupt, and the process ends within the grace; yields which came.
 
     A signal that comes while the garbage collector calls somebody (Hypothesis has such a callback), or in a `__del__`,
-    is tried again a little later: Python would drop the exception there. A second signal ends the process at once.
-    However it ends, what it has started ends with it.
+    is tried again a little later: Python would drop the exception there. A second signal ends the process at once, and
+    so does the end of the grace, even where Python waits for a library. However it ends, what it has started ends with
+    it.
     """
     came: list[int] = []
+    main = threading.get_ident()
     if threading.current_thread() is not threading.main_thread():
         yield came
         return
-
-    main, put_off = threading.get_ident(), False
+    put_off = False
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal put_off
@@ -124,16 +129,18 @@ def stopped_by_signals() -> Iterator[list[int]]:
             _end(came[0])
         if not came:
             came.append(number)
-            _later(GRACE_SECONDS, _end, number)
         put_off = _is_collecting(frame)
         if not put_off:
             raise KeyboardInterrupt
-        _later(AGAIN_SECONDS, signal.pthread_kill, main, number)
+        again = threading.Timer(AGAIN_SECONDS, signal.pthread_kill, (main, number))
+        again.daemon = True
+        again.start()
 
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, stop) for number in numbers]
     try:
-        yield came
+        with _within_the_grace():
+            yield came
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
@@ -141,10 +148,27 @@ def stopped_by_signals() -> Iterator[list[int]]:
             _kill_descendants()
 
 
-def _later(seconds: float, call: Callable[..., object], *arguments: int) -> None:
-    timer = threading.Timer(seconds, call, arguments)
-    timer.daemon = True
-    timer.start()
+@contextlib.contextmanager
+def _within_the_grace() -> Iterator[None]:
+    """A thread that is told of a signal at once, whatever the main one is in, and ends the process after the grace."""
+    over = threading.Event()
+    told, tells = os.pipe()
+    os.set_blocking(tells, False)
+
+    def watch() -> None:
+        with os.fdopen(told, "rb", buffering=0) as numbers:
+            while number := numbers.read(1):
+                if number[0] in {signal.SIGINT, signal.SIGTERM} and not over.wait(GRACE_SECONDS):
+                    _end(number[0])
+
+    threading.Thread(target=watch, daemon=True).start()
+    before = signal.set_wakeup_fd(tells, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.close(tells)
 
 
 def _is_collecting(frame: FrameType | None) -> bool:

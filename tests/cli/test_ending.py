@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -167,7 +166,6 @@ def test_a_signal_that_meets_the_garbage_collector_is_not_lost() -> None:
                 time.sleep(5)
         finally:
             gc.callbacks.remove(collected)
-            stop_timers()
     assert came == [signal.SIGINT]
 
 
@@ -184,16 +182,29 @@ def test_a_signal_that_meets_the_end_of_an_object_is_not_lost() -> None:
             time.sleep(0.001)
 
     with ending.stopped_by_signals() as came, pytest.raises(KeyboardInterrupt):
-        try:
-            Ends()
-            time.sleep(5)
-        finally:
-            stop_timers()
+        Ends()
+        time.sleep(5)
     assert came == [signal.SIGTERM]
 
 
-def stop_timers() -> None:
-    """What would end this process."""
-    for timer in threading.enumerate():
-        if isinstance(timer, threading.Timer):
-            timer.cancel()
+def test_a_library_that_keeps_python_waiting_does_not_keep_the_command() -> None:
+    program = (
+        "import ctypes, time\n"
+        "from entrycache_cli.ending import stopped_by_signals\n"
+        "with stopped_by_signals():\n"
+        "    print(flush=True)\n"
+        "    end = time.monotonic() + 30\n"
+        "    while time.monotonic() < end:\n"
+        "        try:\n"
+        "            ctypes.CDLL(None).poll(None, 0, 30_000)\n"
+        "            ctypes.CDLL(None).usleep(30_000_000)\n"
+        "        except KeyboardInterrupt:\n"
+        "            pass\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 143
+    assert time.monotonic() - began < 4

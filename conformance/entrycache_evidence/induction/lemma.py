@@ -58,6 +58,7 @@ def unsatisfiable(term: Any) -> bool | None:
     """Whether z3 refutes the term; None: it does not know."""
     solver = z3.Solver()
     solver.set("timeout", 10_000)
+    solver.set("ctrl_c", False)  # z3 would take the signal for itself, and go on with "unknown"
     solver.add(term)
     answer = solver.check()
     return None if answer == z3.unknown else bool(answer == z3.unsat)
