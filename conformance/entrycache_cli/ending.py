@@ -136,7 +136,8 @@ def stopped_by_signals() -> Iterator[list[int]]:
         again.daemon = True
         again.start()
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    # A shell lets what it puts into the background ignore Ctrl-C; that stays so.
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
     before = [signal.signal(number, stop) for number in numbers]
     try:
         with _within_the_grace():

@@ -82,7 +82,7 @@ def conform(subject: UnderTest, options: Options, notify: Notify = lambda level,
                 hung = any(part.hung for part in parts.values())
                 parts[level] = _judged(subject, level, options, coverage, notify, hung)
     except KeyboardInterrupt:
-        raise Stopped(_report(subject, coverage, parts, _unjudged(options.levels, parts))) from None
+        raise _stopped(subject, coverage, parts, options.levels) from None
     seldom = _hold_minimums(declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     if LEVEL in options.levels:
@@ -95,15 +95,20 @@ def conform(subject: UnderTest, options: Options, notify: Notify = lambda level,
                 lambda done, wanted: notify(LEVEL, done, wanted),
             )
         except KeyboardInterrupt:
-            raise Stopped(_report(subject, coverage, parts, skipped + _unjudged(options.levels, parts))) from None
+            raise _stopped(subject, coverage, parts, options.levels) from None
         coverage.fired.update(threaded.fired)
         skipped += threaded.skipped
         parts[LEVEL] = Part(threaded.level, threaded.failures)
     return _report(subject, coverage, parts, skipped)
 
 
-def _unjudged(levels: Sequence[str], parts: Mapping[str, Part]) -> list[Skip]:
-    return [Skip(f"level {level}", "stopped before it was judged") for level in levels if level not in parts]
+def _stopped(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], levels: Sequence[str]) -> Stopped:
+    """The end of a run whose other levels are not judged, so that it conforms in nothing as a whole."""
+    unjudged = [level for level in levels if level not in parts]
+    skipped = [skip for part in parts.values() for skip in part.skipped]
+    skipped += [Skip(f"level {level}", "stopped before it was judged") for level in unjudged]
+    whole = {**parts, **{level: Part(LevelReport()) for level in unjudged}}
+    return Stopped(_report(subject, coverage, whole, skipped))
 
 
 def _report(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], skipped: Sequence[Skip]) -> RunReport:

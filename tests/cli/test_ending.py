@@ -72,10 +72,20 @@ def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
     assert (ended.returncode, ended.stderr) == (141, "")
 
 
+def hears_ctrl_c() -> None:
+    """These tests may themselves run in the background, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    argv = [*ENTRYCACHE, *arguments]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*ENTRYCACHE, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hears_ctrl_c,  # noqa: PLW1509 - a test has one thread
+    ) as process:
         try:
             yield process
         finally:
@@ -125,11 +135,9 @@ def test_a_signal_ends_a_command_in_time_and_nothing_stays(
 
 
 def test_what_was_finished_is_said(tmp_path: Path) -> None:
-    """Of two levels the first is over while the second, which is far longer, goes on."""
-    names: list[str] = []
+    """The second of two levels is stopped: the first is told, and the whole does not conform."""
 
     def notify(level: str, done: int, wanted: int) -> None:
-        names.append(level)
         if level == "queue":
             raise KeyboardInterrupt
 
@@ -137,8 +145,11 @@ def test_what_was_finished_is_said(tmp_path: Path) -> None:
     with closing(resolve(Choice("fast"))) as fast, pytest.raises(Stopped) as stopped:
         conform(fast, options, notify)
     report = stopped.value.report
-    assert list(report.levels) == ["range"]
-    assert report.levels["range"].verdict is Verdict.CONFORMS
+    assert {level: told.verdict for level, told in report.levels.items()} == {
+        "range": Verdict.CONFORMS,
+        "queue": Verdict.NOTHING_CHECKED,
+    }
+    assert report.verdict is Verdict.NOTHING_CHECKED
     assert Skip("level queue", "stopped before it was judged") in report.skipped
 
 
@@ -156,6 +167,25 @@ def test_a_stopped_run_prints_what_was_finished(
     assert json.loads(out)["levels"]["range"]["verdict"] == "conforms"
 
 
+def test_what_is_in_the_background_goes_on_when_others_are_stopped() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with ending.stopped_by_signals() as came:
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert came == []
+
+
+@pytest.fixture
+def not_in_the_background() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("not_in_the_background")
 def test_a_signal_that_meets_the_garbage_collector_is_not_lost() -> None:
     def collected(phase: str, info: dict[str, int]) -> None:
         if phase == "start" and not sent:

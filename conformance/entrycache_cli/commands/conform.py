@@ -92,7 +92,7 @@ def command(
             report = knowing.report
             fixed = fix_file(known, found, knowing) if fix else []
     except Stopped as stopped:
-        if stopped.report.levels:
+        if any(level.examples for level in stopped.report.levels.values()):
             _say(stopped.report, as_json, f"seed {seed}, profile {profile}, stopped", None)
         raise
     finally:

@@ -61,10 +61,10 @@ def conform_concurrent(
     unmet = _unmet(declaration, tally)
     if unmet:
         skipped += (Skip(f"level {LEVEL}", f"no history asked for {', '.join(unmet)}"),)
-    if tally.hung is not None:
+    if tally.is_late:
         once = "one got no answer once, and one each time that it was played again; is the machine busy? run it again"
         skipped += (Skip(f"level {LEVEL}", once),)
-    conforms = tally.histories and not unmet and tally.hung is None
+    conforms = tally.histories and not unmet and not tally.is_late
     verdict = Verdict.CONFORMS if conforms else Verdict.NOTHING_CHECKED
     return Threaded(_level(declaration, tally, verdict), (), skipped, tally.fired)
 

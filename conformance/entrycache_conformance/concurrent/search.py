@@ -50,7 +50,6 @@ class Found(NamedTuple):
     """A history that breaks a promise: the rules, the likeliest first, and what shows it.
 
     `said` is it in words; `break_` the step, `failed` the silence, that shows it. It failed `times` of `tries` times.
-    One that is not `repeated` got no answer once, and one each time that it was played again.
     """
 
     history: History
@@ -60,14 +59,13 @@ class Found(NamedTuple):
     failed: Failed | None
     tries: int = 1
     times: int = 1
-    repeated: bool = True
 
 
 @dataclasses.dataclass(slots=True)
 class Tally:
     """What was judged: histories, their steps and threads, and the rules that were asked.
 
-    `ended`: one that ended; `hung`: one that did not, and did when it was played again.
+    `ended`: one that ended; `is_late`: one did not, and did each time that it was played again.
     """
 
     histories: int = 0
@@ -77,7 +75,7 @@ class Tally:
     fired: Counter[Rule] = dataclasses.field(default_factory=Counter)
     skipped: list[Skipped] = dataclasses.field(default_factory=list)
     ended: tuple[History, Happened] | None = None
-    hung: Found | None = None
+    is_late: bool = False
 
 
 def search(
@@ -101,10 +99,9 @@ def search(
             if found.failed is None or is_proved(found.failed) or _again(subject, found):
                 return shrink(subject, found)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
-            once = found._replace(tries=1 + SILENT_TRIES, repeated=False)
-            if found.failed.trouble is not Trouble.HANG or tally.hung is not None:
-                return once
-            tally.hung = once
+            if found.failed.trouble is not Trouble.HANG or tally.is_late:
+                return found._replace(tries=1 + SILENT_TRIES)
+            tally.is_late = True
         progress(size)
     return None
 

@@ -20,8 +20,9 @@ def replaced(front: Sequence[Path], built: Driver) -> dict[Path, int]:
     left = set(tested)
     counts = {}
     for path in front:
-        counts[path] = len(left & classes(path))
-        left -= classes(path)
+        found = left & classes(path)
+        counts[path] = len(found)
+        left -= found
     if front and len(left) == len(tested):
         example = min(tested, key=lambda name: (name.count("/"), "$" in name, name))
         raise UsageError(

@@ -50,6 +50,9 @@ IN_EVERY_RUN = {
 """Of those that conform or are shrunk, which is dear: the others are for the long run."""
 
 
+assert set(KINDS) >= IN_EVERY_RUN
+
+
 def params(names: Iterable[str]) -> list[ParameterSet]:
     """What ends at once is in every run."""
     dear = {name for name, kind in KINDS.items() if kind.code in {0, 1}} - IN_EVERY_RUN
