@@ -179,14 +179,16 @@ def test_what_is_in_the_background_goes_on_when_others_are_stopped() -> None:
 
 
 @pytest.fixture
-def not_in_the_background() -> Iterator[None]:
+def killed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """How often all that was started is killed; here, where other tests have started subjects, it is left alone."""
+    times: list[str] = []
+    monkeypatch.setattr("entrycache_cli.ending._kill_descendants", lambda: times.append("killed"))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
+    yield times
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("not_in_the_background")
-def test_a_signal_that_meets_the_garbage_collector_is_not_lost() -> None:
+def test_a_signal_that_meets_the_garbage_collector_is_not_lost(killed: list[str]) -> None:
     def collected(phase: str, info: dict[str, int]) -> None:
         if phase == "start" and not sent:
             sent.append(1)
@@ -203,6 +205,7 @@ def test_a_signal_that_meets_the_garbage_collector_is_not_lost() -> None:
         finally:
             gc.callbacks.remove(collected)
     assert came == [signal.SIGINT]
+    assert killed == ["killed"]
 
 
 def test_without_a_signal_handlers_stay_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,7 +214,7 @@ def test_without_a_signal_handlers_stay_as_they_were(capsys: pytest.CaptureFixtu
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_signal_that_meets_the_end_of_an_object_is_not_lost() -> None:
+def test_a_signal_that_meets_the_end_of_an_object_is_not_lost(killed: list[str]) -> None:
     class Ends:
         def __del__(self) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -221,6 +224,7 @@ def test_a_signal_that_meets_the_end_of_an_object_is_not_lost() -> None:
         Ends()
         time.sleep(5)
     assert came == [signal.SIGTERM]
+    assert killed == ["killed"]
 
 
 def test_a_library_that_keeps_python_waiting_does_not_keep_the_command() -> None:
