@@ -15,13 +15,24 @@ _held: dict[str, Any] = {}
 """In a child: what to call, and on what. Children inherit it, so neither has to be pickled; results have."""
 
 
-def each(call: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """What a call gives for each item, in order."""
+def each(call: Callable[[T], R], items: Sequence[T], told: Callable[[int], None] = lambda _: None) -> list[R]:
+    """What a call gives for each item, in order; `told` hears how many are done.
+
+    Raises:
+        concurrent.futures.process.BrokenProcessPool: one of the processes was ended from outside.
+    """
     workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, len(items))
+    found: list[R] = []
     if workers < 2 or not hasattr(os, "fork"):
-        return [call(item) for item in items]
+        for item in items:
+            found.append(call(item))
+            told(len(found))
+        return found
     with ProcessPoolExecutor(workers, get_context("fork"), _hold, (call, items)) as pool:
-        return list(pool.map(_one, range(len(items))))
+        for one in pool.map(_one, range(len(items))):
+            found.append(one)
+            told(len(found))
+    return found
 
 
 def _hold(call: Callable[[Any], Any], items: Sequence[Any]) -> None:

@@ -5,76 +5,68 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from rich.console import Console
 
-from entrycache_evidence.evidence import Evidence, Proof
-from entrycache_evidence.explore import child
+from entrycache_evidence.evidence import Proof
 from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.explore.evidence import Result, Told
+from entrycache_evidence.systems import PROFILES, SHOWN
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 REASON: Final = "needs the Python package {}: pip install 'entrycache[prove]'"
 PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
 """The parts of this command that need a package, and its name."""
 
-Result = tuple[list[Evidence], list[str]]
-Told = Callable[[str], Callable[[int, int], None] | None]
-
 
 @contextmanager
 def _progress() -> Iterator[Told]:
     """On a terminal, one line on stderr that says what is going on."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield explorer.nobody
         return
     with Console(stderr=True).status("proofs") as status:
-
-        def told(what: str) -> Callable[[int, int], None]:
-            status.update(what)
-            return lambda states, steps: status.update(f"{what}: {states} states, {steps} transitions")
-
-        yield told
+        yield lambda what, done, of: status.update(f"{what}: {done} of {of}")
 
 
 def prove(profile: str) -> Proof:
-    """Prove, exhaust and confirm what the profile, `ci` or `nightly`, asks for.
+    """Prove, exhaust and confirm what one of the `PROFILES` asks for.
 
     Raises:
         MissingPrerequisite: neither of the packages is there.
         UsageError: no such profile.
     """
-    if profile not in {"ci", "nightly"}:
-        raise UsageError(f"no profile {profile!r}; expected ci or nightly")
+    if profile not in PROFILES:
+        raise UsageError(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}")
     missing = [part for part in PACKAGES if importlib.util.find_spec(part) is None]
     if len(missing) == len(PACKAGES):
         raise MissingPrerequisite(REASON.format("z3-solver"))
     skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
-    first, *others = SHOWN
-    with _progress() as told, ExitStack() as opened, ThreadPoolExecutor(1) as beside:
-        # The worlds of the first system are exhausted here, those of each other one in a process of its own.
-        waiting = {name: opened.enter_context(child.beside(name, profile)) for name in others}
-        confirmed = []
-        for name in [shown.contracts for shown in SHOWN.values() if shown.contracts and "crosshair" not in missing]:
-            # CrossHair runs in processes of its own, beside the rest.
-            contracts = importlib.import_module(name)
-            told("contracts")
-            planned = contracts.plan(contracts.CI if profile == "ci" else contracts.NIGHTLY)
-            confirmed.append(beside.submit(contracts.confirm, planned))
-        results: list[Result] = []
-        if "z3" not in missing:
-            told("z3")
-            results.append(importlib.import_module("entrycache_evidence.induction.evidence").induct())
-        results.append(explorer.exhaust(SHOWN[first].of(profile), told, SHOWN[first].refute))
-        for each in confirmed:
-            told("CrossHair")
-            results.append(each.result())
-        for name, found in waiting.items():
-            told(name)
-            results.append(found())
+    results: list[Result] = []
+    with _progress() as told:
+        for what, part in _parts(profile, missing, told):
+            told(what, 0, 1)
+            try:
+                results.append(part())
+            except BrokenProcessPool as error:
+                results.append(([], [f"{what}: a process ended early: {error}"]))
     evidence = [item for shown, _ in results for item in shown]
     return Proof(evidence, [line for _, failures in results for line in failures], skipped)
+
+
+def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Result]]]:
+    """What is done, part by part, each by as many processes as there are cores."""
+    for shown in SHOWN.values():
+        if shown.contracts is not None and "crosshair" not in missing:
+            contracts = importlib.import_module(shown.contracts)
+            asked = contracts.NIGHTLY if profile == "nightly" else contracts.CI
+            yield "CrossHair", partial(contracts.confirm, contracts.plan(asked), told)
+    if "z3" not in missing:
+        yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
+    for name, shown in SHOWN.items():
+        yield f"the worlds of {name}", partial(explorer.exhaust, shown.of(profile), shown.refute, told)

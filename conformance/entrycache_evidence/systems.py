@@ -16,16 +16,21 @@ from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
 
 Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
+PROFILES: Final = ("ci", "long", "nightly")
+"""How far to go: two minutes, some ten, hours."""
+
 
 class Shown(NamedTuple):
     """What is shown of one system.
 
-    `ci` and `nightly` are the worlds that are exhausted in a pull request and in a night; `refute` looks for a planted
-    fault in those where its law is asked. `runs` are those on which the rules' own checks are tried besides generated
-    ones. `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair, if there is one.
+    `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night;
+    `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
+    are tried besides generated ones. `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair,
+    if there is one.
     """
 
     ci: tuple[AnyWorld, ...]
+    long: tuple[AnyWorld, ...]
     nightly: tuple[AnyWorld, ...]
     refute: Refute
     runs: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
@@ -34,12 +39,13 @@ class Shown(NamedTuple):
 
     def of(self, profile: str) -> tuple[AnyWorld, ...]:
         """Those of a profile."""
-        return self.ci if profile == "ci" else self.nightly
+        return {"ci": self.ci, "long": self.long, "nightly": self.nightly}[profile]
 
 
 SHOWN: Final[Mapping[str, Shown]] = {
     PULSAR_PIP430: Shown(
         pulsar_pip430.CI,
+        pulsar_pip430.LONG,
         pulsar_pip430.NIGHTLY,
         pulsar_pip430.refute,
         lemmas=(
@@ -50,6 +56,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
     ),
     KAFKA_STREAMS: Shown(
         kafka_streams.CI,
+        kafka_streams.LONG,
         kafka_streams.NIGHTLY,
         kafka_streams.refute,
         runs,

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
-from contextlib import nullcontext
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from entrycache_evidence import Evidence, Proof, compare, evidence, prove, write_evidence
-from entrycache_evidence.explore import child
 from entrycache_evidence.explore import evidence as explorer
+from entrycache_evidence.explore.evidence import Result, Told
+from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.search import Exploration
+from entrycache_evidence.kafka_streams.worlds.caches import EVERY
+from entrycache_evidence.kafka_streams.worlds.small import refute
+from entrycache_evidence.systems import PROFILES, SHOWN, Refute
+from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_pip430
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
@@ -87,41 +95,48 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
         prove("ci")
 
 
-def test_without_one_package_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Sequence[AnyWorld]] = []
+
+    def exhaust(worlds: Sequence[AnyWorld], refute: Refute, told: Told) -> Result:
+        asked.append(worlds)
+        return [], []
+
     hide(monkeypatch, "crosshair")
-    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told, refute: ([], []))
-    monkeypatch.setattr(child, "beside", lambda system, profile: nullcontext(lambda: ([], [])))
-    found = prove("ci")
+    monkeypatch.setattr(explorer, "exhaust", exhaust)
+    found = prove("long")
     assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]
+    assert {item.grade for item in found.evidence} == {"proved"}
+    assert asked == [shown.long for shown in SHOWN.values()]
+
+
+def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(world: AnyWorld, model: Model | None = None) -> Exploration:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    hide(monkeypatch, "crosshair")
+    monkeypatch.setattr(explorer, "explore", dies)
+    found = prove("ci")
+    assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SHOWN]
+    assert all("a process ended early" in line for line in found.failures)
     assert {item.grade for item in found.evidence} == {"proved"}
 
 
-def test_what_another_process_finds_comes_back(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = proof((Rule.K_GET_1, "exhausted")).evidence
-    monkeypatch.setattr(child, "NICE", 0)
-    monkeypatch.setattr(child, "exhaust_system", lambda system, profile: (found, [f"{system}, profile {profile}"]))
-    child.main("kafka-streams", "ci")
-    said = capsys.readouterr().out
-    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", f"print({said!r})"))
-    with child.beside("kafka-streams", "ci") as result:
-        assert result() == (found, ["kafka-streams, profile ci"])
+def test_what_is_under_way_is_told() -> None:
+    heard: list[tuple[str, int, int]] = []
+    world = replace(EVERY, depth=1)
+    explorer.exhaust((world, world), refute, lambda *told: heard.append(told))
+    assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
+    assert heard[-1][0] == "planted faults"
+    assert heard[-1][1] == heard[-1][2] > 0
 
 
-@pytest.mark.parametrize("code", ["raise MemoryError('no room')", "import os; os.kill(os.getpid(), 9)"])
-def test_a_process_that_ends_early_is_a_failure(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", code))
-    with child.beside("kafka-streams", "ci") as result:
-        evidence, failures = result()
-    assert evidence == []
-    assert failures[0].startswith("the worlds of kafka-streams: their process ended early: ")
-
-
-def test_a_process_that_nobody_waits_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
-    with child.beside("kafka-streams", "ci"):
-        pass
+def test_each_profile_has_worlds_of_its_own() -> None:
+    for shown in SHOWN.values():
+        assert [shown.of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
+        assert {world.name for world in shown.ci} < {world.name for world in shown.long}
+        assert len({world.name for world in shown.nightly}) == len(shown.nightly) > len(shown.long)
 
 
 def test_an_unknown_profile_is_refused() -> None:

@@ -22,7 +22,7 @@ from entrycache_evidence.kafka_streams.worlds import stores as store_worlds
 from entrycache_evidence.kafka_streams.worlds.world import Relative, World
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_protocol.case import dumps, from_json
-from entrycache_reference.kafka_streams import initial, ops, step
+from entrycache_reference.kafka_streams import ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken, check
 from entrycache_reference.kafka_streams.outcomes import Unanswered
 from entrycache_reference.kafka_streams.state import Space, State, Store
@@ -226,9 +226,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps:
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = exhaust(
-        (store_worlds.STORE,), lambda _: None, kafka_worlds.refute, FAULT_OF[Rule.K_STORE_8].model
-    )
+    evidence, failures = exhaust((store_worlds.STORE,), kafka_worlds.refute, model=FAULT_OF[Rule.K_STORE_8].model)
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
@@ -241,14 +239,6 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
     monkeypatch.setattr(explorer, "FAULT_OF", own)
     monkeypatch.setattr(refuting, "DEEPEST", 1)
     monkeypatch.setattr(kafka_worlds, "FAULTS", (world,))
-    evidence, failures = exhaust((world,), lambda _: None, kafka_worlds.refute)
+    evidence, failures = exhaust((world,), kafka_worlds.refute)
     assert [item.rule for item in evidence] == [Rule.K_GET_3]
     assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]
-
-
-def test_each_profile_has_worlds_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explorer, "exhaust", lambda worlds, told, refute: worlds)
-    asked: list[Any] = [explorer.exhaust_system("kafka-streams", name) for name in ("ci", "nightly")]
-    assert asked == [kafka_worlds.CI, kafka_worlds.NIGHTLY]
-    assert len({world.name for world in kafka_worlds.NIGHTLY}) == len(kafka_worlds.NIGHTLY)
-    assert initial(kafka_worlds.CI[0].config).spaces == {}

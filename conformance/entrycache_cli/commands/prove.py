@@ -13,7 +13,13 @@ from entrycache_cli.report.terminal import console
 
 
 @click.command("prove")
-@click.option("--profile", type=click.Choice(["ci", "nightly"]), default="ci", show_default=True, help="How far to go.")
+@click.option(
+    "--profile",
+    type=click.Choice(["ci", "long", "nightly"]),
+    default="ci",
+    show_default=True,
+    help="How far to go: minutes, a quarter of an hour, hours.",
+)
 @json_option
 @ends_with_code
 def command(profile: str, as_json: bool) -> int:

@@ -8,15 +8,23 @@ from collections.abc import Callable, Sequence
 from entrycache_evidence.evidence import Evidence
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
-from entrycache_evidence.explore.search import Counterexample, Exploration, Progress, explore
+from entrycache_evidence.explore.search import Counterexample, Exploration, explore
+from entrycache_evidence.forked import each
 from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.systems import SHOWN, Refute
+from entrycache_evidence.systems import Refute
 from entrycache_faults.model import Model
 from entrycache_protocol.case import to_json
 from entrycache_reference.rules import Rule
 
 Result = tuple[list[Evidence], list[str]]
 """What was shown, and what failed."""
+
+Told = Callable[[str, int, int], None]
+"""Hears what is under way, how much of it is done, and how much there is."""
+
+
+def nobody(what: str, done: int, of: int) -> None:
+    """Nobody wants to hear it."""
 
 
 def shown(world: AnyWorld, seen: Exploration) -> str:
@@ -25,38 +33,39 @@ def shown(world: AnyWorld, seen: Exploration) -> str:
     return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(
-    worlds: Sequence[AnyWorld], told: Callable[[str], Progress | None], refute: Refute, model: Model | None = None
-) -> Result:
+def exhaust(worlds: Sequence[AnyWorld], refute: Refute, told: Told = nobody, model: Model | None = None) -> Result:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
     The steps are those of the reference, or of the model. A law without a planted fault gives no evidence: nothing
     shows that it can fail.
     """
-    seen: list[tuple[AnyWorld, Exploration]] = []
-    for world in worlds:
-        found = explore(world, told(world.name), model=model)
-        if found.counterexample is not None:
-            return [], [_failure(world, found.counterexample)]
-        seen.append((world, found))
-    evidence: list[Evidence] = []
-    failures: list[str] = []
-    for rule in Rule:
-        inside = [(world, found) for world, found in seen if found.fired.get(rule)]
-        if not inside or rule not in FAULT_OF:
-            continue
-        told(f"mutant of {rule.value}")
-        refuted = refute(FAULT_OF[rule], [world for world, _ in inside])
-        if refuted is None:
+
+    def look(world: AnyWorld) -> tuple[Exploration, str]:
+        found = explore(world, model=model)
+        broken = found.counterexample
+        return found._replace(counterexample=None), "" if broken is None else _failure(world, broken)
+
+    # The large ones stand last, and go first: none of them is left for one core at the end.
+    looked = each(look, worlds[::-1], lambda done: told("worlds", done, len(worlds)))[::-1]
+    failures = [failure for _, failure in looked if failure]
+    if failures:
+        return [], failures
+    seen = [(world, found) for world, (found, _) in zip(worlds, looked, strict=True)]
+    fired = {rule: [(world, found) for world, found in seen if found.fired.get(rule)] for rule in Rule}
+    rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
+
+    def refutation(rule: Rule) -> str:
+        found = refute(FAULT_OF[rule], [world for world, _ in fired[rule]])
+        return "" if found is None else _refuted(found)
+
+    refuted = each(refutation, rules, lambda done: told("planted faults", done, len(rules)))
+    evidence = []
+    for rule, shorter in zip(rules, refuted, strict=True):
+        if shorter:
+            evidence.append(Evidence(rule, "exhausted", _bounds(rule, fired[rule]), shorter))
+        else:
             failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
-            continue
-        evidence.append(Evidence(rule, "exhausted", _bounds(rule, inside), _refuted(refuted)))
     return evidence, failures
-
-
-def exhaust_system(name: str, profile: str) -> Result:
-    """The same for the worlds of a system; for a process of its own, which tells nobody how far it is."""
-    return exhaust(SHOWN[name].of(profile), lambda _: None, SHOWN[name].refute)
 
 
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyWorld, Exploration]]) -> str:

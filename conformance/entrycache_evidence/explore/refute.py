@@ -11,7 +11,7 @@ from entrycache_evidence.explore.search import Counterexample, breaks, explore
 from entrycache_faults.planted import Fault
 
 DEEPEST: Final = 6
-"""How deep a fault is looked for where worlds are too large to exhaust each with each fault."""
+"""How deep a fault is looked for: worlds are too large to exhaust each with each fault."""
 
 
 class Refutation(NamedTuple):
@@ -22,27 +22,16 @@ class Refutation(NamedTuple):
     counterexample: Counterexample
 
 
-def shorter(mutant: Fault, worlds: Sequence[AnyWorld], best: Refutation | None = None) -> Refutation | None:
-    """The shortest counterexample in any of these worlds.
+def shallowest(mutant: Fault, worlds: Sequence[AnyWorld]) -> Refutation | None:
+    """The shortest counterexample in any of these worlds, looked for one step deeper at a time in all of them.
 
     It counts only if it breaks the law from the empty state too, as a case.
     """
-    for world in worlds:
-        most = world.depth
-        if best is not None:
-            below = len(best.counterexample.case.steps) - 1
-            most = below if most is None else min(most, below)
-        found = explore(replace(world, depth=most), only=mutant.rule, model=mutant.model).counterexample
-        if found is not None and mutant.rule in breaks(found.case, mutant.model):
-            best = Refutation(mutant, world, found)
-    return best
-
-
-def shallowest(mutant: Fault, worlds: Sequence[AnyWorld]) -> Refutation | None:
-    """One step deeper at a time in all of them."""
     for depth in range(1, DEEPEST + 1):
         for world in worlds:
-            best = shorter(mutant, [replace(world, depth=depth)])
-            if best is not None:
-                return best._replace(world=world)
+            if world.depth is not None and world.depth < depth:
+                continue
+            found = explore(replace(world, depth=depth), only=mutant.rule, model=mutant.model).counterexample
+            if found is not None and mutant.rule in breaks(found.case, mutant.model):
+                return Refutation(mutant, world, found)
     return None

@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import Final
 
 from entrycache_evidence.evidence import Evidence
+from entrycache_evidence.explore.evidence import Result, Told, nobody
+from entrycache_evidence.forked import each
 from entrycache_evidence.induction.lemma import Lemma, problems
 from entrycache_evidence.systems import SHOWN
 
@@ -16,12 +18,11 @@ LEMMAS: Final[tuple[Lemma, ...]] = tuple(
 """All of them, system by system."""
 
 
-def induct(lemmas: Sequence[Lemma] = LEMMAS) -> tuple[list[Evidence], list[str]]:
+def induct(lemmas: Sequence[Lemma] = LEMMAS, told: Told = nobody) -> Result:
     """Prove the lemmas; the evidence for each that was proved, and what failed."""
     evidence: list[Evidence] = []
     failures: list[str] = []
-    for lemma in lemmas:
-        found = problems(lemma)
+    for lemma, found in zip(lemmas, each(problems, lemmas, lambda done: told("z3", done, len(lemmas))), strict=True):
         failures += found
         if not found:
             count = len(lemma.of_norm())

@@ -146,7 +146,15 @@ WIDE: Final = World(
     "takes or one that throws once, in the other one that takes",
     (ops.Listen("b"),),
 )
-"""The large world of a pull request: every order of use and of dirty keys."""
+"""A large world: every order of use and of dirty keys, with values that differ."""
+
+ORDERS: Final = replace(
+    WIDE,
+    name="two keys in each of two namespaces, one value",
+    events=(*(event for ns in "ab" for event in puts(ns, "xy", "1", None, clean=False)), *WIDE.events[12:]),
+    told_of=WIDE.told_of.replace("two values", "a value"),
+)
+"""Every order of use and of dirty keys."""
 
 VAST: Final = replace(
     WIDE,

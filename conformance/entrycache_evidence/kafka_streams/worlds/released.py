@@ -42,8 +42,8 @@ RUNNING: Final = read(LISTENERS, "total running", Variants(total=Total.RUNNING),
 
 TOGETHER: Final = (
     read(LISTENERS, "all readings of the releases", RELEASED, depth=5),
-    read(TWO, "all readings of the releases", RELEASED, depth=6),
-    read(FORWARDS, "all readings of the releases", RELEASED, depth=7),
+    read(TWO, "all readings of the releases", RELEASED, depth=5),
+    read(FORWARDS, "all readings of the releases", RELEASED, depth=6),
     read(STORES, "all readings of the releases", RELEASED, depth=7),
 )
 """All variants at once, as the releases have them."""

@@ -26,14 +26,19 @@ FAULTS: Final[tuple[AnyWorld, ...]] = (
 )
 """Where mutants are looked for."""
 
-CI: Final[tuple[AnyWorld, ...]] = (*FAULTS, store.USED, *released.TOGETHER, cache.WIDE)
+CI: Final[tuple[AnyWorld, ...]] = (*FAULTS, store.USED, *released.TOGETHER, cache.ORDERS)
 
+
+def deeper(steps: int) -> tuple[AnyWorld, ...]:
+    """The readings of the releases, all at once, so many steps deeper than in a pull request."""
+    worlds = released.TOGETHER
+    return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in worlds)
+
+
+LONG: Final[tuple[AnyWorld, ...]] = (*CI, store.SECOND_KEY, *deeper(1), cache.WIDE)
 NIGHTLY: Final[tuple[AnyWorld, ...]] = (
-    *CI,
-    cache.DEEP,
-    store.ONE_CALL,
-    *(replace(world, name=f"{world.name}, deeper", depth=(world.depth or 0) + 2) for world in released.TOGETHER),
-    cache.VAST,
+    *(*CI, store.SECOND_KEY, *deeper(3), cache.WIDE),
+    *(cache.DEEP, store.ONE_CALL, cache.VAST),
 )
 
 

@@ -63,7 +63,6 @@ STORES: Final = World(
         *(ops.StoreGet(store, "x") for store in "st"),
         ops.StoreDelete("t", "x"),
         *(ops.StoreFlush(store) for store in "st"),
-        ops.StorePut("s", "y", "1"),
         ops.Resize(0),
         ops.Resize(ENTRY_BYTES),
         ops.Resize(PLENTY_BYTES),
@@ -72,10 +71,18 @@ STORES: Final = World(
         ops.OnForward("t", "x", ()),
         ops.OnForward("t", "x", (ops.StorePut("s", "x", "2"), ops.StoreGet("t", "x"))),
     ),
-    "two keys in one, one in the other, a value or deleted; downstream of each writes, deletes, reads and flushes "
-    "in the other, limits of 0, 47 and 1000 bytes",
+    "a key in each, a value or deleted; downstream of each writes, deletes, reads and flushes in the other, limits of "
+    "0, 47 and 1000 bytes",
 )
 """Several stores in one thread's cache."""
+
+SECOND_KEY: Final = replace(
+    STORES,
+    name="two stores that write each other, two keys in one",
+    events=(*STORES.events, ops.StorePut("s", "y", "1")),
+    told_of=STORES.told_of.replace("a key in each", "two keys in one, one in the other"),
+)
+"""Together they hold more than the smallest limit in every order."""
 
 ONE_CALL: Final = replace(STORES, name="two stores, one call performs its steps", config=Config(PLENTY_BYTES, 1))
 """The budget used up."""

@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.evidence import Evidence
+from entrycache_evidence.explore.evidence import Result, Told, nobody
+from entrycache_evidence.forked import each
 from entrycache_evidence.pulsar_pip430.contracts import inputs
 from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
 from entrycache_evidence.under import under
@@ -43,9 +45,9 @@ class Planned(NamedTuple):
 
 
 CI: Final = (
-    Contract("decide", inputs.decisions, 60),
-    Contract("time_pass_pair", inputs.time_pairs, 120),
-    Contract("size_pass_pair", inputs.size_pairs, 120),
+    Contract("decide", inputs.decisions, 300),
+    Contract("time_pass_pair", inputs.time_pairs, 600),
+    Contract("size_pass_pair", inputs.size_pairs, 600),
 )
 NIGHTLY: Final = (
     CI[0],
@@ -100,28 +102,34 @@ def plan(contracts: Sequence[Contract]) -> list[Planned]:
     return [Planned(contract, {rule: seen(contract, rule) for rule in contract.module.RULES}) for contract in contracts]
 
 
-def confirm(planned: Sequence[Planned]) -> tuple[list[Evidence], list[str]]:
+def confirm(planned: Sequence[Planned], told: Told = nobody) -> Result:
     """Ask CrossHair about these contracts; the evidence for each rule that one confirms, and what failed."""
     evidence: dict[Rule, Evidence] = {}
     failures: list[str] = []
-    for contract, numbers in planned:
-        state, text = ask(contract)
-        if state != "CONFIRMED":
-            failures.append(f"contract {contract.name}: {state}: {text}")
-            continue
-        failures += [f"{rule}: contract {contract.name} sees no error" for rule, at in numbers.items() if at is None]
-        first = next((number for number in numbers.values() if number is not None), None)
-        if first is None:
-            continue
-        state, text = ask(contract, first)
-        if state != "POST_FAIL":
-            note = PLANTED[first].note
-            failures.append(f"contract {contract.name}: CrossHair does not refute {note!r}: {state}: {text}")
-            continue
-        for rule, number in numbers.items():
-            if number is not None:
-                how = "found by CrossHair" if number == first else "seen by the contract on a plain input"
-                refuted = f"{PLANTED[number].note} ({how})"
-                found = Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted)
-                evidence.setdefault(found.rule, found)
+    for shown, failed in each(_confirmed, planned, lambda done: told("CrossHair", done, len(planned))):
+        failures += failed
+        for found in shown:
+            evidence.setdefault(found.rule, found)
     return list(evidence.values()), failures
+
+
+def _confirmed(planned: Planned) -> Result:
+    contract, numbers = planned
+    state, text = ask(contract)
+    if state != "CONFIRMED":
+        return [], [f"contract {contract.name}: {state}: {text}"]
+    failures = [f"{rule}: contract {contract.name} sees no error" for rule, at in numbers.items() if at is None]
+    first = next((number for number in numbers.values() if number is not None), None)
+    if first is None:
+        return [], failures
+    state, text = ask(contract, first)
+    if state != "POST_FAIL":
+        note = PLANTED[first].note
+        return [], [*failures, f"contract {contract.name}: CrossHair does not refute {note!r}: {state}: {text}"]
+    evidence = []
+    for rule, number in numbers.items():
+        if number is not None:
+            how = "found by CrossHair" if number == first else "seen by the contract on a plain input"
+            refuted = f"{PLANTED[number].note} ({how})"
+            evidence.append(Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted))
+    return evidence, failures

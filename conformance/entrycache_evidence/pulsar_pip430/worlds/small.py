@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.refute import Refutation, shorter
+from entrycache_evidence.explore.refute import Refutation, shallowest
 from entrycache_evidence.pulsar_pip430.worlds.later import LATER
 from entrycache_evidence.pulsar_pip430.worlds.world import World, slot
 from entrycache_faults.planted import Fault
@@ -95,7 +95,18 @@ WIDE: Final = World(
     (ABSENT,),
     (2,),
 )
-"""The large world of a pull request."""
+"""A large world: every order of three entries, with all that keeps them."""
+
+TWO_CACHES: Final = replace(WIDE, name="two entries of two caches", keys=(slot("a", 0, 0), slot("b", 0, 0)))
+"""All that can happen to two entries whose caches differ."""
+
+UNAWAITED: Final = replace(WIDE, name="three entries of two caches, no reads expected", expected=(ABSENT,))
+"""Every order of three entries that only access keeps."""
+
+UNBUDGETED: Final = replace(
+    WIDE, name="three entries of two caches, no budget", config=replace(WIDE.config, max_requeues=0)
+)
+"""Every order of three entries that are read and expected, and not kept for it."""
 
 VAST: Final = replace(
     WIDE,
@@ -119,18 +130,15 @@ NO_BUDGET: Final = replace(
 )
 """Expected reads extend nothing."""
 
-FAULTS: Final = (CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR)
-"""Where mutants are looked for first."""
-
-CI: Final[tuple[AnyWorld, ...]] = (*FAULTS, *LATER, WIDE)
-NIGHTLY: Final[tuple[AnyWorld, ...]] = (*CI, VAST)
-
-EARLIER: Final = frozenset({"state", "entries", "passes"})
-"""Themes of levels `range` and `queue`; what is about others is looked for in the worlds of the later levels."""
+CI: Final[tuple[AnyWorld, ...]] = (
+    *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
+    *LATER,
+    *(TWO_CACHES, UNAWAITED, UNBUDGETED),
+)
+LONG: Final[tuple[AnyWorld, ...]] = (*CI, WIDE)
+NIGHTLY: Final[tuple[AnyWorld, ...]] = (*LONG, VAST)
 
 
 def refute(mutant: Fault, inside: Sequence[AnyWorld]) -> Refutation | None:
-    """The shortest counterexample in the small worlds, else in the large one; `inside`: where its law is asked."""
-    if mutant.theme not in EARLIER:
-        return shorter(mutant, [world for world in LATER if world in inside])
-    return shorter(mutant, FAULTS) or shorter(mutant, (WIDE,))
+    """The shortest counterexample in the worlds where its law is asked, one step deeper at a time."""
+    return shallowest(mutant, [world for world in LONG if world in inside])

@@ -40,9 +40,13 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-LIVENESS-1: as many evictions as there were entries, those written meanwhile included."""
-    entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
-    written = sum(1 for row in step.rows if row.op == "PUT")
-    return sum(1 for row in step.rows if row.op == "EVICT") <= entries + written and bytes_in(step.state) >= 0
+    evicted = [row.op for row in step.rows].count("EVICT")
+    if evicted:
+        entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
+        written = [row.op for row in step.rows].count("PUT")
+        if evicted > entries + written:
+            return False
+    return bytes_in(step.state) >= 0
 
 
 LAWS: Final[tuple[Law, ...]] = (
