@@ -33,7 +33,7 @@ static: environment ## types and style
 	$(BIN)/mypy
 
 unit: environment ## the tests of our own code
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
+	$(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m "not long"
 
 long: environment ## the tests that `make test` leaves out, and every release as long as the newest
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long

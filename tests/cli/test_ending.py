@@ -244,6 +244,7 @@ def test_a_library_that_keeps_python_waiting_does_not_keep_the_command() -> None
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
+        time.sleep(1)  # until it waits
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 143

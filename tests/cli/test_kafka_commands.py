@@ -50,6 +50,7 @@ def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str
     assert err.count("\n") == 1
 
 
+@pytest.mark.long
 def test_every_message_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     arguments = ("conform", "reference", "--system", "kafka-streams", "--validate", "--failures", str(tmp_path))
     code, shown = _json(capsys, *arguments)

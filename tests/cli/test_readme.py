@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from entrycache_conformance.java.classpath import jar_under_test
 from entrycache_conformance.java.releases import toured
@@ -27,7 +28,13 @@ def test_every_command_of_the_readme_is_known_here() -> None:
     assert len(ENTRYCACHE) >= 6
 
 
-@pytest.mark.parametrize("line", ENTRYCACHE)
+def params() -> list[ParameterSet]:
+    """A release without options is judged by the tour too, in the same `make test`, and for longer."""
+    toured_too = re.compile(r"entrycache conform [a-z-]+:[0-9.]+ *(#.*)?")
+    return [pytest.param(line, marks=pytest.mark.long if toured_too.fullmatch(line) else ()) for line in ENTRYCACHE]
+
+
+@pytest.mark.parametrize("line", params())
 def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) -> None:
     words, _, comment = line.partition("#")
     if "node" in words and shutil.which("node") is None:

@@ -19,6 +19,7 @@ from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
 
 
+@pytest.mark.long  # `prove` does it in the tour
 @pytest.mark.parametrize("lemma", LEMMAS, ids=lambda lemma: lemma.rule.value)
 def test_a_lemma_is_proved_and_refutes_its_fault(lemma: Lemma) -> None:
     assert problems(lemma) == []

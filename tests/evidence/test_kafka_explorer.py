@@ -46,6 +46,7 @@ def test_a_world_closes_with_exactly_these_counts(world: World, states: int, tra
     assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
 
 
+@pytest.mark.long
 def test_the_worlds_fire_every_law() -> None:
     fired = {
         rule for world in kafka_worlds.FAULTS for rule in explore(replace(world, depth=4 if world.depth else 3)).fired

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -25,12 +26,26 @@ def spark_session() -> Iterator[object]:
     made.stop()
 
 
+WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
+    "local": lambda path: audit(path, "local"),
+    "local windows": lambda path: audit(path, "local", witnesses=False),
+    "replay": lambda path: audit(path, "replay"),
+}
+
+
 @pytest.fixture(scope="session")
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
         "spark": lambda path: audit(path, "spark"),
         "spark windows": lambda path: audit(path, "spark", witnesses=False),
-        "local": lambda path: audit(path, "local"),
-        "local windows": lambda path: audit(path, "local", witnesses=False),
-        "replay": lambda path: audit(path, "replay"),
+        **WITHOUT_SPARK,
     }
+
+
+@pytest.fixture(params=["without Spark", pytest.param("with Spark", marks=pytest.mark.long)])
+def engines(request: pytest.FixtureRequest) -> Mapping[str, Evaluator]:
+    """The engines; Spark reads what is planted in every run, random traces in the long one."""
+    if request.param == "without Spark":
+        return WITHOUT_SPARK
+    found: dict[str, Evaluator] = request.getfixturevalue("evaluators")
+    return {name: evaluate for name, evaluate in found.items() if name != "spark windows"}

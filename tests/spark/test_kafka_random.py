@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,9 @@ from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.kafka_streams.columns import COLUMNS as STREAM_COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.verdict import Verdict
 from entrycache_trace.files import list_parts, read_metadata
+from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
 from tests.support.traces.compared import by_broker, differences
 from tests.support.traces.layout import split
@@ -52,11 +53,11 @@ def random_traces(folder: Path, seeds: range) -> list[plant.Row]:
     return rows
 
 
-def test_engines_agree_on_random_traces(tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]) -> None:
+def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Evaluator]) -> None:
     rows = random_traces(tmp_path, range(FIRST, FIRST + TRACES))
     random.Random(FIRST).shuffle(rows)
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
-    results = {name: evaluate(trace) for name, evaluate in evaluators.items() if name != "spark windows"}
+    results = {name: evaluate(trace) for name, evaluate in engines.items()}
     wanted = results["local windows"]
     assert len(by_broker(wanted.violations)) >= TRACES // 4
     for name, result in results.items():

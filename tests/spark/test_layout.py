@@ -33,6 +33,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plant.write(folder / "trace", rows)
 
 
+@pytest.mark.long  # random traces are split and read by threads in every run
 def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, planted: Path) -> None:
     wanted = audit(planted, "local")
     assert len(wanted.violations) >= 4

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,9 @@ from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.verdict import Verdict
 from entrycache_trace.files import list_parts, read_metadata
+from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
 from tests.support.traces.compared import by_broker, differences
 from tests.support.traces.layout import split
@@ -29,15 +30,13 @@ BATCH = 100
 
 
 @pytest.mark.parametrize("first", range(FIRST, FIRST + TRACES, BATCH))
-def test_engines_agree_on_random_traces(
-    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], first: int
-) -> None:
+def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Evaluator], first: int) -> None:
     seeds = range(first, min(first + BATCH, FIRST + TRACES))
     traces = mutate.random_traces(tmp_path, seeds)
     rows = [row for own in traces.values() for row in own]
     random.Random(first).shuffle(rows)
     trace = plant.write(tmp_path / "trace", rows)
-    results = {name: evaluate(trace) for name, evaluate in evaluators.items() if name != "spark windows"}
+    results = {name: evaluate(trace) for name, evaluate in engines.items()}
     wanted = results["local windows"]
     assert len(by_broker(wanted.violations)) >= len(traces) // 4
     for name, result in results.items():
@@ -54,9 +53,7 @@ def test_engines_agree_on_random_traces(
     assert not differences(audit(other, "replay"), wanted)
 
 
-def test_gaps_are_inconclusive_to_every_engine(
-    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]
-) -> None:
+def test_gaps_are_inconclusive_to_every_engine(tmp_path: Path, engines: Mapping[str, Evaluator]) -> None:
     rows: list[plant.Row] = []
     presets = ("tail-fanout", "catch-up-fanout")
     bases = [plant.honest(tmp_path / preset, 1_500, 1, preset=preset)["broker-0"] for preset in presets]
@@ -67,9 +64,7 @@ def test_gaps_are_inconclusive_to_every_engine(
         mutate.gap(own, random.Random(seed))
         rows += own
     trace = plant.write(tmp_path / "gapped", rows)
-    for name, evaluate in evaluators.items():
-        if name == "spark windows":
-            continue  # a gap breaks the witnesses, so Spark reaches its windows all the same
+    for name, evaluate in engines.items():  # a gap breaks the witnesses, so Spark reaches its windows all the same
         result = evaluate(trace)
         assert not result.violations, name
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}, name

@@ -29,6 +29,7 @@ FAULTS: Final = (
 )
 
 
+@pytest.mark.long
 def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path: Path) -> None:
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
     report = conform(reference(SYSTEM), options).to_json()

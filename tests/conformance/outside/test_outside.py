@@ -26,7 +26,9 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("tool", ["node", "go"])
-@pytest.mark.parametrize("arguments", [["smoke"], ["conform", "--profile", "dev", "--validate"]])
+@pytest.mark.parametrize(
+    "arguments", [["smoke"], pytest.param(["conform", "--profile", "dev", "--validate"], marks=pytest.mark.long)]
+)
 def test_an_outside_cache_passes(tool: str, arguments: list[str], commands: dict[str, str]) -> None:
     if tool not in commands:
         pytest.skip(f"{tool} is missing")
