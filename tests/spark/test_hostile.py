@@ -120,9 +120,7 @@ def test_a_null_where_a_value_is_required_is_a_broken_trace(
     broken = whole.set_column(at, whole.schema.field(name), pa.array(values, whole.schema.field(name).type))
     pq.write_table(broken, part, write_statistics=statistics)
     for engine in (*ENGINES, "spark"):
-        with pytest.raises(
-            UsageError, match=rf"\.parquet: column {name} is null in row 7; it has a value"
-        ):
+        with pytest.raises(UsageError, match=rf"\.parquet: column {name} is null in row 7; it has a value"):
             audit(trace, engine)
 
 
