@@ -25,6 +25,7 @@ from typing import Any, Final
 import click
 import psutil
 
+from entrycache_cli.report.terminal import echo
 from entrycache_protocol.errors import EntrycacheError, OurError
 from entrycache_protocol.wire import cut, printable
 
@@ -89,7 +90,7 @@ class OneLineErrors(click.Group):
 def say(line: str) -> None:
     """One line on stderr."""
     with contextlib.suppress(OSError):
-        print(f"entrycache: {line}", file=sys.stderr)
+        echo(f"entrycache: {printable(line)}", err=True)
 
 
 def unforeseen(error: BaseException) -> str:

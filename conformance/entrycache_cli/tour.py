@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-from rich.console import Console
+from rich.text import Text
 
 from entrycache_cli.report.results import summary
+from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
@@ -99,9 +100,9 @@ class Tour:
 
     def finish(self) -> None:
         """Wait for all parts, and enter them in the order in which they were asked for."""
-        console = Console(stderr=True, highlight=False)
+        out = console(stderr=True)
         for part in self._parts:
-            with console.status(part.what):
+            with out.status(Text(part.what)):
                 self._enter(part.what, part.ran.result(), part.marks)
         self._pool.shutdown()
 
@@ -185,13 +186,13 @@ def main(profile: str, others: str | None, strict: bool) -> None:
             audit_trace(tour, folder / system, system, parts.traced, strict)
         tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
         tour.finish()
-    click.echo(summary(tour.results), nl=False)
-    click.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
-    click.echo(f"skipped for want of a tool: {tour.missing}")
+    console().print(summary(tour.results))
+    echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
+    echo(f"skipped for want of a tool: {tour.missing}")
     if tour.worst:
-        click.echo("something was violated or not checked: see the table")
+        echo("something was violated or not checked: see the table")
     elif tour.missing and strict:
-        click.echo("a tool is missing, and this run was asked to be strict")
+        echo("a tool is missing, and this run was asked to be strict")
     sys.exit(1 if tour.worst or (strict and tour.missing) else 0)
 
 

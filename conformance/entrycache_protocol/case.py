@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ PLAIN = frozenset({bool, int, float, str, type(None)})
 """Types of values that JSON has."""
 
 KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
+
+
+RULE_ID = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
+"""An id of a rule: the prefix of its system, its theme, a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +120,37 @@ def from_json(value: Any, systems: Systems) -> Case:
     system = system_named(str(value["system"]), systems)
     config = config_of(system, value)
     steps = read_steps(system, value["steps"], "the case")
+    rules, note = rules_and_note(value, "the case")
     return Case(
-        system,
-        config,
-        steps,
-        tuple(value.get("outcomes", ())),
-        tuple(value.get("got", ())),
-        tuple(value.get("rules", ())),
-        str(value.get("note", "")),
+        system, config, steps, array_of(value, "outcomes", "the case"), array_of(value, "got", "the case"), rules, note
     )
+
+
+def array_of(value: dict[str, Any], name: str, where: str) -> tuple[Any, ...]:
+    """What a key holds that is an array, or not there.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    found = value.get(name, [])
+    if type(found) is not list:
+        raise UsageError(f"the {name} of {where} are not an array")
+    return tuple(found)
+
+
+def rules_and_note(value: dict[str, Any], where: str) -> tuple[tuple[str, ...], str]:
+    """The ids of the rules that a case or a history names, and its note.
+
+    Raises:
+        UsageError: they are something else.
+    """
+    rules, note = array_of(value, "rules", where), value.get("note", "")
+    wrong = next((rule for rule in rules if type(rule) is not str or RULE_ID.fullmatch(rule) is None), None)
+    if wrong is not None:
+        raise UsageError(f"the rules of {where} name {ascii(wrong)[:80]}, expected ids of rules")
+    if type(note) is not str:
+        raise UsageError(f"the note of {where} is not a string")
+    return rules, note
 
 
 def config_of(system: AnySystem, value: dict[str, Any]) -> Any:

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_protocol.case import Case, config_of, config_to_json, read_json, read_steps, variants_to_json
+from entrycache_protocol.case import (
+    Case,
+    array_of,
+    config_of,
+    config_to_json,
+    read_json,
+    read_steps,
+    rules_and_note,
+    variants_to_json,
+)
 from entrycache_protocol.case import from_json as case_from_json
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import UsageError
@@ -105,9 +114,8 @@ def from_json(value: Any, systems: Systems) -> History:
         read_steps(system, value.get("before", []), "before"),
         tuple(read_steps(system, steps, f"client {number}") for number, steps in enumerate(clients)),
         read_steps(system, value.get("after", []), "after"),
-        tuple(value.get("events", ())),
-        tuple(value.get("rules", ())),
-        str(value.get("note", "")),
+        array_of(value, "events", "the history"),
+        *rules_and_note(value, "the history"),
     )
 
 

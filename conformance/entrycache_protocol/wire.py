@@ -35,17 +35,32 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_JSON: Final = json.JSONDecoder(parse_constant=_no_number)
+class TwiceTold(ValueError):
+    """A key is there twice: which of its values counts, every reader would decide for itself."""
+
+
+def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) != len(members):
+        keys = [key for key, _ in members]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise TwiceTold(f"the key {cut(ascii(twice), 60)} twice in one object")
+    return found
+
+
+_JSON: Final = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_each_once)
 
 
 def parse_line(line: bytes) -> dict[str, Any]:
     """The JSON object of an answer.
 
     Raises:
-        BrokenSubject: it is no JSON object in UTF-8.
+        BrokenSubject: it is no JSON object in UTF-8, or a key of an object is there twice.
     """
     try:
         value = _JSON.decode(line.decode("utf-8"))
+    except TwiceTold as error:
+        raise BrokenSubject(f"the subject answered {error}: {shortened(line)}") from None
     except (ValueError, RecursionError):
         raise BrokenSubject(f"the subject answered a line that is not JSON: {shortened(line)}") from None
     if type(value) is not dict:

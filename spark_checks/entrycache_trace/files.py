@@ -6,6 +6,7 @@ Whatever is wrong with a file is said in one line that names it (`UsageError`).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -101,15 +102,24 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
     if not directory.is_dir():
         raise UsageError(f"{directory}: no such folder")
     parts = []
-    for path in sorted(directory.glob("broker=*/*.parquet")):
-        if path.name.startswith((".", "_")):
+    for path in _files_below(directory):
+        if path.suffix != ".parquet":
             continue
-        broker = unquote(path.parent.name.removeprefix("broker="))
-        parts.append(Part(broker, path, _check_part(path, needed)))
-    stray = sorted(set(directory.rglob("*.parquet")) - set(directory.glob("broker=*/*.parquet")))
-    if stray:
-        raise UsageError(f"{stray[0]}: parts belong into folders named broker=<name>")
+        if path.parent.parent != directory or not path.parent.name.startswith("broker="):
+            raise UsageError(f"{path}: parts belong into folders named broker=<name>")
+        if not path.name.startswith((".", "_")):
+            broker = unquote(path.parent.name.removeprefix("broker="))
+            parts.append(Part(broker, path, _check_part(path, needed)))
     return tuple(parts)
+
+
+def _files_below(directory: Path) -> list[Path]:
+    """Every file, in order; a folder that cannot be read is an error: it may hold a broker."""
+
+    def unread(error: OSError) -> None:
+        raise UsageError(f"{error.filename}: cannot be read ({error.strerror}); it may hold parts of the trace")
+
+    return sorted(Path(folder, name) for folder, _, names in os.walk(directory, onerror=unread) for name in names)
 
 
 def _check_part(path: Path, needed: Sequence[str]) -> int:
@@ -126,7 +136,24 @@ def _check_part(path: Path, needed: Sequence[str]) -> int:
         if not _same_kind(found.field(name).type, ROW_SCHEMA.field(name).type):
             wanted = ROW_SCHEMA.field(name).type
             raise UsageError(f"{path}: column {name} is {found.field(name).type}, not {wanted}")
+        if found.field(name).nullable and not ROW_SCHEMA.field(name).nullable:
+            _check_no_null(path, metadata, name)
     return int(metadata.num_rows)
+
+
+def _check_no_null(path: Path, metadata: pq.FileMetaData, name: str) -> None:
+    """That a required column holds a value in every row: by the statistics in the file, else by its values."""
+    at = metadata.schema.names.index(name)
+    statistics = [metadata.row_group(number).column(at).statistics for number in range(metadata.num_row_groups)]
+    if all(one is not None and one.has_null_count and one.null_count == 0 for one in statistics):
+        return
+    try:
+        nulls = pq.ParquetFile(path).read(columns=[name])[name].is_null()
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"{path}: cannot be read as Parquet ({_first_line(error)})") from None
+    first = nulls.index(True).as_py()
+    if first >= 0:
+        raise UsageError(f"{path}: column {name} is null in row {first}; it has a value in every row of a trace")
 
 
 def _same_kind(found: pa.DataType, wanted: pa.DataType) -> bool:

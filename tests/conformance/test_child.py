@@ -13,6 +13,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.subject import Played
+from entrycache_protocol.wire import parse_line
 from entrycache_reference.pulsar_pip430 import Config, ops
 
 SUBJECT: Final = """
@@ -42,3 +43,9 @@ def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
         assert isinstance(child.play([case])[0], Played)
     finally:
         child.close()
+
+
+@pytest.mark.parametrize("line", ['{"id":0,"hit":1,"hit":2}', '{"id":0,"outcomes":[{"hit":true,"hit":true}]}'])
+def test_a_key_that_is_told_twice_is_named(line: str) -> None:
+    with pytest.raises(BrokenSubject, match="answered the key 'hit' twice in one object: "):
+        parse_line(line.encode())

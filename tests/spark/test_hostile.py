@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +21,7 @@ from entrycache_trace.convert import convert
 from entrycache_trace.files import iterate_rows, list_parts
 from entrycache_trace.generate import generate
 from entrycache_trace.inspect import as_json, summarize
+from entrycache_trace.schema import ROW_SCHEMA
 from tests.support.traces import plant
 
 ENGINES = ["local", "replay"]
@@ -99,6 +102,44 @@ def test_unreadable_files_are_refused(tmp_path: Path, honest: list[plant.Row]) -
         audit(trace, "local")
     with pytest.raises(UsageError, match="R-NONE-1"):
         audit(trace, "local", rules=["R-NONE-1"])
+
+
+@pytest.mark.parametrize("name", [field.name for field in ROW_SCHEMA if not field.nullable])
+@pytest.mark.parametrize("statistics", [True, False])
+def test_a_null_where_a_value_is_required_is_a_broken_trace(
+    name: str, statistics: bool, tmp_path: Path, honest: list[plant.Row]
+) -> None:
+    trace = plant.write(tmp_path / "trace", plant.renamed(honest[:60], "b"))
+    part = next(trace.glob("*/*.parquet"))
+    whole = pq.ParquetFile(part).read().cast(pa.schema([field.with_nullable(True) for field in ROW_SCHEMA]))
+    pq.write_table(whole, part, write_statistics=statistics)
+    assert len(list_parts(trace)) == 1, "that it could hold a null is no fault"
+    values = whole[name].to_pylist()
+    values[7] = None
+    at = whole.schema.names.index(name)
+    broken = whole.set_column(at, whole.schema.field(name), pa.array(values, whole.schema.field(name).type))
+    pq.write_table(broken, part, write_statistics=statistics)
+    for engine in (*ENGINES, "spark"):
+        with pytest.raises(UsageError, match=rf"\.parquet: column {name} is null in row 7; it has a value"):
+            audit(trace, engine)
+
+
+def test_a_folder_of_a_broker_that_cannot_be_read_is_not_left_out(honest: list[plant.Row]) -> None:
+    """Root reads everything: so somebody else reads it, in a folder that everybody may enter."""
+    with tempfile.TemporaryDirectory() as name:
+        trace = plant.write(Path(name, "trace"), [*plant.renamed(honest[:60], "a"), *plant.renamed(honest[:60], "b")])
+        Path(name).chmod(0o755)
+        assert len(list_parts(trace)) == 2
+        (trace / "broker=b").chmod(0)
+        before = os.geteuid()
+        if before == 0:
+            os.seteuid(65534)
+        try:
+            with pytest.raises(UsageError, match=r"broker=b: cannot be read \(Permission denied\)"):
+                list_parts(trace)
+        finally:
+            os.seteuid(before)
+            (trace / "broker=b").chmod(0o755)
 
 
 def test_jsonl_and_back_loses_nothing(tmp_path: Path, honest: list[plant.Row]) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, description, echo
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -22,7 +22,7 @@ DEFAULT_OUT = Path("entrycache-audit")
 @contextmanager
 def _spinner(first: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is going on and for how long."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), description(), TimeElapsedColumn())
     out = console(stderr=True)
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         task = progress.add_task(first, total=None)
@@ -63,9 +63,9 @@ def generate_command(
 
         total = generate(preset, events, seed, out, brokers, count, settings)
     if as_json_:
-        click.echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
+        echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
     else:
-        click.echo(f"{total} events of {brokers} broker(s) in {out}")
+        echo(f"{total} events of {brokers} broker(s) in {out}")
 
 
 @trace.command("convert")
@@ -77,7 +77,7 @@ def convert_command(source: Path, target: Path) -> None:
 
     with _spinner(f"converting {source}"):
         total = convert(source, target)
-    click.echo(f"{total} events in {target}")
+    echo(f"{total} events in {target}")
 
 
 @trace.command("inspect")
@@ -89,7 +89,7 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
 
     summary = summarize(directory)
     if as_json_:
-        click.echo(json.dumps(as_json(summary)))
+        echo(json.dumps(as_json(summary)))
     else:
         show(summary, console())
 
@@ -125,7 +125,7 @@ def audit(
     if as_json_:
         verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}
         answer = {"schema": 1, "rules": verdicts, "violations": len(result.violations)}
-        click.echo(json.dumps({**answer, "differences": list(result.differences)}))
+        echo(json.dumps({**answer, "differences": list(result.differences)}))
     else:
         table = Table("rule", "verdict", "violations")
         for rule, verdict in result.rules.items():
@@ -135,10 +135,10 @@ def audit(
         shown.print(table)
         for violation in result.violations[:10]:
             place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-            shown.print(f"{place}: expected {violation.expected}; observed {violation.observed}", markup=False)
+            shown.print(f"{place}: expected {violation.expected}; observed {violation.observed}")
         for note in result.notes[:5]:
-            shown.print(f"not decided: {note}", markup=False)
+            shown.print(f"not decided: {note}")
         for difference in result.differences[:5]:
-            shown.print(f"differs from the rows before it: {difference}", markup=False)
-        shown.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}", markup=False)
+            shown.print(f"differs from the rows before it: {difference}")
+        shown.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}")
     context.exit(result.exit_code)

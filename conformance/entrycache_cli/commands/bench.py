@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 
 
 @click.command("bench")
@@ -67,7 +67,7 @@ def command(
         page.write_text(page_of(result, picture.name), encoding="utf-8")
         draw(result, picture)
     if as_json:
-        click.echo(json.dumps(result.to_json()))
+        echo(json.dumps(result.to_json()))
     else:
         table = Table(title=f"median of {result.rounds} interleaved rounds", title_justify="left")
         for column in ("what", "value", "target", "note"):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.campaign.programs import PROGRAMS
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
@@ -107,7 +106,7 @@ def _write(record: dict[str, Any], out: Path | None) -> None:
 
 def _told(record: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(record, indent=1))
+        echo(json.dumps(record, indent=1))
         return
     names = ", ".join(subject["name"] for subject in record["subjects"])
     console().print(
@@ -117,7 +116,7 @@ def _told(record: dict[str, Any], as_json: bool) -> None:
         highlight=False,
     )
     for found in record["differences"]:
-        console().print(f"  {found}", highlight=False, markup=False)
+        console().print(f"  {found}", highlight=False)
 
 
 class _Progress:
@@ -129,4 +128,4 @@ class _Progress:
     def __call__(self, cases: int, steps: int) -> None:
         if steps - self._told >= TOLD_EVERY:
             self._told = steps
-            print(f"entrycache: {cases} cases, {steps} judged steps", file=sys.stderr, flush=True)
+            echo(f"entrycache: {cases} cases, {steps} judged steps", err=True)

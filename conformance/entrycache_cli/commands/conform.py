@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from entrycache_cli.commands import known as known_failures
 from entrycache_cli.commands.known import known_options
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
 from entrycache_cli.report.run_text import show
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, description, echo
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.run import Notify, Options, Stopped, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
-from entrycache_conformance.subjects.resolve import resolve
+from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.subject import UnderTest
 
@@ -66,14 +65,15 @@ def command(
     subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
     failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool, as_json: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
-    """Hold SUBJECT (default: fast) to the rules, beside the reference.
+    """Hold SUBJECT to the rules, beside the reference.
 
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
     4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
     entries = known_failures.entries_of(known, fix)
     settings = given_settings(kwargs)
-    found = resolve(choice_of(subject, kwargs))
+    choice = choice_of(subject, kwargs)
+    found = resolve(choice)
     if validate:
         found = Validated(found)
     knowing: KnownReport | None = None
@@ -93,13 +93,13 @@ def command(
             fixed = fix_file(known, found, knowing) if fix else []
     except Stopped as stopped:
         if any(level.examples for level in stopped.report.levels.values()):
-            _say(stopped.report, as_json, f"seed {seed}, profile {profile}, stopped", None)
+            _say(stopped.report, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
         raise
     finally:
         found.close()
-    _say(report, as_json, f"seed {seed}, profile {profile}", knowing)
+    _say(report, as_json, choice, f"seed {seed}, profile {profile}", knowing)
     if isinstance(found, Validated) and not as_json:
-        click.echo(f"{found.messages} messages held to their schemas")
+        echo(f"{found.messages} messages held to their schemas")
     code = report.verdict.exit_code
     if knowing is not None:
         code = known_failures.say_problems(knowing, fixed if fix else None, code)
@@ -108,15 +108,15 @@ def command(
     return code
 
 
-def _say(report: RunReport, as_json: bool, run: str, knowing: KnownReport | None) -> None:
+def _say(report: RunReport, as_json: bool, choice: Choice, run: str, knowing: KnownReport | None) -> None:
     """A report, with what has become of the known failures."""
     if as_json:
         more = {} if knowing is None else known_failures.to_json(knowing)
-        click.echo(json.dumps({**report.to_json(), **more}))
+        echo(json.dumps({**report.to_json(), **more}))
         return
-    show(report, run)
+    show(report, run, choice.typed())
     for line in () if knowing is None else known_failures.lines(knowing):
-        click.echo(line)
+        echo(line)
 
 
 def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:
@@ -124,13 +124,13 @@ def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Resu
     out = console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda level, done, wanted: None)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (description(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         tasks: dict[str, Any] = {}
 
         def notify(level: str, done: int, wanted: int) -> None:
             if level not in tasks:
-                tasks[level] = progress.add_task(escape(f"{subject.name}, level {level}"), total=wanted)
+                tasks[level] = progress.add_task(f"{subject.name}, level {level}", total=wanted)
             progress.update(tasks[level], completed=done, total=max(wanted, done))
 
         return run(notify)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.report.terminal import echo
 from entrycache_conformance.campaign.behaviour import behaviours, to_markdown
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.case import to_json
@@ -45,12 +45,12 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
             | {"before": each.before, "after": each.after}
             for each in found
         ]
-        click.echo(json.dumps({"schema": 1, "before": before, "after": after, "differences": parts}, indent=1))
+        echo(json.dumps({"schema": 1, "before": before, "after": after, "differences": parts}, indent=1))
     elif out is None:
-        click.echo(text)
+        echo(text)
     return 1 if found else 0
 
 
 def _notify(cases: int, found: int) -> None:
     if cases % 50 == 0:
-        print(f"entrycache: {cases} cases, {found} differences of behaviour", file=sys.stderr, flush=True)
+        echo(f"entrycache: {cases} cases, {found} differences of behaviour", err=True)

@@ -14,7 +14,7 @@ import click
 from rich.table import Table
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 
 
 class Finding(NamedTuple):
@@ -74,7 +74,7 @@ def command(as_json: bool) -> int:
     found = findings()
     missing = [item for item in found if item.found is None]
     if as_json:
-        click.echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in found}}))
+        echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in found}}))
         return 4 if missing else 0
     table = Table(title="what the commands need", title_justify="left")
     for column in ("what", "found", "needed by", "to do"):

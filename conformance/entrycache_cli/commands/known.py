@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from entrycache_cli.commands.options import F
+from entrycache_cli.report.terminal import echo
 from entrycache_conformance.known.check import Checked, State
 from entrycache_conformance.known.entry import Entry, read_known
 from entrycache_conformance.known.run import KnownReport
@@ -76,5 +77,5 @@ def lines(known: KnownReport) -> list[str]:
 def say_problems(known: KnownReport, fixed: list[str] | None, code: int) -> int:
     """Tell on stderr what is wrong with the file, or what was done about it; the exit code of the run."""
     for line in known.problems if fixed is None else fixed:
-        click.echo(f"entrycache: {line}", err=True)
+        echo(f"entrycache: {line}", err=True)
     return 1 if known.problems and fixed is None else code

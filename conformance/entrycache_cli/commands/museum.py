@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.catalogue import catalogue
 
@@ -25,7 +25,7 @@ def command(as_json: bool) -> int:
             name: {"rules": list(case.rules), "note": case.note, "steps": len(case.steps)}
             for name, case in shown.items()
         }
-        click.echo(json.dumps({"schema": 1, "exhibits": found}))
+        echo(json.dumps({"schema": 1, "exhibits": found}))
         return 0
     table = Table(title="planted faults: entrycache conform NAME", title_justify="left")
     for column in ("name", "rule", "what is wrong", "steps"):

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from entrycache_conformance.subjects.resolve import Choice
+from entrycache_cli.ending import say
+from entrycache_conformance.subjects.resolve import TIMEOUT_SECONDS, Choice
 from entrycache_protocol.wire import cut
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,14 +30,15 @@ def ends_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
 def say_nothing_checked(reasons: list[str]) -> None:
     """One line on stderr for exit 2 where the usage was right: what kept the command from checking."""
     why = cut(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
-    print(f"entrycache: nothing was checked: {why}", file=sys.stderr)
+    say(f"nothing was checked: {why}")
 
 
 def subject_options(function: F) -> F:
     """--system, --command, --classpath and --timeout, wherever a subject may stand."""
     for option in (
-        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
-                     metavar="S", help="Seconds for an answer of a child process, beside 1 ms a step."),
+        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=TIMEOUT_SECONDS,
+                     show_default=True, metavar="S",
+                     help="Seconds for an answer of a child process, beside 1 ms a step."),
         click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies."),
         click.option("--command", metavar="CMD", help="A program that speaks the protocol on stdin and stdout."),
         click.option("--system", metavar="S", help="The system, where a subject offers several."),

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 
 
 @click.command("prove")
@@ -38,7 +38,7 @@ def command(profile: str, as_json: bool) -> int:
     if as_json:
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
         shown = {"schema": 1, "verdict": "violates" if problems else "conforms", "evidence": evidence}
-        click.echo(json.dumps({**shown, "problems": problems, "skipped": skipped}))
+        echo(json.dumps({**shown, "problems": problems, "skipped": skipped}))
         return 1 if problems else 4 if skipped and not evidence else 0
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
     for column in ("rule", "grade", "bounds", "refutes"):
@@ -47,7 +47,7 @@ def command(profile: str, as_json: bool) -> int:
         table.add_row(*(Text(str(line[key])) for key in ("rule", "grade", "bounds", "refuted_mutant")))
     console().print(table)
     for what, reason in result.skipped:
-        click.echo(f"skipped: {what}: {reason}")
+        echo(f"skipped: {what}: {reason}")
     for problem in problems:
-        click.echo(problem)
+        echo(problem)
     return 1 if problems else 4 if result.skipped and not evidence else 0

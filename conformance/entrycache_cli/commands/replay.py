@@ -20,7 +20,7 @@ from entrycache_cli.commands.options import (
 from entrycache_cli.report.history_table import history_table
 from entrycache_cli.report.pytest_test import pytest_test
 from entrycache_cli.report.run_text import table_of
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
 from entrycache_conformance.concurrent.run import schedules_of
 from entrycache_conformance.java.stand_alone import java_test
@@ -49,12 +49,12 @@ from entrycache_protocol.text import compact
 @json_option
 @ends_with_code
 def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
-    """Play the case in FILE on SUBJECT (default: fast) once more.
+    """Play the case in FILE on SUBJECT once more.
 
     Exit 1 while it fails; prints the rule, what was expected, what was answered, and both states.
     """
     if as_test is not None:
-        click.echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
+        echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
         return 0
     choice = choice_of(subject, kwargs)
     case = read_file(file, SYSTEMS)
@@ -66,7 +66,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     finally:
         found.close()
     if as_json:
-        click.echo(json.dumps(_to_json(file, found.name, replayed)))
+        echo(json.dumps(_to_json(file, found.name, replayed)))
     else:
         _show(file, found.name, replayed)
     if replayed.skipped is not None:
@@ -81,14 +81,14 @@ def _replay_history(file: Path, history: History, subject: UnderTest, as_json: b
     finally:
         subject.close()
     if as_json:
-        click.echo(json.dumps(history_to_json(file, subject.name, replayed)))
+        echo(json.dumps(history_to_json(file, subject.name, replayed)))
     elif replayed.found is None:
-        console().print(f"{file}: {subject.name} keeps every promise in {replayed.tries} tries", markup=False)
+        console().print(f"{file}: {subject.name} keeps every promise in {replayed.tries} tries")
     else:
         out = console()
         out.print(history_table(replayed.found))
         _say_rules(rule.value for rule in replayed.found.rules)
-        out.print(schedules_of(replayed.found).in_words, markup=False, soft_wrap=True)
+        out.print(schedules_of(replayed.found).in_words, soft_wrap=True)
     if replayed.unjudged:
         say_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
     return replayed.verdict.exit_code
@@ -123,19 +123,19 @@ def _show(file: Path, name: str, replayed: Replayed) -> None:
     out = console()
     failure = replayed.failure
     if replayed.skipped is not None:
-        out.print(f"{name} skipped the case: {replayed.skipped.reason}", markup=False)
+        out.print(f"{name} skipped the case: {replayed.skipped.reason}")
     elif failure is None:
-        out.print(f"{file}: {name} and the reference agree on all {len(replayed.case.steps)} steps", markup=False)
+        out.print(f"{file}: {name} and the reference agree on all {len(replayed.case.steps)} steps")
     else:
         out.print(table_of(failure))
         _say_rules(failure.rules)
-        out.print(f"expected: {compact(failure.expected)}", markup=False, soft_wrap=True)
-        out.print(f"got:      {compact(failure.got)}", markup=False, soft_wrap=True)
+        out.print(f"expected: {compact(failure.expected)}", soft_wrap=True)
+        out.print(f"got:      {compact(failure.got)}", soft_wrap=True)
     if replayed.stale:
-        out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}", markup=False)
+        out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}")
 
 
 def _say_rules(rules: Iterable[str]) -> None:
     """The texts of broken rules."""
     for rule in rules:
-        console().print(f"{rule}: {linked_rules(rule)[0]['text']}", markup=False, soft_wrap=True)
+        console().print(f"{rule}: {linked_rules(rule)[0]['text']}", soft_wrap=True)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_evidence.rulebook import check_rule, check_rules, linked_rules, rule_named, write_rules
 from entrycache_evidence.rulebook.example import path_of, read_example
 from entrycache_evidence.rulebook.example_table import fault, lines, settings
@@ -35,21 +35,21 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
         problems = check_rules() if rule is None else check_rule(rule_named(rule))
         if as_json:
             found = [problem._asdict() for problem in problems]
-            click.echo(json.dumps({"schema": 1, "verdict": "violates" if problems else "conforms", "problems": found}))
+            echo(json.dumps({"schema": 1, "verdict": "violates" if problems else "conforms", "problems": found}))
         else:
             for problem in problems:
-                click.echo(f"{problem.rule}: {problem.what}")
-            click.echo(f"{len(problems)} problems")
+                echo(f"{problem.rule}: {problem.what}")
+            echo(f"{len(problems)} problems")
         return 1 if problems else 0
     if write:
         return 0
     shown = linked_rules(rule)
     if as_json:
-        click.echo(json.dumps({"schema": 1, "rules": shown}))
+        echo(json.dumps({"schema": 1, "rules": shown}))
         return 0
     if rule is not None:
         for name, value in shown[0].items():
-            click.echo(f"{name:10} {', '.join(value) if isinstance(value, list) else value}")
+            echo(f"{name:10} {', '.join(value) if isinstance(value, list) else value}")
         _print_example(Rule(rule))
         return 0
     table = Table(title="rules", title_justify="left")
@@ -65,7 +65,7 @@ def _print_example(rule: Rule) -> None:
     """The example of a rule, as a table between its story and a planted fault."""
     example = read_example(rule)
     given, planted = settings(example), fault(example)
-    click.echo(f"\n{path_of(rule).name}: {example.asked.note}")
+    echo(f"\n{path_of(rule).name}: {example.asked.note}")
     table = Table(title=f"with {given}" if given else None, title_justify="left")
     for column in ("step", "asked", "answered"):
         table.add_column(column, overflow="fold")
@@ -73,4 +73,4 @@ def _print_example(rule: Rule) -> None:
         table.add_row(*(Text(cell) for cell in line))
     console().print(table)
     if planted:
-        click.echo(f"Planted fault: {planted}")
+        echo(f"Planted fault: {planted}")

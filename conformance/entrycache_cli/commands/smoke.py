@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.smoke import Look, smoke, verdict_of
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_protocol.text import arguments, compact
@@ -35,7 +35,7 @@ def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
     verdict = verdict_of(looks)
     if as_json:
         ops = {look.op: {"verdict": look.verdict, "rules": list(look.rules)} for look in looks}
-        click.echo(json.dumps({"schema": 1, "subject": found.name, "verdict": verdict.value, "ops": ops}))
+        echo(json.dumps({"schema": 1, "subject": found.name, "verdict": verdict.value, "ops": ops}))
     else:
         _show(found.name, looks)
     if verdict is Verdict.NOTHING_CHECKED:

@@ -14,7 +14,7 @@ from entrycache_cli.commands.options import choice_of, ends_with_code, json_opti
 from entrycache_cli.commands.settings_file import given_settings, settings_options
 from entrycache_cli.parts import GivenSettings
 from entrycache_cli.report.failure_table import failure_table
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
@@ -92,7 +92,7 @@ def _missing(name: str, module: str) -> click.Command:
 @json_option
 @ends_with_code
 def record_command(subject: str | None, case_file: Path, out: Path, as_json: bool, **kwargs: Any) -> int:
-    """Play a case on SUBJECT (default: fast) and write what happened as a trace.
+    """Play a case on SUBJECT and write what happened as a trace.
 
     Our fast cache writes its own rows. Beside any other subject the rows are the reference's, every outcome is
     compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
@@ -110,10 +110,10 @@ def record_command(subject: str | None, case_file: Path, out: Path, as_json: boo
         shown = {"schema": 1, "out": str(out), "events": recording.events, "own_rows": recording.own_rows}
         shown["rules"] = list(recording.rules)
         shown["verdict"] = "violates" if recording.failure else "conforms"
-        click.echo(json.dumps(shown))
+        echo(json.dumps(shown))
     else:
         if recording.failure is not None:
             console().print(failure_table(recording.failure, ()))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
-        click.echo(f"{recording.events} events of {found.name} in {out}: {whose}")
+        echo(f"{recording.events} events of {found.name} in {out}: {whose}")
     return 1 if recording.failure is not None else 0

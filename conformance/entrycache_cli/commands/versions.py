@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_cli.versions.page import page, spans, to_json
 from entrycache_cli.versions.records import read_records
 from entrycache_cli.versions.releases import ABSENT, ask_maven, pinned
@@ -56,11 +56,11 @@ def command(results: Path, findings: Path, write: Path | None, resolve: bool, as
         except OSError as error:
             raise UsageError(f"cannot write {write}: {error.strerror}") from None
     if as_json:
-        click.echo(json.dumps(to_json(table)))
+        echo(json.dumps(to_json(table)))
     else:
         console().print(_shown(table))
     for line in table.stale:
-        click.echo(f"entrycache: {line}", err=True)
+        echo(f"entrycache: {line}", err=True)
     return 1 if table.stale else 0
 
 
@@ -83,8 +83,8 @@ def ask(releases: Sequence[Absent], resolves: Callable[[Absent], bool]) -> int:
     wrong = 0
     for release in releases:
         found = resolves(release)
-        click.echo(f"{release.coordinates}: {'resolves' if found else 'does not resolve'}")
+        echo(f"{release.coordinates}: {'resolves' if found else 'does not resolve'}")
         if found is not release.resolves:
             wrong += 1
-            click.echo(f"entrycache: {release.coordinates} is listed otherwise; correct the list", err=True)
+            echo(f"entrycache: {release.coordinates} is listed otherwise; correct the list", err=True)
     return 1 if wrong else 0

@@ -6,14 +6,13 @@ import json
 import shlex
 from typing import Any
 
-TEMPLATE = '''"""{note}
-
-Rules: {rules}. Run it with: pytest THIS_FILE. It needs pytest and the command below, nothing else.
-"""
+TEMPLATE = '''"""A case that a cache failed. Run it with: pytest THIS_FILE. It needs pytest and the command below."""
 
 import json
 import subprocess
 
+NOTE = {note}
+RULES = {rules}
 COMMAND = {command}
 CASE = json.loads("""
 {case}
@@ -53,20 +52,22 @@ def test_case():
             process.kill()
     assert "outcomes" in answer, answer
     for index, (step, expected, got) in enumerate(zip(CASE["steps"], OUTCOMES, answer["outcomes"])):
-        assert got == declared(expected, got), f"step {{index}} {{step}}: expected {{expected}}, got {{got}}"
+        assert got == declared(expected, got), f"step {{index}} {{step}}: expected {{expected}}, got {{got}} {{RULES}}"
 '''
 
 
 def pytest_test(case: dict[str, Any], command: str | None) -> str:
     """The text of the test. `case` holds the reference's outcomes; `command` starts the subject.
 
+    All that comes from elsewhere is a literal of ASCII, which JSON and Python write and read alike.
+
     Without a command the test runs our own fast cache.
     """
     argv = shlex.split(command) if command else ["entrycache", "serve", "fast"]
     shown = {"system": case["system"], "config": case["config"], "steps": case["steps"]}
     return TEMPLATE.format(
-        note=(case.get("note") or "A case that a cache failed.").replace('"""', "'''").replace("\\", "/"),
-        rules=", ".join(case.get("rules", [])) or "none named",
+        note=json.dumps(case.get("note", "")),
+        rules=json.dumps(case.get("rules", [])),
         command=json.dumps(argv),
         case=_lines(shown),
         outcomes=_lines(case["outcomes"]),

@@ -12,11 +12,13 @@ from xml.sax.saxutils import quoteattr
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.report.terminal import coloured, console
+from entrycache_cli.report.terminal import coloured
 from entrycache_conformance.report import LACKS, RunReport
 from entrycache_protocol import verdict
+from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.wire import printable
 from entrycache_reference.rules import Rule
 
 
@@ -36,9 +38,11 @@ class Line(NamedTuple):
         return Verdict.NOTHING_CHECKED if self.verdict in OPEN else Verdict.CONFORMS
 
 
-RULE_ID: Final = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
 SHORT: Final = next(iter(Rule)).value.partition("-")[0] + "-"
 """The prefix that is left out where many rules stand on a line."""
+
+MARKS: Final = re.compile(r"[\\`*_\[\]<>|&~]")
+"""What Markdown would take for mark-up."""
 
 OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped"})
 
@@ -84,31 +88,51 @@ def lines_of(result: dict[str, Any]) -> list[Line]:
     Raises:
         UsageError: it is none of them, or lacks something.
     """
-    if "levels" in result:
-        return _of_run(result)
-    if "evidence" in result:
-        return [
-            Line("proof", item["rule"], item["grade"], f"{item['bounds']}; refutes: {item['refuted_mutant']}")
-            for item in result["evidence"]
-        ]
-    if "rules" in result and "violations" in result:
-        name = f"audit, {result.get('engine', 'spark')}"
-        return [Line(name, rule, verdict, "") for rule, verdict in result["rules"].items()]
-    if "skipped" in result:
-        return [Line(item["what"], "", "skipped", item["reason"]) for item in result["skipped"]]
-    raise UsageError("a result is none of conform, audit or prove")
+    kinds = [kind for kind, needs in KINDS.items() if needs <= result.keys()]
+    if not kinds:
+        raise UsageError("a result is none of conform, audit or prove")
+    try:
+        lines = LINES[kinds[0]](result)
+    except LACKS as error:
+        raise UsageError(f"a result of {kinds[0]} lacks something ({type(error).__name__}: {error})") from None
+    if any(type(part) is not str for line in lines for part in line):
+        raise UsageError(f"a result of {kinds[0]} has a value that is no text where text is expected")
+    return lines
 
 
 def _of_run(result: dict[str, Any]) -> list[Line]:
-    """The levels of a conformance run."""
-    try:
-        report = RunReport.from_json(result)
-    except LACKS as error:
-        raise UsageError(f"a result of conform lacks something ({type(error).__name__}: {error})") from None
+    report = RunReport.from_json(result)
     return [
         Line(report.subject, f"level {name}", level.verdict.value, f"{level.examples} examples, {level.steps} steps")
         for name, level in report.levels.items()
     ]
+
+
+def _of_proof(result: dict[str, Any]) -> list[Line]:
+    return [
+        Line("proof", item["rule"], item["grade"], f"{item['bounds']}; refutes: {item['refuted_mutant']}")
+        for item in result["evidence"]
+    ]
+
+
+def _of_audit(result: dict[str, Any]) -> list[Line]:
+    name = f"audit, {result.get('engine', 'spark')}"
+    return [Line(name, rule, verdict, "") for rule, verdict in result["rules"].items()]
+
+
+def _of_skipped(result: dict[str, Any]) -> list[Line]:
+    return [Line(item["what"], "", "skipped", item["reason"]) for item in result["skipped"]]
+
+
+KINDS: Final = {
+    "conform": {"levels"},
+    "prove": {"evidence"},
+    "audit": {"rules", "violations"},
+    "a part that was skipped": {"skipped"},
+}
+"""By which keys a result is known, the first that has them all."""
+
+LINES: Final = {"conform": _of_run, "prove": _of_proof, "audit": _of_audit, "a part that was skipped": _of_skipped}
 
 
 def gathered(results: list[dict[str, Any]]) -> list[Line]:
@@ -128,33 +152,40 @@ def gathered(results: list[dict[str, Any]]) -> list[Line]:
     return lines
 
 
-def summary(results: list[dict[str, Any]]) -> str:
+def summary(results: list[dict[str, Any]]) -> Table:
     """One short table: subjects by level, audits by verdict, evidence by grade."""
     return _table(gathered(results))
 
 
-def terminal(results: list[dict[str, Any]]) -> str:
+def table_of_all(results: list[dict[str, Any]]) -> Table:
     """One table of all verdicts."""
     return _table(_all(results))
 
 
-def _table(lines: list[Line]) -> str:
+def _table(lines: list[Line]) -> Table:
     table = Table(title="verdicts", title_justify="left")
     for column in ("what", "part", "verdict", "shown by"):
         table.add_column(column, overflow="fold")
     for line in lines:
         table.add_row(Text(line.what), Text(line.part), coloured(line.verdict), Text(line.note))
-    out = console()
-    with out.capture() as captured:
-        out.print(table)
-    return captured.get()
+    return table
 
 
 def markdown(results: list[dict[str, Any]]) -> str:
     """The same table in Markdown."""
     rows = ["| what | part | verdict | shown by |", "|---|---|---|---|"]
-    rows += ["| " + " | ".join(part.replace("|", "\\|") for part in line) + " |" for line in _all(results)]
+    rows += [f"| {' | '.join(map(_in_markdown, line))} |" for line in _all(results)]
     return "\n".join(rows) + "\n"
+
+
+def _in_markdown(text: str) -> str:
+    """One line of text that is no mark-up, no HTML, and stays in its cell."""
+    return MARKS.sub(r"\\\g<0>", printable(text))
+
+
+def _in_xml(text: str) -> str:
+    """A quoted attribute; XML has no way to write most control characters, nor half of a pair of surrogates."""
+    return quoteattr(printable(text))
 
 
 def junit(results: list[dict[str, Any]]) -> str:
@@ -165,11 +196,11 @@ def junit(results: list[dict[str, Any]]) -> str:
     counts = f'tests="{len(lines)}" failures="{failures}" skipped="{skipped}"'
     out = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="entrycache" {counts}>']
     for line in lines:
-        head = f"  <testcase classname={quoteattr(line.what)} name={quoteattr(line.part or line.what)}"
+        head = f"  <testcase classname={_in_xml(line.what)} name={_in_xml(line.part or line.what)}"
         if line.held is Verdict.VIOLATES:
-            out.append(f"{head}><failure message={quoteattr(line.verdict + ' ' + line.note)}/></testcase>")
+            out.append(f"{head}><failure message={_in_xml(line.verdict + ' ' + line.note)}/></testcase>")
         elif line.held is Verdict.NOTHING_CHECKED:
-            out.append(f"{head}><skipped message={quoteattr(line.verdict + ' ' + line.note)}/></testcase>")
+            out.append(f"{head}><skipped message={_in_xml(line.verdict + ' ' + line.note)}/></testcase>")
         else:
             out.append(f"{head}/>")
     return "\n".join([*out, "</testsuite>", ""])
@@ -186,7 +217,6 @@ def _all(results: list[dict[str, Any]]) -> list[Line]:
 
 
 FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], str]]] = {
-    "terminal": terminal,
     "markdown": markdown,
     "junit": junit,
     "badge": badge,

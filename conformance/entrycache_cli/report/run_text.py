@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,11 +16,14 @@ from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.wire import cut, printable
 
 
-def show(report: RunReport, choice: str) -> None:
-    """The failures, the levels, and what was counted and skipped; `choice`: the seed and the like, in words."""
+def show(report: RunReport, choice: str, subject: str) -> None:
+    """The failures, the levels, and what was counted and skipped; `choice`: the seed and the like, in words.
+
+    `subject` is the subject as it was typed, for the lines that replay a failure.
+    """
     out = console()
     for failure in report.failures:
-        _show_failure(out, failure)
+        _show_failure(out, failure, subject)
     out.print(summary(report))
     for level in report.levels.values():
         if level.threads is not None and level.examples:
@@ -28,11 +33,11 @@ def show(report: RunReport, choice: str) -> None:
                 f"(a search for an order enters at most {level.threads.states_max} states)"
             )
     if type(report.source) is str:
-        out.print(f"source: {cut(printable(report.source), 400)}", markup=False, soft_wrap=True)
+        out.print(f"source: {cut(printable(report.source), 400)}", soft_wrap=True)
     out.print(f"{choice}; {_met(report)}")
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
-        out.print(f"  {skip.what}: {skip.reason}", markup=False)
+        out.print(f"  {skip.what}: {skip.reason}")
 
 
 def summary(report: RunReport) -> Table:
@@ -55,14 +60,14 @@ def table_of(failure: Failure) -> Table | None:
     return history_table(failure.found)
 
 
-def _show_failure(out: Console, failure: Failure) -> None:
+def _show_failure(out: Console, failure: Failure, subject: str) -> None:
     table = table_of(failure)
     if table is not None:
         out.print(table)
     if failure.schedules is not None:
-        out.print(failure.schedules.in_words, markup=False, soft_wrap=True)
-    path = failure.case
-    out.print(f"case file: {path}\nreplay it: entrycache replay {path} SUBJECT", markup=False, soft_wrap=True)
+        out.print(failure.schedules.in_words, soft_wrap=True)
+    again = f"entrycache replay {shlex.quote(str(failure.case))} {subject}"
+    out.print(f"case file: {failure.case}\nreplay it: {again}", soft_wrap=True)
 
 
 def _met(report: RunReport) -> str:

@@ -1,15 +1,41 @@
-"""How a terminal is written to."""
+"""How a terminal is written to: the one way out, past which nothing foreign gets as it came.
+
+Names of subjects, brokers, caches and files, messages and notes are text from elsewhere: an escape sequence in it would
+move the cursor or set a title, a tag of Rich's would colour the page or end in an error. Here everything that is not
+one printed character is escaped, and nothing is markup.
+"""
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Iterable
+from typing import Any, Final
 
-STYLE = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
+import click
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import TextColumn
+from rich.segment import Segment
+from rich.text import Text
+
+from entrycache_protocol.wire import printable
+
+STYLE: Final = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
+WIDTH: Final = 160
+"""Wide enough for tables where the output is no terminal."""
 
 
-def coloured(verdict: str) -> str:
+def coloured(verdict: str) -> Text:
     """A verdict in its colour (which appears on a terminal only)."""
-    return f"[{STYLE.get(verdict, 'white')}]{verdict}[/]"
+    return Text(verdict, STYLE.get(verdict, ""))
+
+
+def plain(text: str) -> str:
+    """The text as it is printed: lines stay, all else that is no character is escaped."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def echo(text: str, err: bool = False, nl: bool = True) -> None:
+    """A text on stdout or stderr."""
+    click.echo(plain(text), err=err, nl=nl)
 
 
 class _Console(Console):
@@ -17,8 +43,23 @@ class _Console(Console):
         """The command ends as one whose reader has gone; Rich would end it with 1, which means violations."""
         raise BrokenPipeError
 
+    def render_str(self, text: str, **how: Any) -> Text:
+        """A text before it is laid out; Rich would leave some of it out."""
+        return super().render_str(plain(text), **how)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is shown, with every text in it as `plain` has it."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
+
 
 def console(stderr: bool = False) -> Console:
-    """A console; wide enough for tables where the output is no terminal."""
-    made = _Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else _Console(stderr=stderr, highlight=False, width=160)
+    """A console."""
+    options: dict[str, Any] = {"stderr": stderr, "highlight": False, "markup": False, "emoji": False}
+    made = _Console(**options)
+    return made if made.is_terminal else _Console(**options, width=WIDTH)
+
+
+def description() -> TextColumn:
+    """The column of a progress bar that says what is under way."""
+    return TextColumn("{task.description}", markup=False)

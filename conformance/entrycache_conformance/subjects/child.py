@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
 from entrycache_conformance.systems import SYSTEMS
@@ -275,6 +276,12 @@ class Child:
             self._drop()  # what it says later would be taken for the answer to a run
             raise broken from None
 
+    def _start_again(self) -> None:
+        declared = self._start()
+        if replace(declared, implementation=self._declaration.implementation) != self._declaration:
+            self._drop()
+            raise BrokenSubject("the subject was started again, and declares something else than at first")
+
     def _broken(self, error: Exception) -> BrokenSubject:
         """The error as one line, with the last line of stderr."""
         what = (
@@ -333,7 +340,7 @@ class Child:
     def _exchange(self, batch: Sequence[Case | History]) -> tuple[list[Any], Failed | None]:
         """Play a batch up to its first run that fails or breaks; what the process would still answer dies with it."""
         if self._process is None:
-            self._start()
+            self._start_again()
         process = self._process
         assert process is not None
         first = self._identity
@@ -383,7 +390,7 @@ class Child:
     def send(self, line: str) -> None:
         """Send a request ahead; `receive` reads the answers in this order. Nothing is tried again."""
         if self._process is None:
-            self._start()
+            self._start_again()
         assert self._process is not None
         self._process.send(line)
         self._process.push()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import examples
 from entrycache_conformance.subjects.child import Child
@@ -16,6 +16,9 @@ from entrycache_protocol.in_process import InProcess, own_subject
 from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.system import AnySystem
 
+TIMEOUT_SECONDS: Final = 10.0
+"""How long an answer may take where nobody says otherwise."""
+
 
 class Choice(NamedTuple):
     """What the command line says of the subject."""
@@ -24,7 +27,16 @@ class Choice(NamedTuple):
     command: str | None = None
     classpath: str | None = None
     system: str | None = None
-    timeout_seconds: float = 10.0
+    timeout_seconds: float = TIMEOUT_SECONDS
+
+    def typed(self) -> str:
+        """The choice as it is typed, to be pasted into a shell."""
+        parts = [] if self.name is None else [self.name]
+        for option, value in (("command", self.command), ("classpath", self.classpath), ("system", self.system)):
+            parts += [] if value is None else [f"--{option}", value]
+        if self.timeout_seconds != TIMEOUT_SECONDS:
+            parts += ["--timeout", f"{self.timeout_seconds:g}"]
+        return shlex.join(parts)
 
 
 def names() -> str:
@@ -76,12 +88,14 @@ def resolve(choice: Choice) -> UnderTest:
         MissingPrerequisite: what the subject needs is not there.
         BrokenSubject: it does not start.
     """
-    name = choice.name or "fast"
+    name = choice.name
     if choice.command is not None:
         if choice.classpath is not None:
             raise UsageError("--command and --classpath do not go together")
         argv = _argv(choice.command)
-        return Child(argv, choice.system, choice.timeout_seconds, choice.name)
+        return Child(argv, choice.system, choice.timeout_seconds, name)
+    if name is None:
+        raise UsageError(f"no subject was named; expected --command CMD, or one of {names()}")
     if is_released(name):
         argv = released_command(name, choice.classpath)
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)

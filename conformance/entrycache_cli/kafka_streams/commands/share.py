@@ -9,6 +9,7 @@ import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.kafka_streams.share import Entry, client_of, in_words, to_json
+from entrycache_cli.report.terminal import echo
 from entrycache_cli.settings.kinds import INT_MAX, LONG_MAX
 
 SIZE = click.IntRange(0, INT_MAX)
@@ -45,5 +46,5 @@ def command(
     """
     client = client_of(config, total, threads, global_thread)
     numbers = to_json(client, Entry(key_bytes, value_bytes, topic, header_bytes), stores)
-    click.echo(json.dumps(numbers) if as_json else "\n".join(in_words(numbers)))
+    echo(json.dumps(numbers) if as_json else "\n".join(in_words(numbers)))
     return 0

@@ -13,7 +13,7 @@ from entrycache_cli.parts import GivenSettings, SettingsFile
 from entrycache_cli.pulsar_pip430.settings.effective import DIRECT_MEMORY_BYTES, read_effective
 from entrycache_cli.pulsar_pip430.settings.era import era_named
 from entrycache_cli.pulsar_pip430.settings.show import settings_table, to_json
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_protocol.errors import UsageError
 
 direct_memory_option = click.option(
@@ -36,11 +36,11 @@ def command(broker_conf: Path, era: str, direct_memory_mb: int, as_json: bool) -
     """Show what each cache setting of a broker.conf does, and the configuration that comes out."""
     effective = read_effective(broker_conf, era_named(era), direct_memory_mb << 20)
     if as_json:
-        click.echo(json.dumps(to_json(effective)))
+        echo(json.dumps(to_json(effective)))
         return 0
     out = console()
     out.print(settings_table(effective))
-    out.print(f"effective configuration: {json.dumps(effective.config)}", markup=False, soft_wrap=True)
+    out.print(f"effective configuration: {json.dumps(effective.config)}", soft_wrap=True)
     out.print(
         f"a scheduled pass every {effective.interval_millis} ms; direct memory {direct_memory_mb} MB; "
         f"{effective.passed_over} settings that are not the cache's were passed over",

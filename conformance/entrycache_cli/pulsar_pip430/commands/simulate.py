@@ -12,7 +12,7 @@ from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.pulsar_pip430.settings import table
 from entrycache_cli.pulsar_pip430.settings.effective import read_effective
 from entrycache_cli.pulsar_pip430.settings.era import era_named
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.terminal import console, echo
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430 import NAME
 
@@ -75,22 +75,20 @@ def command(
     if out is not None:
         show.write(simulation, curve, out)
     if as_json:
-        click.echo(json.dumps(show.to_json(simulation, curve)))
+        echo(json.dumps(show.to_json(simulation, curve)))
     else:
         for each in show.tables(simulation, curve):
             console().print(each)
         if out is not None:
-            click.echo(f"tables and pictures in {out}")
+            echo(f"tables and pictures in {out}")
     return _self_check(simulation.unlike, simulation.metadata.many_threads)
 
 
 def _self_check(unlike: tuple[str, ...], many_threads: bool) -> int:
     for line in unlike[:5]:
-        click.echo(f"entrycache: the trace's own settings do not give it again: {line}", err=True)
+        echo(f"entrycache: the trace's own settings do not give it again: {line}", err=True)
     if unlike and many_threads:
-        click.echo(
-            "entrycache: the trace is of many threads, whose calls overlap: read the numbers as estimates", err=True
-        )
+        echo("entrycache: the trace is of many threads, whose calls overlap: read the numbers as estimates", err=True)
         return 0
     return 1 if unlike else 0
 

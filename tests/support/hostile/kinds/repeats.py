@@ -74,3 +74,19 @@ def _(speaker: Speaker) -> None:
     speaker.answer = lambda request: die(1)
     if not speaker.first_life():
         speaker.hello = {"version": 1, "systems": {}}
+
+
+def declares_otherwise(name: str, offer: dict[str, Any]) -> None:
+    """From its second process on."""
+
+    def misbehave(speaker: Speaker) -> None:
+        speaker.answer = lambda request: die(1)
+        if not speaker.first_life():
+            speaker.offer.update(offer)
+
+    assert name not in KINDS, name
+    KINDS[name] = Kind(misbehave, 3)
+
+
+declares_otherwise("declares-less-the-second-time", {"ops": ["insert", "get"]})
+declares_otherwise("declares-a-setting-the-second-time", {"config": ["ttl_nanos"]})

@@ -1,0 +1,193 @@
+"""Text from elsewhere stays text, on the terminal and in every file that is made of it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+from rich.table import Table
+
+from entrycache_cli import ending
+from entrycache_cli.report import terminal
+from entrycache_cli.report.pytest_test import pytest_test
+from entrycache_cli.report.results import FORMS
+from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
+from entrycache_protocol.wire import printable
+from tests.support import ROOT
+from tests.support.command import run
+from tests.support.nasty import NASTY
+from tests.support.traces import plant
+
+CLI = ROOT / "conformance" / "entrycache_cli"
+PAST_IT = {"click.echo", "click.secho", "print", "Console", "TextColumn", "sys.stdout.write", "sys.stderr.write"}
+ALLOWED = {"report/terminal.py": {"click.echo", "TextColumn"}, "faults/jars.py": {"print"}}
+"""The way out itself; and a list for a program, whose names are our own."""
+
+
+def calls(text: str) -> set[str]:
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)}
+
+
+def test_nothing_is_printed_past_the_one_way_out() -> None:
+    found = {
+        str(path.relative_to(CLI)): past
+        for path in CLI.rglob("*.py")
+        if (past := PAST_IT & calls(path.read_text("utf-8")))
+    }
+    assert found == ALLOWED
+    assert PAST_IT & calls("import click\nclick.echo('x')\nprint(1)") == {"click.echo", "print"}
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_what_is_printed_is_text(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(text, title=text)
+    table.add_row(text)
+    terminal.echo(text)
+    terminal.console().print(text, soft_wrap=True)
+    terminal.console().print(table)
+    ending.say(text)
+    out, err = capsys.readouterr()
+    for line in (*out.split("\n"), *err.split("\n")):
+        assert line.isprintable(), line
+    assert out.count(terminal.plain(text)) >= 2
+    assert err == f"entrycache: {printable(text)}\n"
+
+
+def test_on_a_terminal_too_colours_are_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out = terminal.console()
+    with out.capture() as captured:
+        out.print(terminal.coloured("violates"), "[red]\x1b[31m")
+    assert captured.get() == "\x1b[31mviolates\x1b[0m [red]\\x1b[31m\n"
+
+
+def results(text: str) -> list[dict[str, Any]]:
+    level = {"examples": 3, "steps": 9, "verdict": "conforms", "missing": [text]}
+    run = {"schema": 1, "subject": text, "system": text, "levels": {text: level}, "rules": {}}
+    proof = {"rule": text, "grade": text, "bounds": text, "refuted_mutant": text}
+    return [
+        run,
+        {"schema": 1, "evidence": [proof]},
+        {"schema": 1, "rules": {text: text}, "violations": 1, "engine": text},
+        {"schema": 1, "skipped": [{"what": text, "reason": text}]},
+    ]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text("".join(json.dumps(result) + "\n" for result in results(text)), "ascii")
+    said = {form: run(capsys, "report", str(path), "--to", form) for form in ("terminal", *FORMS)}
+    assert {(code, err) for code, _, err in said.values()} == {(0, "")}
+    for _, out, _ in said.values():
+        assert all(line.isprintable() for line in out.split("\n"))
+    names = [case.get("classname") for case in ElementTree.fromstring(said["junit"][1].encode())]
+    assert names == [printable(text), "proof", f"audit, {printable(text)}", printable(text)]
+    tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
+    cells = [token for token in tokens if token.type == "inline"]
+    assert len(cells) == 4 * 5
+    assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special"}
+    assert [cell.content for cell in cells[4:5]] != []
+    shown = ["".join(child.content for child in cell.children or ()) for cell in cells]
+    assert shown[4] == printable(text).strip()
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
+    case = {
+        "system": "pulsar-pip430", "config": {}, "note": text, "rules": [text],
+        "steps": [{"op": "exists", "cache": text, "pos": [0, 0]}], "outcomes": [{"exists": text}],
+    }  # fmt: skip
+    module = ast.parse(pytest_test(case, None))
+    kinds = [type(node) for node in module.body]
+    assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 5, ast.FunctionDef, ast.FunctionDef]
+    names: dict[str, Any] = {}
+    exec(compile(module, "test_case.py", "exec"), names)  # what collecting it does
+    assert names["NOTE"] == text
+    assert names["RULES"] == [text]
+    assert names["CASE"]["steps"] == case["steps"]
+    assert names["OUTCOMES"] == case["outcomes"]
+
+
+JAVAC = shutil.which("javac")
+
+
+@pytest.mark.skipif(JAVAC is None, reason="javac is not there")
+def test_a_java_test_holds_text_in_comments_and_literals_only(tmp_path: Path) -> None:
+    """Each is a comment that ends where it should: without it the file is the same for all."""
+    codes = set()
+    for text in NASTY:
+        case = {"system": "pulsar-pip430", "config": {}, "note": text, "rules": [text], "steps": [], "outcomes": []}
+        written = java_test(case)
+        codes.add(re.sub(r"/\*.*?\*/", "", re.sub(r"\\u+002a", "*", written), flags=re.DOTALL))
+    assert len(codes) == 1
+    step = {"op": "insert", "cache": "\n".join(NASTY), "pos": [0, 0], "size": 1}
+    case = {"system": "pulsar-pip430", "config": {}, "steps": [step], "outcomes": [{"inserted": True}]}
+    source = tmp_path / f"{CLASS_NAME}.java"
+    source.write_text(java_test(case), "utf-8")
+    argv = [str(JAVAC), "-proc:none", "-encoding", "UTF-8", "-d", str(tmp_path), str(source)]
+    said = subprocess.run(argv, capture_output=True, text=True, check=False).stderr
+    missing = re.compile(r"package .* does not exist|cannot find symbol|static import only")
+    wrong = [line for line in said.splitlines() if "error:" in line and not missing.search(line)]
+    assert wrong == [], "without the class path nothing but that is wrong"
+    assert "error:" in said
+
+
+FIELDS = [("rules", ["[/red]\x1b[31m"]), ("rules", "K"), ("note", 7), ("outcomes", {}), ("got", 1)]
+
+
+@pytest.mark.parametrize(("name", "value"), FIELDS)
+def test_a_case_with_a_field_of_another_kind_is_refused(
+    name: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "case.json"
+    for whole in ({"steps": []}, {"clients": [[]]}):
+        path.write_text(json.dumps({"system": "pulsar-pip430", **whole, name: value}), "utf-8")
+        code, out, err = run(capsys, "replay", str(path), "fast")
+        if name in {"outcomes", "got"} and "clients" in whole:
+            continue
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert f"the {name} of the " in err
+        assert err.rstrip("\n").isprintable()
+
+
+NAMES = [text for text in NASTY if "\x00" not in text and "\ud800" not in text]
+"""What a file can be called."""
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_the_name_and_the_note_of_a_case_are_text(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"{text.replace('/', '-')}.json"
+    step = {"op": "insert", "cache": text, "pos": [0, 0], "size": 1}
+    path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [step], "note": text}), "utf-8")
+    for subject, expected in (("fast", 0), ("insert-refuses-nothing", 2)):
+        code, out, err = run(capsys, "replay", str(path), subject)
+        assert code == expected
+        assert all(line.isprintable() for line in (out + err).split("\n"))
+
+
+def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (honest,) = plant.honest(tmp_path / "honest", 300, 1).values()
+    plant.wrong_tickets(honest, random.Random(1))
+    rows = [row for text in NAMES for row in plant.renamed(honest, text)]
+    trace = plant.write(tmp_path / "trace", rows, source=NAMES[0])
+    local = ("--engine", "local", "--out", str(tmp_path / "out"))
+    told, found = run(capsys, "trace", "inspect", str(trace)), run(capsys, "audit", str(trace), *local)
+    assert (told[0], told[2]) == (0, "")
+    assert all(terminal.plain(text).split("\n")[0].split(" ")[0] in told[1] for text in NAMES)
+    assert (found[0], found[2]) == (1, "")
+    for line in (*told[1].split("\n"), *found[1].split("\n")):
+        assert line.isprintable(), line
+    assert f"source: {printable(NAMES[0])}" in told[1]
+    assert f"R-EVICT-8: broker {printable(min(NAMES))}" in found[1]
