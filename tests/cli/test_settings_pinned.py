@@ -77,7 +77,7 @@ def test_a_subject_that_has_other_settings_is_not_asked(tmp_path: Path, offer: d
 
 
 def command(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "entrycache_cli", "conform", *argv]
+    line = [sys.executable, "-m", "entrycache_cli", "conform", "fast", *argv]
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 
