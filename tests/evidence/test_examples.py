@@ -89,7 +89,7 @@ def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch
 @pytest.mark.parametrize(
     ("edit", "told"),
     [
-        ({"note": 5}, "does not fit the schema: 5 is not of type 'string'"),
+        ({"got": [5]}, "does not fit the schema: 5 is not of type 'object'"),
         ({"note": ""}, "has no note"),
         ({"rules": ["R-EVICT-2"]}, "names R-EVICT-2 in `rules`"),
         ({"config": {"max_requeues": 5}}, "gives max_requeues at its default"),
