@@ -8,6 +8,7 @@ from typing import Any
 from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
 from entrycache_bench.result import Result
 from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.output import whole
 
 FAST = "#1b6ca8"
 PEER = "#c8553d"
@@ -52,7 +53,8 @@ def draw(result: Result, path: Path) -> None:
         panels[0].set_ylabel("nanoseconds a turn")
         above.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
         _draw_ratios(below.subplots(), result)
-        figure.savefig(path, metadata={"Date": None, "Creator": None})
+        with whole(path) as beside:
+            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)
 
 

@@ -51,7 +51,7 @@ class Schedules:
 class Failure:
     """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
 
-    `found` is what the search has found, which JSON does not hold.
+    `found` is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
     """
 
     rules: tuple[str, ...]
@@ -62,6 +62,7 @@ class Failure:
     steps: int
     schedules: Schedules | None = None
     found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
+    unwritten: str = field(default="", compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Its object in the contract."""
@@ -77,11 +78,11 @@ class Failure:
         }
 
     @classmethod
-    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str) -> Failure:
+    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
         """The failure of a case that stands in that file."""
         difference, system = failing.difference, failing.case.system
         expected, got = expected_json(system, difference), got_json(system, difference)
-        return cls(rules, case, difference.at, expected, got, len(failing.case.steps), found=failing)
+        return cls(rules, case, difference.at, expected, got, len(failing.case.steps), None, failing, unwritten)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Failure:

@@ -24,6 +24,7 @@ from entrycache_protocol.case import write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.output import tried
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
@@ -216,7 +217,8 @@ def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, optio
 def _written(subject: UnderTest, failing: FailingCase, folder: Path) -> Failure:
     """A failure with its rules, and the case file that replays it."""
     rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
-    return Failure.of(failing, rules, str(write_case(failing.told(rules), folder, rules[0].lower())))
+    path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
+    return Failure.of(failing, rules, path, unwritten)
 
 
 def _hold_minimums(

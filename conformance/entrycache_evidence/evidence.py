@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_evidence.rulebook.registry import checkout
+from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
 GRADES: Final = ("confirmed", "exhausted", "proved")
@@ -94,4 +95,4 @@ def write_evidence(proof: Proof) -> None:
     path = evidence_file()
     if path is None:
         raise FileNotFoundError("docs/evidence.json is written in a source checkout only")
-    path.write_text(dumps(proof), encoding="utf-8")
+    write_text(path, dumps(proof))

@@ -12,6 +12,7 @@ from typing import Any
 
 from entrycache_protocol.codec import Malformed, decode_object, decode_op, encode, encode_op, fields_of
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import write_text
 from entrycache_protocol.system import AnySystem, Systems, system_named
 
 PLAIN = frozenset({bool, int, float, str, type(None)})
@@ -236,7 +237,6 @@ def laid_out(value: dict[str, Any]) -> str:
 def write_case(case: Case, folder: Path, stem: str) -> Path:
     """Write a case under a name that its content decides; the path of the file."""
     text = dumps(case)
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return path

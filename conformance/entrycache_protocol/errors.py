@@ -17,6 +17,10 @@ class UsageError(EntrycacheError):
     exit_code = 2
 
 
+class Unwritten(UsageError):
+    """A file could not be written (exit 2, after what was found has been said)."""
+
+
 class BrokenSubject(EntrycacheError):
     """The implementation under test does not speak the protocol (exit 3)."""
 

@@ -22,6 +22,7 @@ from entrycache_protocol.case import (
 from entrycache_protocol.case import from_json as case_from_json
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import write_text
 from entrycache_protocol.system import AnySystem, Systems, system_named
 
 KEYS: Final = frozenset({"system", "config", "before", "clients", "after", "variants", "rules", "note", "events"})
@@ -154,8 +155,7 @@ def laid_out(value: dict[str, Any]) -> str:
 
 def write_history(history: History, folder: Path, stem: str) -> Path:
     """Write a history under a name that its steps decide; the path of the file."""
-    folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(json.dumps(parts_to_json(history)).encode()).hexdigest()[:8]
     path = folder / f"{stem}-{name}.json"
-    path.write_text(dumps(history), encoding="utf-8")
+    write_text(path, dumps(history))
     return path

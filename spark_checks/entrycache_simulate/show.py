@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import write_text
 from entrycache_simulate.curve import Curve
 from entrycache_simulate.meter import POINTS
 from entrycache_simulate.picture import Line, chart
@@ -171,9 +171,5 @@ def write(simulation: Simulation, curve: Curve | None, out: Path) -> None:
     }
     if curve is not None:
         files["retained.svg"] = retained_picture(curve)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (out / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write into {out}: {error.strerror}") from None
+    for name, text in files.items():
+        write_text(out / name, text)

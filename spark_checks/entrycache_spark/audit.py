@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.output import whole
 from entrycache_spark.rulefiles import RuleFile, select_rules
 from entrycache_spark.systems import AUDITED, parts_of
 from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
@@ -52,7 +54,10 @@ def audit(
         found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
         result = _result(found, rows)
     if out is not None:
-        write_violations(out, result.violations)
+        try:
+            write_violations(out, result.violations)
+        except Unwritten as error:
+            return replace(result, unwritten=str(error))
     return result
 
 
@@ -108,10 +113,10 @@ def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
     """Write `violations.parquet`, empty if there are none; the path."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder")
-    out.mkdir(parents=True, exist_ok=True)
     columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(VIOLATION_SCHEMA)]
     path = out / VIOLATIONS_NAME
     if path.is_dir():
         shutil.rmtree(path)
-    pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), path, compression="zstd")
+    with whole(path) as beside:
+        pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), beside, compression="zstd")
     return path

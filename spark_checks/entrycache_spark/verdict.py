@@ -43,13 +43,17 @@ class RuleFinding:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The verdict of every rule, the violations in a fixed order, and what was left undecided."""
+    """The verdict of every rule, the violations in a fixed order, and what was left undecided.
+
+    `unwritten`: why the violations could not be written into a file, empty where they were.
+    """
 
     rules: Mapping[str, Verdict]
     violations: tuple[Violation, ...]
     notes: tuple[str, ...]
     rows: int
     differences: tuple[str, ...] = ()
+    unwritten: str = ""
 
     @property
     def exit_code(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import write_text
 from entrycache_trace.files import (
     METADATA_NAME,
     Metadata,
@@ -30,10 +31,9 @@ def to_jsonl(directory: Path, jsonl: Path) -> int:
     """Write a Parquet trace as JSON Lines, its metadata beside it; the number of events."""
     parts = list_parts(directory, needed=COLUMNS)
     metadata = read_metadata(directory)
-    jsonl.parent.mkdir(parents=True, exist_ok=True)
     count = write_jsonl(jsonl, iterate_rows(parts))
     text = json.dumps(asdict(metadata), indent=1, sort_keys=True)
-    metadata_path(jsonl).write_text(text + "\n", encoding="utf-8")
+    write_text(metadata_path(jsonl), text + "\n")
     return count
 
 

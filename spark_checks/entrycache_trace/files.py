@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -16,7 +17,8 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.output import reason, whole, write_text
 from entrycache_trace.schema import COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION
 from entrycache_trace.systems import FIRST
 
@@ -85,7 +87,7 @@ def metadata_of(values: object, where: str) -> Metadata:
 def write_metadata(directory: Path, metadata: Metadata) -> None:
     """Write the metadata beside the parts."""
     text = json.dumps(asdict(metadata), indent=1, sort_keys=True)
-    (directory / METADATA_NAME).write_text(text + "\n", encoding="utf-8")
+    write_text(directory / METADATA_NAME, text + "\n")
 
 
 @dataclass(frozen=True)
@@ -178,14 +180,29 @@ def _escaped(broker: str) -> str:
 
 
 class PartWriter:
-    """Writes the rows of one broker, given in schema order, to one part in row groups."""
+    """Writes the rows of one broker, in schema order, to one part in row groups; it has its name once it is whole.
+
+    Raises:
+        Unwritten: the disk is full or read-only, or something else is in the way.
+    """
 
     def __init__(self, directory: Path, broker: str, number: int = 0) -> None:
         folder = directory / f"broker={_escaped(broker)}"
-        folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"part-{number:05}.parquet"
-        self._writer = pq.ParquetWriter(self.path, ROW_SCHEMA, compression="zstd")
+        self._beside = folder / f".{self.path.name}.partial"
         self._rows: list[tuple[object, ...]] = []
+        with self._writing():
+            folder.mkdir(parents=True, exist_ok=True)
+            self._writer = pq.ParquetWriter(self._beside, ROW_SCHEMA, compression="zstd")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            with suppress(OSError):
+                self._beside.unlink(missing_ok=True)
+            raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:
         """Add one row."""
@@ -196,19 +213,21 @@ class PartWriter:
     def _flush(self) -> None:
         columns = zip(*self._rows, strict=True)
         arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, ROW_SCHEMA, strict=True)]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=ROW_SCHEMA))
+        with self._writing():
+            self._writer.write_table(pa.Table.from_arrays(arrays, schema=ROW_SCHEMA))
         self._rows = []
 
     def close(self) -> None:
         """Write what is left and the footer."""
         if self._rows:
             self._flush()
-        self._writer.close()
+        with self._writing():
+            self._writer.close()
+            self._beside.replace(self.path)
 
 
 def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, object]]) -> int:
     """Write rows that are mappings (absent is null) as a Parquet trace; the number of rows."""
-    directory.mkdir(parents=True, exist_ok=True)
     writers: dict[str, PartWriter] = {}
     count = 0
     try:
@@ -296,7 +315,7 @@ def _fits(value: object, kind: pa.DataType) -> bool:
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
     """Write events as JSON Lines, nulls left out; the number of rows."""
     count = 0
-    with path.open("w", encoding="utf-8") as lines:
+    with whole(path) as beside, beside.open("w", encoding="utf-8") as lines:
         for row in rows:
             present = {name: value for name, value in row.items() if value is not None}
             lines.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")

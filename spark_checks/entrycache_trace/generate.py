@@ -33,14 +33,14 @@ def generate(
         raise UsageError("events and brokers must be 1 or more")
     if directory.exists() and any(directory.iterdir()):
         raise UsageError(f"{directory}: not empty; a trace is written into a new folder")
-    directory.mkdir(parents=True, exist_ok=True)
-    source = f"generate {preset} --events {events} --seed {seed}"
-    write_metadata(directory, Metadata(system=workload.system, source=source))
     count = 0
     for number in range(brokers):
         name = f"{workload.broker}-{number}"
         work = workload.begin(PartWriter(directory, name), name, f"{preset} {seed} {number}", number, settings or {})
         count += work.run(_share(events, number, brokers), progress)
+    # Last: a folder of parts without it is refused, so half a trace is not taken for one.
+    source = f"generate {preset} --events {events} --seed {seed}"
+    write_metadata(directory, Metadata(system=workload.system, source=source))
     return count
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -131,6 +132,23 @@ def test_a_signal_ends_a_command_in_time_and_nothing_stays(
     assert time.monotonic() - began < BUSY_SECONDS
     assert "Traceback" not in err
     _, alive = psutil.wait_procs(found, timeout=2)
+    assert alive == []
+
+
+DEAF = "import time; time.sleep(1000)"
+BUSY = "import sys\nfor line in sys.stdin:\n    while True: pass"
+STARTS_ANOTHER = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(1000)'])"
+
+
+@pytest.mark.parametrize("subject", [DEAF, BUSY, STARTS_ANOTHER], ids=["deaf", "busy", "starts-another"])
+def test_no_subject_outlives_a_runner_that_is_killed(subject: str) -> None:
+    command = shlex.join([sys.executable, "-c", subject])
+    with started("smoke", "--command", command, "--timeout", "100") as process:
+        found = at_work(process, 3 if subject == STARTS_ANOTHER else 2)
+        time.sleep(0.5)
+        process.kill()
+        process.communicate(timeout=20)
+    _, alive = psutil.wait_procs(found, timeout=BUSY_SECONDS)
     assert alive == []
 
 

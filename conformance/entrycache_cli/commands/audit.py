@@ -15,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
 from entrycache_cli.report.terminal import console, description, echo
+from entrycache_protocol.errors import Unwritten
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -140,5 +141,8 @@ def audit(
             shown.print(f"not decided: {note}")
         for difference in result.differences[:5]:
             shown.print(f"differs from the rows before it: {difference}")
-        shown.print(f"{result.rows} events; violations in {out / VIOLATIONS_NAME}")
+        where = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
+        shown.print(f"{result.rows} events; violations {where}")
+    if result.unwritten:
+        raise Unwritten(result.unwritten)
     context.exit(result.exit_code)

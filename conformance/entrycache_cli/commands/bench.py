@@ -11,6 +11,7 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console, echo
+from entrycache_protocol.output import write_text
 
 
 @click.command("bench")
@@ -62,10 +63,6 @@ def command(
     result = results.run(rounds, operations, released) if source is None else results.read_result(source)
     if streams is not None:
         result = results.with_streams(result, rounds, operations, streams)
-    if page is not None:
-        picture = page.with_suffix(".svg")
-        page.write_text(page_of(result, picture.name), encoding="utf-8")
-        draw(result, picture)
     if as_json:
         echo(json.dumps(result.to_json()))
     else:
@@ -76,4 +73,8 @@ def command(
             style = "red" if item.missed else ""
             table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
         console().print(table)
+    if page is not None:
+        picture = page.with_suffix(".svg")
+        write_text(page, page_of(result, picture.name))
+        draw(result, picture)
     return 1 if result.missed else 0

@@ -17,6 +17,7 @@ from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.output import write_text
 
 THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
@@ -74,8 +75,8 @@ def command(
         cases = 100
     if theme in PROGRAMS:
         record = PROGRAMS[theme].play(subjects, seed, cases or 100)
-        _write(PROGRAMS[theme].kept(record), out)
         _told(record, as_json)
+        _write(PROGRAMS[theme].kept(record), out)
         return 1 if record["differences"] else 0
     plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
     opened: list[Child | InProcess] = []
@@ -87,8 +88,8 @@ def command(
     finally:
         for subject in opened:
             subject.close()
-    _write(campaign.json, out)
     _told(campaign.json, as_json)
+    _write(campaign.json, out)
     return 1 if campaign.kept else 0
 
 
@@ -100,8 +101,7 @@ def _system(subjects: tuple[str, ...]) -> str:
 
 def _write(record: dict[str, Any], out: Path | None) -> None:
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_text(out, json.dumps(record, indent=1) + "\n")
 
 
 def _told(record: dict[str, Any], as_json: bool) -> None:

@@ -24,6 +24,7 @@ from entrycache_conformance.run import Notify, Options, Stopped, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.subjects.validate import Validated
+from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.subject import UnderTest
 
 Result = TypeVar("Result")
@@ -78,6 +79,7 @@ def command(
         found = Validated(found)
     knowing: KnownReport | None = None
     fixed: list[str] = []
+    lost: list[str] = []
     try:
         normal = unmasked(found, unmask) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
@@ -90,7 +92,10 @@ def command(
                 found, as_json, lambda notify: conform_knowing(tested, options, entries, where, notify)
             )
             report = knowing.report
-            fixed = fix_file(known, found, knowing) if fix else []
+            try:
+                fixed = fix_file(known, found, knowing) if fix else []
+            except Unwritten as error:
+                lost.append(str(error))
     except Stopped as stopped:
         if any(level.examples for level in stopped.report.levels.values()):
             _say(stopped.report, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
@@ -100,6 +105,9 @@ def command(
     _say(report, as_json, choice, f"seed {seed}, profile {profile}", knowing)
     if isinstance(found, Validated) and not as_json:
         echo(f"{found.messages} messages held to their schemas")
+    lost += [failure.unwritten for failure in report.failures if failure.unwritten]
+    if lost:
+        raise Unwritten(lost[0])
     code = report.verdict.exit_code
     if knowing is not None:
         code = known_failures.say_problems(knowing, fixed if fix else None, code)

@@ -12,6 +12,7 @@ from entrycache_cli.report.terminal import echo
 from entrycache_conformance.campaign.behaviour import behaviours, to_markdown
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.case import to_json
+from entrycache_protocol.output import write_text
 
 
 @click.command("diff")
@@ -37,8 +38,6 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
     finally:
         one.close()
     text = to_markdown((before, after), found, f"entrycache diff {before} {after} --seed {seed} --cases {cases}")
-    if out is not None:
-        out.write_text(text, encoding="utf-8")
     if as_json:
         parts = [
             {"label": each.label, "rules": each.rules, "case": to_json(each.case), "met": each.met}
@@ -48,6 +47,8 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
         echo(json.dumps({"schema": 1, "before": before, "after": after, "differences": parts}, indent=1))
     elif out is None:
         echo(text)
+    if out is not None:
+        write_text(out, text)
     return 1 if found else 0
 
 

@@ -16,8 +16,8 @@ from entrycache_cli.versions.page import page, spans, to_json
 from entrycache_cli.versions.records import read_records
 from entrycache_cli.versions.releases import ABSENT, ask_maven, pinned
 from entrycache_cli.versions.table import Versions, rules_of_findings, versions_of
-from entrycache_protocol.errors import UsageError
 from entrycache_protocol.family import Absent
+from entrycache_protocol.output import write_text
 
 CHECKED_ONE_IN = 50
 """In a campaign the laws are looked at in one case of so many."""
@@ -50,15 +50,12 @@ def command(results: Path, findings: Path, write: Path | None, resolve: bool, as
     if resolve:
         return ask(ABSENT, ask_maven)
     table = versions_of(read_records(results), rules_of_findings(findings), pinned)
-    if write is not None:
-        try:
-            write.write_text(page(table, CHECKED_ONE_IN), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {write}: {error.strerror}") from None
     if as_json:
         echo(json.dumps(to_json(table)))
     else:
         console().print(_shown(table))
+    if write is not None:
+        write_text(write, page(table, CHECKED_ONE_IN))
     for line in table.stale:
         echo(f"entrycache: {line}", err=True)
     return 1 if table.stale else 0

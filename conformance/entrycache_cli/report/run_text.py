@@ -66,6 +66,9 @@ def _show_failure(out: Console, failure: Failure, subject: str) -> None:
         out.print(table)
     if failure.schedules is not None:
         out.print(failure.schedules.in_words, soft_wrap=True)
+    if failure.unwritten:
+        out.print("case file: none", soft_wrap=True)
+        return
     again = f"entrycache replay {shlex.quote(str(failure.case))} {subject}"
     out.print(f"case file: {failure.case}\nreplay it: {again}", soft_wrap=True)
 

@@ -16,6 +16,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import failed_json
 from entrycache_protocol.history import History, write_history
+from entrycache_protocol.output import tried
 from entrycache_protocol.subject import Happened, UnderTest
 from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
@@ -120,11 +121,12 @@ def _written(found: Found, folder: Path) -> Failure:
     rules = tuple(rule.value for rule in found.rules)
     schedules = schedules_of(found)
     history = dataclasses.replace(found.history, rules=rules, note=schedules.in_words)
-    path = write_history(history, folder, rules[0].lower())
+    path, unwritten = tried(lambda: write_history(history, folder, rules[0].lower()))
     at, got = _shown_by(found)
     return Failure(
         rules=rules,
-        case=str(path),
+        case=path,
+        unwritten=unwritten,
         step=at,
         expected=None,
         got=got,

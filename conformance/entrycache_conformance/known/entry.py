@@ -14,6 +14,7 @@ from tomlkit.items import AoT
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, from_json, read_case
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import write_text
 
 TEXTS: Final = ("rule", "system", "subject", "reason", "issue")
 KEYS: Final = ("rule", "system", "subject", "versions", "case", "expected", "got", "reason", "issue")
@@ -134,7 +135,7 @@ def write_known(path: Path, kept: list[tuple[int | None, Entry]]) -> None:
         del document[TABLE]
     written = tomlkit.dumps(document)
     if written != text:
-        path.write_text(written, encoding="utf-8")
+        write_text(path, written)
 
 
 def _correct(table: tomlkit.items.Table, entry: Entry, old: Entry) -> None:

@@ -14,6 +14,7 @@ from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
 from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import without
 from entrycache_protocol.case import Case, to_json
+from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.verdict import Verdict
@@ -161,6 +162,8 @@ def fix_file(path: Path, subject: UnderTest, known: KnownReport) -> list[str]:
 
 
 def _new(failure: Failure, subject: UnderTest, run: Running) -> Entry:
+    if failure.unwritten:
+        raise Unwritten(failure.unwritten)
     case = Path(failure.case).read_text(encoding="utf-8")
     versions = (run.version or "*",)
     rule, system = failure.rules[0], run.system

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
+from entrycache_conformance.subjects.watch import Watch
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
@@ -67,6 +68,7 @@ class _Process:
             )
         except OSError as error:
             raise UsageError(f"cannot start {shlex.join(argv)}: {error.strerror}") from None
+        self._watch = Watch(self._process.pid)
         self._stdin = self._descriptor(self._process.stdin)
         self._stdout = self._descriptor(self._process.stdout)
         self._stderr = self._descriptor(self._process.stderr)
@@ -198,6 +200,7 @@ class _Process:
             os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
+        self._watch.over()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 if pipe is not None:

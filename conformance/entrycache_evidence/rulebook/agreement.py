@@ -18,6 +18,7 @@ from entrycache_evidence.rulebook.registry import checkout, links, texts
 from entrycache_evidence.under import under
 from entrycache_faults.planted import Fault
 from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
 EXCEPTION: Final = re.compile(
@@ -68,7 +69,7 @@ def write_rules() -> None:
     """
     root = _checkout("--write")
     write_answers()
-    page_of(root).write_text(render_rules_md(), encoding="utf-8")
+    write_text(page_of(root), render_rules_md())
 
 
 def _checkout(option: str) -> Path:

@@ -15,6 +15,7 @@ from entrycache_protocol import history as histories
 from entrycache_protocol.case import Case, read_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History, is_history
+from entrycache_protocol.output import write_text
 from entrycache_protocol.subject import Event
 from entrycache_reference.rules import Rule
 
@@ -93,4 +94,4 @@ def text_of(example: Example) -> str:
 def write_answers() -> None:
     """Write the reference's answers into the examples."""
     for example in examples():
-        path_of(example.rule).write_text(text_of(example), encoding="utf-8")
+        write_text(path_of(example.rule), text_of(example))

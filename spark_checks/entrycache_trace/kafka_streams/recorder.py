@@ -155,12 +155,11 @@ def write_calls(out: Path, metadata: Metadata, config: Mapping[str, object], cal
 
     A step that asks for counters is its own event; its outcome is what it tells.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    write_metadata(out, metadata)
     recorder = Recorder(PartWriter(out, ONLY_BROKER), config)
     for call in calls:
         recorder.call(call.rows)
         if isinstance(call.op, Metrics):
             recorder.metrics(call.told(), None if call.op.ns is ABSENT else call.op.ns)
     recorder.close()
+    write_metadata(out, metadata)
     return recorder.seq

@@ -248,7 +248,6 @@ class TraceWriter:
     """A new trace folder; `recorder` opens one broker's part of it."""
 
     def __init__(self, directory: Path, metadata: Metadata) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         write_metadata(directory, metadata)
 

@@ -72,14 +72,14 @@ def command(
     curve = None
     if not no_retained:
         curve = curves.curve_of(simulation.brokers, simulation.metadata, kinds, burst_micros * 1_000, limits)
-    if out is not None:
-        show.write(simulation, curve, out)
     if as_json:
         echo(json.dumps(show.to_json(simulation, curve)))
     else:
         for each in show.tables(simulation, curve):
             console().print(each)
-        if out is not None:
+    if out is not None:
+        show.write(simulation, curve, out)
+        if not as_json:
             echo(f"tables and pictures in {out}")
     return _self_check(simulation.unlike, simulation.metadata.many_threads)
 

@@ -1,0 +1,61 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from entrycache_protocol.errors import Unwritten
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Where to write what takes the place of the file at the end of the block; nothing of it stays where that fails.
+
+    A path that is there and is no file, such as /dev/stdout, is written to as it is.
+
+    Raises:
+        Unwritten: the disk is full or read-only, or something else is in the way.
+    """
+    as_it_is = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
+    beside = path if as_it_is else path.with_name(f".{secrets.token_hex(4)}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield beside
+        if beside != path:
+            if path.exists():
+                shutil.copymode(path, beside)
+            beside.replace(path)
+    except OSError as error:
+        raise Unwritten(f"cannot write {path}: {reason(error)}") from None
+    finally:
+        if beside != path:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+
+
+def reason(error: OSError) -> str:
+    """What is in the way, in the system's words; libraries put others around them."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8, whole or not at all.
+
+    Raises:
+        Unwritten: the disk is full or read-only, or something else is in the way.
+    """
+    with whole(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def tried(write: Callable[[], Path]) -> tuple[str, str]:
+    """The path of a file that is written, and no word; where it cannot be, no path, and why."""
+    try:
+        return str(write()), ""
+    except Unwritten as error:
+        return "", str(error)

@@ -1,0 +1,140 @@
+"""A file is written whole or not at all, and what was found is said all the same."""
+
+from __future__ import annotations
+
+import ast
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.output import whole, write_text
+from tests.support import ROOT
+from tests.support.traces import plant
+
+CASE = '{"system": "pulsar-pip430", "steps": [{"op": "usage"}]}'
+
+
+def no_room() -> None:
+    """From here on no file can grow: what a full disk does, for one process."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def without_room(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "entrycache_cli", *arguments]
+    return subprocess.run(
+        argv,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        preexec_fn=no_room,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "case.json").write_text(CASE, "utf-8")
+    rows = plant.honest(folder / "honest", 300, 1)["broker-0"]
+    plant.wrong_tickets(rows, random.Random(1))
+    plant.write(folder / "wrong", rows)
+    return folder
+
+
+FULL = [
+    ("conform state-insert-counted-twice --level range", "violates"),
+    ("conform state-insert-counted-twice --level range --json", '"verdict": "violates"'),
+    ("conform threads-count-lost --system kafka-streams --level concurrent", "violates"),
+    ("conform state-insert-counted-twice --level range --known new.toml --fix", "violates"),
+    ("trace generate tail-fanout --events 300 --out new-made", ""),
+    ("trace record fast --case case.json --out new-recorded", ""),
+    ("trace convert honest new.jsonl", ""),
+    ("audit wrong --engine local --out new", "violates"),
+    ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
+    ("trace simulate honest --out new", "honest"),
+    (f"versions --results {ROOT}/docs/campaigns --write new.md", "Versions"),
+]
+
+
+DEAR = ("--json", "threads-", "--known", "simulate")
+"""What is left to the long run."""
+
+
+def params() -> list[ParameterSet]:
+    marked = [pytest.mark.long if any(part in line for part in DEAR) else () for line, _ in FULL]
+    return [pytest.param(line, said, marks=mark, id=line) for (line, said), mark in zip(FULL, marked, strict=True)]
+
+
+@pytest.mark.parametrize(("line", "said"), params())
+def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, work: Path) -> None:
+    before = sorted(work.rglob("*"))
+    done = without_room(*line.split(), cwd=work)
+    assert done.returncode == 2, done.stdout + done.stderr
+    (told,) = done.stderr.splitlines()
+    assert told.startswith("entrycache: cannot write ")
+    assert told.endswith(": File too large")
+    assert said in done.stdout
+    left = [path for path in work.rglob("*") if path not in before and path.is_file() and "hypothesis" not in str(path)]
+    assert left == []
+
+
+def test_what_was_there_stays_until_it_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file.txt"
+    write_text(path, "one")
+    path.chmod(0o640)
+    with pytest.raises(KeyError), whole(path) as beside:
+        beside.write_text("half of tw")
+        raise KeyError
+    assert path.read_text() == "one"
+    write_text(path, "two")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("two", 0o640)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "below", tmp_path / ("x" * 300)):
+        with pytest.raises(Unwritten, match="cannot write "):
+            write_text(path, "text")
+    with pytest.raises(Unwritten, match="Is a directory"):
+        write_text(tmp_path, "text")
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    write_text(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()
+
+
+WRITES = {"write_text", "write_bytes", "savefig", "write_table", "ParquetWriter"}
+OWN = {
+    "entrycache_protocol/output.py": "the one place",
+    "entrycache_trace/files.py": "a part, which is renamed when it is whole",
+    "entrycache_spark/audit.py": "beside, in `whole`",
+    "entrycache_bench/picture.py": "beside, in `whole`",
+    "entrycache_conformance/java/build.py": "builds, which are made in a folder of their own and renamed",
+    "entrycache_cli/faults/__main__.py": "pages of a checkout",
+    "entrycache_cli/pulsar_pip430/settings/__main__.py": "pages of a checkout",
+}
+
+
+def writes(text: str) -> set[str]:
+    calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    return WRITES & {call.attr for call in calls if isinstance(call, ast.Attribute)}
+
+
+def test_every_file_is_written_by_the_one_place() -> None:
+    found = {
+        str(path.relative_to(base))
+        for base in (ROOT / "conformance", ROOT / "spark_checks")
+        for path in base.rglob("*.py")
+        if writes(path.read_text("utf-8"))
+    }
+    assert found == OWN.keys()
+    assert writes("path.write_text('x')\nwrite_text(path, 'x')") == {"write_text"}
