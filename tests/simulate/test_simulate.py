@@ -258,7 +258,7 @@ MISTAKES = {
     ("t", "--config", "broker.conf@4.0"): "pulsar-legacy",
     ("t", "--receive-buffers", "1,2"): "expected three sizes",
     ("t", "--receive-buffers", "9,2,3"): "minimum <= initial <= maximum",
-    ("t", "--out", "broker.conf"): "cannot write into broker.conf",
+    ("t", "--out", "broker.conf"): "cannot write broker.conf/simulation.json",
 }
 
 
