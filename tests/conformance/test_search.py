@@ -175,6 +175,7 @@ def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None
     assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"
 
 
+@pytest.mark.long  # the released jars are, in the tour
 def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast.DECLARATION, "variants": {"requeue_budget": "split"}}

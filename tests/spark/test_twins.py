@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from entrycache_spark.audit import audit
 from entrycache_spark.rulefiles import all_rules
@@ -36,19 +37,25 @@ def found_in(result: AuditResult) -> Found:
     return {(row.broker, row.rule, row.seq) for row in result.violations}
 
 
-@pytest.mark.parametrize("threads", ["one", "many"])
+ENGINES = ("spark", "local", "local windows", "replay")
+"""The planted ones unbalance the sums, so Spark reaches its windows all the same."""
+
+
+def params() -> list[ParameterSet]:
+    """Spark judges those of one thread beside the plants (test_planted.py) in every run, alone in the long one."""
+    pairs = [(threads, engine) for threads in ("one", "many") for engine in ENGINES]
+    return [pytest.param(*pair, marks=pytest.mark.long if pair == ("one", "spark") else ()) for pair in pairs]
+
+
+@pytest.mark.parametrize(("threads", "engine"), params())
 def test_stories_are_judged_right_by_every_engine(
-    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], threads: str
+    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], threads: str, engine: str
 ) -> None:
     rows, wanted = told(threads)
-    trace = plant.write(tmp_path / "trace", rows, threads=threads)
-    for name, evaluate in evaluators.items():
-        if name == "spark windows":
-            continue  # the planted ones unbalance the sums, so Spark reaches its windows all the same
-        result = evaluate(trace)
-        found = found_in(result)
-        assert found == wanted, (name, sorted(found - wanted), sorted(wanted - found))
-        assert not result.notes, name
+    result = evaluators[engine](plant.write(tmp_path / "trace", rows, threads=threads))
+    found = found_in(result)
+    assert found == wanted, (sorted(found - wanted), sorted(wanted - found))
+    assert not result.notes
 
 
 def test_every_rule_of_these_levels_has_a_story() -> None:

@@ -24,9 +24,9 @@ from entrycache_reference.kafka_streams.config import (
 )
 
 SEED: Final = 430
-CASES: Final = 420
+CASES: Final = 150
 STEPS: Final = 25
-RELEASED_CASES: Final = 120
+RELEASED_CASES: Final = 60
 LIMITS: Final = (0, 50, 100, 150, 20_000_000)
 
 Run = tuple[Config, tuple[Any, ...]]

@@ -23,7 +23,7 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 SEED: Final = 430
-CASES: Final = 400
+CASES: Final = 150
 STEPS: Final = 30
 
 

@@ -211,6 +211,7 @@ def test_events_that_cannot_be_are_a_broken_subject(events: Any, said: str) -> N
         answer(*events)
 
 
+@pytest.mark.long
 def test_conform_counts_histories_and_names_the_level(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ("--system", "kafka-streams", "--level", "concurrent", "--failures", str(tmp_path), "--json")
     code, out, _ = run(capsys, "conform", "threads-total-late", *options)

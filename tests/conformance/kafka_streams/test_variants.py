@@ -88,7 +88,7 @@ def test_a_reading_that_is_not_declared_is_reported_with_its_rule(name: str) -> 
 def test_a_reading_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
     value, _, _ = READINGS[name]
     subject = following(Variants(**{name: value}), **{name: value.value})
-    report = conform(subject, Options(("cache",), Profile(300, 0, 0), 0, 0.0, tmp_path))
+    report = conform(subject, Options(("cache",), Profile(100, 0, 0), 0, 0.0, tmp_path))
     assert report.verdict is Verdict.CONFORMS, report.failures
 
 

@@ -268,6 +268,7 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 
+@pytest.mark.long
 def test_command(tmp_path: Path) -> None:
     begun = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
     assert begun.returncode == 1
