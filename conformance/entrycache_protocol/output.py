@@ -21,6 +21,7 @@ def whole(path: Path) -> Iterator[Path]:
     Raises:
         Unwritten: the disk is full or read-only, or something else is in the way.
     """
+    path = path.resolve() if os.path.islink(path) and os.path.isfile(path) else path  # noqa: PTH113, PTH114 - a link stays
     as_it_is = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
     beside = path if as_it_is else path.with_name(f".{secrets.token_hex(4)}.partial")
     try:

@@ -116,12 +116,13 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
 
 
 def _files_below(directory: Path) -> list[Path]:
-    """Every file, in order; a folder that cannot be read is an error: it may hold a broker."""
+    """Every file, in order, behind links too; a folder that cannot be read is an error: it may hold a broker."""
 
     def unread(error: OSError) -> None:
         raise UsageError(f"{error.filename}: cannot be read ({error.strerror}); it may hold parts of the trace")
 
-    return sorted(Path(folder, name) for folder, _, names in os.walk(directory, onerror=unread) for name in names)
+    walked = os.walk(directory, onerror=unread, followlinks=True)
+    return sorted(Path(folder, name) for folder, _, names in walked for name in names)
 
 
 def _check_part(path: Path, needed: Sequence[str]) -> int:

@@ -98,6 +98,14 @@ def test_what_was_there_stays_until_it_is_replaced(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    write_text(tmp_path / "file", "one")
+    (tmp_path / "link").symlink_to("file")
+    write_text(tmp_path / "link", "two")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "two"
+
+
 def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "below", tmp_path / ("x" * 300)):
@@ -125,8 +133,16 @@ OWN = {
 
 
 def writes(text: str) -> set[str]:
-    calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    return WRITES & {call.attr for call in calls if isinstance(call, ast.Attribute)}
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    named = {call.func.attr for call in calls if isinstance(call.func, ast.Attribute)}
+    modes = {
+        mode.value
+        for call in calls
+        if ast.unparse(call.func).rpartition(".")[2] == "open"
+        for mode in call.args
+        if isinstance(mode, ast.Constant)
+    }
+    return (WRITES & named) | ({"open"} if modes & {"w", "wb", "a", "ab", "x", "xb"} else set())
 
 
 def test_every_file_is_written_by_the_one_place() -> None:
@@ -138,3 +154,5 @@ def test_every_file_is_written_by_the_one_place() -> None:
     }
     assert found == OWN.keys()
     assert writes("path.write_text('x')\nwrite_text(path, 'x')") == {"write_text"}
+    assert writes("path.open('w')") == writes("open(path, 'ab')") == {"open"}
+    assert writes("path.open()\npath.open('rb')") == set()

@@ -142,6 +142,16 @@ def test_a_folder_of_a_broker_that_cannot_be_read_is_not_left_out(honest: list[p
             (trace / "broker=b").chmod(0o755)
 
 
+def test_a_broker_behind_a_link_is_read(tmp_path: Path, honest: list[plant.Row]) -> None:
+    trace = plant.write(tmp_path / "trace", [*plant.renamed(honest[:60], "a"), *plant.renamed(honest[:60], "b")])
+    (trace / "broker=b").rename(tmp_path / "elsewhere")
+    (trace / "broker=b").symlink_to(tmp_path / "elsewhere")
+    assert [part.broker for part in list_parts(trace)] == ["a", "b"]
+    (trace / "broker=a" / "loop").symlink_to(trace)
+    with pytest.raises(UsageError):
+        list_parts(trace)
+
+
 def test_jsonl_and_back_loses_nothing(tmp_path: Path, honest: list[plant.Row]) -> None:
     rows = [*plant.renamed(honest, "Zürich %2F/1"), *plant.renamed(honest, "a b")]
     trace = plant.write(tmp_path / "trace", rows, threads="many")

@@ -24,5 +24,5 @@ class Watch:
 
     def over(self) -> None:
         """The group has been ended; nobody has to watch it any more."""
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
             self._shell.communicate(b"over\n", timeout=5)
