@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 from rich.table import Table
+from rich.text import Text
 
 from entrycache_cli import ending
 from entrycache_cli.report import terminal
@@ -54,6 +55,7 @@ def test_what_is_printed_is_text(text: str, capsys: pytest.CaptureFixture[str]) 
     terminal.echo(text)
     terminal.console().print(text, soft_wrap=True)
     terminal.console().print(table)
+    terminal.console().print(Text(text))
     ending.say(text)
     out, err = capsys.readouterr()
     for line in (*out.split("\n"), *err.split("\n")):
