@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 import sys
-import tempfile
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import click
 from rich.text import Text
 
+from entrycache_cli.ending import OneLineErrors
 from entrycache_cli.report.results import summary
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.subjects import watch
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 from entrycache_protocol.family import Family
+from entrycache_protocol.leftovers import scratch
 from entrycache_protocol.system import AnySystem
 from entrycache_spark.parts import Traced
 from entrycache_spark.systems import AUDITED
@@ -60,7 +61,7 @@ class Ran(NamedTuple):
 def run(*arguments: str) -> Ran:
     """One command of `entrycache`."""
     argv = [sys.executable, "-m", "entrycache_cli", *arguments]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = watch.run(argv)
     try:
         value = json.loads(done.stdout.strip().splitlines()[-1])
     except (ValueError, IndexError):
@@ -87,6 +88,13 @@ class Tour:
         self._parts: list[Part] = []
         self._pool = ThreadPoolExecutor(BESIDE)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Begin nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
     def part(self, what: str, *arguments: str, **marks: str) -> Part:
         """Run one part as soon as there is room. `marks` are written into the result."""
         part = Part(what, marks, self._pool.submit(run, *arguments, "--json"))
@@ -99,15 +107,21 @@ class Tour:
         return code != MISSING and value is not None
 
     def finish(self) -> None:
-        """Wait for all parts, and enter them in the order in which they were asked for."""
+        """Wait for all parts, and enter them in the order in which they were asked for; if stopped, those over."""
         out = console(stderr=True)
-        for part in self._parts:
-            with out.status(Text(part.what)):
-                self._enter(part.what, part.ran.result(), part.marks)
-        self._pool.shutdown()
+        try:
+            while self._parts:
+                with out.status(Text(self._parts[0].what)):
+                    self._parts[0].ran.result()
+                self._enter(self._parts.pop(0))
+        except KeyboardInterrupt:
+            for part in self._parts:
+                if part.ran.done():
+                    self._enter(part)
+            raise
 
-    def _enter(self, what: str, ran: Ran, marks: dict[str, str]) -> None:
-        code, value, error = ran
+    def _enter(self, part: Part) -> None:
+        what, marks, (code, value, error) = part.what, part.marks, part.ran.result()
         reason = error.removeprefix("entrycache: ")
         if code == MISSING:
             self.missing += 1
@@ -169,24 +183,30 @@ def audit_trace(tour: Tour, folder: Path, system: str, traced: Traced, strict: b
             tour.part(what, "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
 
 
-@click.command()
+def take(tour: Tour, folder: Path, profile: str, others: str | None, strict: bool) -> None:
+    """Ask for every part."""
+    for family in FAMILIES.values():
+        for subject, stands_for_others in subjects_of(family, strict).items():
+            what, own = f"conform {subject} ({family.system})", profile if stands_for_others else others or profile
+            tour.part(what, "conform", subject, "--system", family.system, "--profile", own)
+    for system, parts in AUDITED.items():
+        audit_trace(tour, folder / system, system, parts.traced, strict)
+    tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
+
+
+@click.command(cls=OneLineErrors)
 @click.option("--profile", default="dev", show_default=True, help="The profile of the conformance runs.")
 @click.option("--others", metavar="PROFILE", help="That of the reference and of older releases (default: the same).")
 @click.option("--strict", is_flag=True, help="A missing tool is a failure; without --others, proofs go further.")
 def main(profile: str, others: str | None, strict: bool) -> None:
     """Run every part once and print one table."""
     tour = Tour()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for family in FAMILIES.values():
-            for subject, stands_for_others in subjects_of(family, strict).items():
-                what, own = f"conform {subject} ({family.system})", profile if stands_for_others else others or profile
-                tour.part(what, "conform", subject, "--system", family.system, "--profile", own)
-        for system, parts in AUDITED.items():
-            audit_trace(tour, folder / system, system, parts.traced, strict)
-        tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
-        tour.finish()
-    console().print(summary(tour.results))
+    try:
+        with scratch() as folder, tour:
+            take(tour, folder, profile, others, strict)
+            tour.finish()
+    finally:
+        console().print(summary(tour.results))
     echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
     echo(f"skipped for want of a tool: {tour.missing}")
     if tour.worst:

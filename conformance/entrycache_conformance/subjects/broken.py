@@ -15,7 +15,12 @@ LIES_FROM: Final = 3
 
 
 class BrokenReference(InProcess):
-    """The reference with wrong answers, under the declaration of the subject that is to be judged."""
+    """The reference with wrong answers, under the declaration of the subject that is to be judged.
+
+    `lied`: it was asked for a wrong answer, and had one to give.
+    """
+
+    lied = False
 
     def __init__(self, declaration: Declaration, open_instance: Callable[[Any], Callable[[Any], Any]]) -> None:
         super().__init__("broken on purpose", declaration.system, open_instance, offer_of(declaration.system))
@@ -45,6 +50,7 @@ def wrong(outcome: Any, refusal: Any) -> Any:
 def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
     """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
     correct = open_reference(declaration.system.model)
+    refusal = declaration.system.wire.refusal
     lies_from = min(LIES_FROM, declaration.limits.max_steps or LIES_FROM)
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
@@ -55,9 +61,13 @@ def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
             nonlocal calls
             outcome = answer(op)
             calls += type(op).name == op_name
-            lies = type(op).name == op_name and calls >= lies_from
-            return wrong(outcome, declaration.system.wire.refusal) if lies else outcome
+            if type(op).name != op_name or calls < lies_from:
+                return outcome
+            said = wrong(outcome, refusal)
+            broken.lied |= said != outcome
+            return said
 
         return lie
 
-    return BrokenReference(declaration, open_instance)
+    broken = BrokenReference(declaration, open_instance)
+    return broken
