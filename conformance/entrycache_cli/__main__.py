@@ -1,24 +1,13 @@
-"""The command `entrycache`, from its first moment on: a signal ends it, before anything that takes long is imported."""
+"""`python -m entrycache_cli` is the command `entrycache`."""
 
 from __future__ import annotations
 
-import os
-import signal
-from types import FrameType
+from entrycache_cli.start import begin
 
 
 def main() -> None:
-    """Run the command line; it hears signals itself as soon as it is there."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end)
-    from entrycache_cli.main import main as command_line  # noqa: PLC0415
-
-    command_line()
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    os._exit(128 + number)
+    """Run the command line."""
+    begin("entrycache_cli.main")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import signal
@@ -27,13 +28,18 @@ import psutil
 
 from entrycache_cli.report.terminal import echo
 from entrycache_conformance.subjects.watch import halt_descendants, kill
-from entrycache_protocol.errors import EntrycacheError, OurError
+from entrycache_protocol.errors import EntrycacheError, OurError, Unwritten
+from entrycache_protocol.leftovers import BEGUN
+from entrycache_protocol.output import reason
 from entrycache_protocol.wire import cut, printable
 
 OURS: Final = 70
 GONE: Final = 141
 GRACE_SECONDS: Final = 1.5
 """How long a command that was told to stop may take to close what it has opened; then it ends as it is."""
+
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""What the system says where there is no room."""
 
 STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that stop a command: Ctrl-C, a polite kill, a terminal that is closed."""
@@ -51,6 +57,8 @@ class OneLineErrors(click.Command):
         with stopped_by_signals() as stopped:
             code = self._code(stopped, args, kwargs)
         if stopped:  # what would still be waited for has been ended
+            for beside in tuple(BEGUN):
+                beside.end()
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             os._exit(code)
@@ -68,12 +76,12 @@ class OneLineErrors(click.Command):
 
     def _code(self, stopped: list[int], args: Any, kwargs: Any) -> int:
         try:
-            code = super().main(*args, **kwargs)
+            code = self._run(stopped, args, kwargs)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             return 2
         except (click.exceptions.Abort, KeyboardInterrupt):
-            return 128 + (stopped[0] if stopped else signal.SIGINT)
+            return 128 + signal.SIGINT
         except click.ClickException as error:
             say(f"{' '.join(error.format_message().split()).rstrip('.')}; see --help")
             return 2
@@ -88,19 +96,36 @@ class OneLineErrors(click.Command):
             return OURS
         return code if isinstance(code, int) else 0
 
+    def _run(self, stopped: list[int], args: Any, kwargs: Any) -> Any:
+        """The command; one that is stopped ends so, whatever its libraries make of the exception."""
+        try:
+            return super().main(*args, **kwargs)
+        except BaseException:
+            if stopped:
+                return 128 + stopped[0]
+            raise
+
 
 @contextlib.contextmanager
 def while_read() -> Iterator[None]:
-    """Where nobody reads the output any more, that is how the command ends."""
+    """Where nobody reads the output any more, or there is no room for it, that is how the command ends.
+
+    Raises:
+        Unwritten: there is no room, for the output or for something else that is not looked after.
+    """
     try:
         try:
             yield
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno not in FULL:
+            raise
         # What Python still holds for the reader would be written, and fail, at the very end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(GONE)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(GONE)
+        raise Unwritten(f"cannot write {error.filename or 'the output'}: {reason(error)}") from None
 
 
 def say(line: str) -> None:

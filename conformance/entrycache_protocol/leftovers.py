@@ -32,13 +32,19 @@ class Beside:
         self.path = folder / FILES.replace("*", secrets.token_hex(4))
         self.file = self.path.open("xb")
         _is_locked(self.file.fileno())
+        BEGUN.add(self)
 
     def end(self) -> None:
         """Let go of it; it goes away, unless it has its final name."""
+        BEGUN.discard(self)
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.file.close()
+
+
+BEGUN: Final[set[Beside]] = set()
+"""Those of this process that are not ended: whoever stops it ends them."""
 
 
 @contextlib.contextmanager
