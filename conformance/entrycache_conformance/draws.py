@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+from hypothesis.internal.conjecture.providers import HypothesisProvider
 
-HYPOTHESIS: Final = "hypothesis"
-"""The name of its own source of values."""
+HOOK: Final = "_maybe_draw_constant"
+"""The method of Hypothesis that now and then draws a constant."""
 
 NOTABLE: Final = tuple(
     sorted({sign * (power + off) for sign in (1, -1) for power in (2**16, 2**31, 2**32, 2**53, 2**63, 10**6, 10**9)
@@ -23,25 +23,22 @@ NOTABLE: Final = tuple(
 """Numbers at which implementations go wrong."""
 
 
-class Draws(HypothesisProvider):
-    """The source of values of Hypothesis, with constants that are always the same."""
-
-    def _maybe_draw_constant(self, choice_type: Any, constraints: Any, *, p: float = 0.05) -> Any:
-        assert self._random is not None
-        if choice_type != "integer" or self._random.random() > p:
-            return None
-        least, greatest = constraints["min_value"], constraints["max_value"]
-        first = 0 if least is None else bisect_left(NOTABLE, least)
-        last = len(NOTABLE) if greatest is None else bisect_right(NOTABLE, greatest)
-        return NOTABLE[self._random.randrange(first, last)] if first < last else None
+def draw_constant(provider: Any, choice_type: str, constraints: Any, *, p: float = 0.05) -> int | None:
+    """With that probability one of the notable numbers between two bounds, if any lies there."""
+    if choice_type != "integer" or provider._random.random() > p:
+        return None
+    least, greatest = constraints["min_value"], constraints["max_value"]
+    first = 0 if least is None else bisect_left(NOTABLE, least)
+    last = len(NOTABLE) if greatest is None else bisect_right(NOTABLE, greatest)
+    return NOTABLE[provider._random.randrange(first, last)] if first < last else None
 
 
 @contextmanager
 def own_draws() -> Iterator[None]:
-    """Meanwhile Hypothesis draws from here; a user's own tests, before and after, are left as they are."""
-    before = AVAILABLE_PROVIDERS[HYPOTHESIS]
-    AVAILABLE_PROVIDERS[HYPOTHESIS] = Draws
+    """Meanwhile constants are drawn from here; a user's own tests, before and after, draw as they did."""
+    before = getattr(HypothesisProvider, HOOK)
+    setattr(HypothesisProvider, HOOK, draw_constant)
     try:
         yield
     finally:
-        AVAILABLE_PROVIDERS[HYPOTHESIS] = before
+        setattr(HypothesisProvider, HOOK, before)

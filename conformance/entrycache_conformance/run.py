@@ -180,7 +180,7 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool
         broken = broken_reference(declaration, name)
         if search(broken, menu, 300, seed, Coverage(), shrinks=False).failure is not None:
             return True
-        if broken.lied:
+        if broken.lies:
             raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
     return False
 

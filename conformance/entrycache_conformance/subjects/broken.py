@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Final
 
 from entrycache_conformance.subjects.reference import offer_of, open_reference
@@ -17,10 +18,10 @@ LIES_FROM: Final = 3
 class BrokenReference(InProcess):
     """The reference with wrong answers, under the declaration of the subject that is to be judged.
 
-    `lied`: it was asked for a wrong answer, and had one to give.
+    `lies`: it was asked for an answer that can be a wrong one.
     """
 
-    lied = False
+    lies = False
 
     def __init__(self, declaration: Declaration, open_instance: Callable[[Any], Callable[[Any], Any]]) -> None:
         super().__init__("broken on purpose", declaration.system, open_instance, offer_of(declaration.system))
@@ -47,6 +48,13 @@ def wrong(outcome: Any, refusal: Any) -> Any:
     return dataclasses.replace(outcome, **{fields[0].name: changed})
 
 
+def can_be_wrong(outcome: Any) -> bool:
+    """Whether there is another outcome of the same kind: none can be made up of an empty list or of a refusal."""
+    fields = dataclasses.fields(outcome)
+    value = getattr(outcome, fields[0].name) if fields else None
+    return value is None or (value != () and not isinstance(value, Enum))
+
+
 def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
     """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
     correct = open_reference(declaration.system.model)
@@ -63,9 +71,8 @@ def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
             calls += type(op).name == op_name
             if type(op).name != op_name or calls < lies_from:
                 return outcome
-            said = wrong(outcome, refusal)
-            broken.lied |= said != outcome
-            return said
+            broken.lies |= can_be_wrong(outcome)
+            return wrong(outcome, refusal)
 
         return lie
 
