@@ -151,7 +151,7 @@ def hold_manners(ran: Ran) -> None:
     assert "Traceback" not in ran.err + ran.out
     assert ran.left == []
     if ran.code > 128:
-        assert ran.err == ""
+        assert ran.err.strip() == ""
     elif ran.code >= 2:
         lines = ran.err.splitlines()
         assert len(lines) == 1, ran.err
