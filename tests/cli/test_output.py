@@ -63,6 +63,7 @@ FULL = [
     ("trace generate tail-fanout --events 300 --out new-made", ""),
     ("trace record fast --case case.json --out new-recorded", ""),
     ("trace convert honest new.jsonl", ""),
+    ("init --lang python new", ""),
     ("audit wrong --engine local --out new", "violates"),
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
@@ -113,7 +114,7 @@ def commands(group: Any, before: str = "") -> Iterator[tuple[str, set[str]]]:
 
 
 def test_every_command_that_writes_is_tried() -> None:
-    writing = {name for name, options in commands(main) if options & PATHS} | {"trace convert"}
+    writing = {name for name, options in commands(main) if options & PATHS} | {"trace convert", "init"}
     tried = {name for name in writing for line, _ in FULL if line.startswith(f"{name} ")}
     assert tried == writing - NOT_TRIED
 
