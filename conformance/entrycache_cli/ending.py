@@ -27,12 +27,15 @@ import psutil
 
 from entrycache_cli.report.terminal import echo
 from entrycache_protocol.errors import EntrycacheError, OurError
-from entrycache_protocol.wire import cut, printable
+from entrycache_protocol.shown import cut, printable
 
 OURS: Final = 70
 GONE: Final = 141
 GRACE_SECONDS: Final = 1.5
 """How long a command that was told to stop may take to close what it has opened; then it ends as it is."""
+
+LINE_LENGTH: Final = 2_000
+"""Of a line on stderr; what it tells of a file may be long."""
 
 AGAIN_SECONDS: Final = 0.02
 """When a signal is tried again that came where an exception would have been dropped."""
@@ -90,7 +93,7 @@ class OneLineErrors(click.Group):
 def say(line: str) -> None:
     """One line on stderr."""
     with contextlib.suppress(OSError):
-        echo(f"entrycache: {printable(line)}", err=True)
+        echo(f"entrycache: {cut(printable(line), LINE_LENGTH)}", err=True)
 
 
 def unforeseen(error: BaseException) -> str:
