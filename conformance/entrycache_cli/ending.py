@@ -31,7 +31,7 @@ from entrycache_conformance.subjects.watch import halt_descendants, kill
 from entrycache_protocol.errors import EntrycacheError, OurError, Unwritten
 from entrycache_protocol.leftovers import BEGUN
 from entrycache_protocol.output import reason
-from entrycache_protocol.wire import cut, printable
+from entrycache_protocol.shown import cut, printable
 
 OURS: Final = 70
 GONE: Final = 141
@@ -43,6 +43,9 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that stop a command: Ctrl-C, a polite kill, a terminal that is closed."""
+
+LINE_LENGTH: Final = 2_000
+"""Of a line on stderr; what it tells of a file may be long."""
 
 AGAIN_SECONDS: Final = 0.02
 """When a signal is tried again that came where an exception would have been dropped."""
@@ -131,7 +134,7 @@ def while_read() -> Iterator[None]:
 def say(line: str) -> None:
     """One line on stderr."""
     with contextlib.suppress(OSError):
-        echo(f"entrycache: {printable(line)}", err=True)
+        echo(f"entrycache: {cut(printable(line), LINE_LENGTH)}", err=True)
 
 
 def unforeseen(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.leftovers import Beside
 
 
@@ -53,6 +53,20 @@ def write_text(path: Path, text: str) -> None:
     """
     with whole(path) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def check_empty(folder: Path, what: str) -> None:
+    """Refuse a folder to be written that holds something already.
+
+    Raises:
+        UsageError: it does, or something else has its name.
+    """
+    try:
+        held = folder.exists() and any(folder.iterdir())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{folder}: {reason(error) if isinstance(error, OSError) else 'no such name'}") from None
+    if held:
+        raise UsageError(f"{folder} is not empty; expected a new folder for {what}")
 
 
 def tried(write: Callable[[], Path]) -> tuple[str, str]:

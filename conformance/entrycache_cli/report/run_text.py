@@ -14,7 +14,7 @@ from entrycache_cli.report.history_table import history_table
 from entrycache_cli.report.terminal import coloured, console
 from entrycache_conformance.report import Failure, RunReport
 from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.wire import cut, printable
+from entrycache_protocol.shown import cut, printable
 
 SELDOM: Final = (
     "it did not fail again when it was played again: the answer goes by chance, or by what came before the case"

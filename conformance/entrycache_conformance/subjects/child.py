@@ -20,8 +20,9 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 from entrycache_protocol.history import History
+from entrycache_protocol.shown import cut, printable
 from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
-from entrycache_protocol.wire import START, cut, parse_line, printable, read_answer, run_line, shortened
+from entrycache_protocol.wire import START, parse_line, read_answer, run_line, shortened
 
 LINE_MAX_BYTES: Final = 64 * 1024 * 1024
 """The longest line of an answer."""
