@@ -108,16 +108,17 @@ def _is_left_alone(node: ast.AST) -> bool:
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
         return True
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id in {"__all__", "__slots__"} or _is_type(node.value)
+        name = node.targets[0].id
+        return name in {"__all__", "__slots__"} or (name.lstrip("_")[0].isupper() and _is_type(node.value))
     return False
 
 
 def _is_type(value: ast.AST) -> bool:
-    """An alias of a type: `X = Annotated[...]`, `X = A | B`, `T = TypeVar(..)`."""
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-    return bool(names & {"Annotated", "Callable", "Mapping", "TypeVar", "NewType", "Union"}) or (
-        isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr)
-    )
+    """An alias of a type: `X = Annotated[...]`, `X = tuple[str, str | None]`, `T = TypeVar(..)`."""
+    nodes = list(ast.walk(value))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    joined = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) for node in nodes)
+    return joined or bool(names & {"Annotated", "Callable", "Mapping", "TypeVar", "NewType", "Union"})
 
 
 def _changes(node: ast.AST, parent: ast.AST, of: _Module) -> Iterator[Found]:

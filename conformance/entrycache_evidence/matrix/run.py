@@ -51,6 +51,11 @@ class Known(NamedTuple):
     contracts: Mapping[str, frozenset[str]] = {}
 
 
+def is_formal(seen: Seen) -> bool:
+    """Whether a formal detector is among those that see it."""
+    return any(name in seen for name in FORMAL)
+
+
 def package_of(system: AnySystem) -> str:
     """Where the reference of a system stands."""
     return str(system.model.step.__module__).rpartition(".")[0]
@@ -85,7 +90,7 @@ def look_at(
     """
     cheap = known(effort)
     seen = each(lambda change: look(change, cheap, (*FIRST, "counts"), thorough), changes, told)
-    left = [at for at, found in enumerate(seen) if thorough or not set(FORMAL) & found.keys()]
+    left = [at for at, found in enumerate(seen) if thorough or not is_formal(found)]
     if left:
         dear = with_reach(cheap)
         rest = tuple(name for name in ALL if name not in {*FIRST, "counts"})
@@ -124,7 +129,7 @@ def asked(change: Change, known: Known, names: Collection[str], thorough: bool) 
     for system in SYSTEMS.values():
         if _is_about(change, system):
             for name, detector in _detectors(change, system, known, seen):
-                if name in names and (thorough or not set(FORMAL) & seen.keys()):
+                if name in names and (thorough or not is_formal(seen)):
                     _note(seen, name, detector)
     return seen
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.run import ALL, FORMAL, OTHERS, Seen
+from entrycache_evidence.matrix.run import ALL, FORMAL, OTHERS, Seen, is_formal
 
 AT_ONCE: Final = ("raises", "import", "hangs", "the process dies")
 """What a change does that any detector notices which gets there at all."""
@@ -23,7 +23,7 @@ class Line(NamedTuple):
     @property
     def is_formal(self) -> bool:
         """A formal detector sees it."""
-        return any(name in self.seen for name in FORMAL)
+        return is_formal(self.seen)
 
     @property
     def is_hole(self) -> bool:
