@@ -67,9 +67,10 @@ def known(effort: detect.Effort) -> Known:
     return Known(effort, in_child(_called_at_import), counts)
 
 
-def with_reach(known: Known) -> Known:
-    """The same, with what lemmas and contracts call."""
-    systems = {package_of(system): system for system in SYSTEMS.values()}
+def with_reach(known: Known, changes: Sequence[Change]) -> Known:
+    """The same, with what lemmas and contracts call, of the systems that these changes are about."""
+    asked = [system for system in SYSTEMS.values() if any(_is_about(change, system) for change in changes)]
+    systems = {package_of(system): system for system in asked}
     lemmas = {package: proofs.reach_of_lemmas(package) for package in systems}
     contracts = {package: proofs.reach_of_contracts(system, package) for package, system in systems.items()}
     return known._replace(lemmas=lemmas, contracts=contracts)
@@ -92,7 +93,7 @@ def look_at(
     seen = each(lambda change: look(change, cheap, (*FIRST, "counts"), thorough), changes, told)
     left = [at for at, found in enumerate(seen) if thorough or not is_formal(found)]
     if left:
-        dear = with_reach(cheap)
+        dear = with_reach(cheap, [changes[at] for at in left])
         rest = tuple(name for name in ALL if name not in {*FIRST, "counts"})
         before = len(changes) - len(left)
         more = each(lambda at: look(changes[at], dear, rest, thorough), left, lambda done: told(before + done))
