@@ -42,7 +42,8 @@ def main(
     seen = dict(zip([change.id for change in asked], look_at(asked, QUICK, thorough, _told(len(asked))), strict=True))
     if write:
         known = {**former, **seen}
-        _write([_line(change, known, because) for change in every if change.id in known])
+        lines = [_line(change, known, because) for change in every if change.id in known]
+        _write(lines, len(every) - len(lines))
     sys.exit(_report([_line(change, seen, because) for change in asked], former))
 
 
@@ -91,10 +92,10 @@ def _committed() -> dict[str, Seen]:
     return read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _write(lines: Sequence[Line]) -> None:
+def _write(lines: Sequence[Line], unasked: int) -> None:
     sources = {name: path.read_text(encoding="utf-8") for name, path in modules()}
     write_text(folder() / "matrix.json", to_json(lines))
-    write_text(folder() / "matrix.md", page(lines, sources))
+    write_text(folder() / "matrix.md", page(lines, sources, unasked))
 
 
 if __name__ == "__main__":

@@ -60,11 +60,14 @@ def read_json(text: str) -> dict[str, Seen]:
     return {each["id"]: each["seen"] for each in json.loads(text)["changes"]}
 
 
-def page(lines: Sequence[Line], sources: Mapping[str, str]) -> str:
-    """The page: how it was made, sums, a table by function, what no formal detector sees, what changes nothing."""
+def page(lines: Sequence[Line], sources: Mapping[str, str], unasked: int = 0) -> str:
+    """The page: how it was made, sums, a table by function, what no formal detector sees, what changes nothing.
+
+    `unasked`: how many changes there are beside these.
+    """
     holes = [line for line in lines if line.is_hole]
     equal = [line for line in lines if line.because]
-    told = [*_head(lines), "", *_by_kind(lines), "", *_by_function(lines), ""]
+    told = [*_head(lines), *_unasked(unasked), "", *_by_kind(lines), "", *_by_function(lines), ""]
     told += [f"## Not seen by any formal detector: {len(holes)}", ""]
     told += [text for line in holes for text in _one(line, sources)]
     told += [f"## Changes that change nothing: {len(equal)}", ""]
@@ -109,6 +112,10 @@ def _head(lines: Sequence[Line]) -> list[str]:
         f"of the {running} that neither raise nor hang, {seen_running} ({_percent(seen_running, running)}); "
         f"of the {patches} patches, {patched} ({_percent(patched, patches)}). Nothing at all sees {nobody}.",
     ]
+
+
+def _unasked(number: int) -> list[str]:
+    return ["", f"**{number} changes have not been asked about yet.**"] if number else []
 
 
 def _percent(part: int, whole: int) -> str:
