@@ -51,7 +51,8 @@ class Schedules:
 class Failure:
     """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
 
-    `found` is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
+    `repeats`: it failed once more when it was played again. `found` is what the search has found, `unwritten` why
+    there is no file (then `case` is empty); JSON has neither.
     """
 
     rules: tuple[str, ...]
@@ -61,6 +62,7 @@ class Failure:
     got: Any
     steps: int
     schedules: Schedules | None = None
+    repeats: bool = True
     found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
@@ -74,22 +76,26 @@ class Failure:
             "expected": self.expected,
             "got": self.got,
             "steps": self.steps,
+            **({} if self.repeats else {"repeats": False}),
             **({} if self.schedules is None else asdict(self.schedules)),
         }
 
     @classmethod
-    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
+    def of(
+        cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "", repeats: bool = True
+    ) -> Failure:
         """The failure of a case that stands in that file."""
         difference, system = failing.difference, failing.case.system
         expected, got = expected_json(system, difference), got_json(system, difference)
-        return cls(rules, case, difference.at, expected, got, len(failing.case.steps), None, failing, unwritten)
+        steps = len(failing.case.steps)
+        return cls(rules, case, difference.at, expected, got, steps, None, repeats, failing, unwritten)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Failure:
         """The failure of such an object."""
         fields = (value["case"], value["step"], value["expected"], value["got"], value["steps"])
         schedules = _read(Schedules, value) if "clients" in value else None
-        return cls(tuple(value["rules"]), *fields, schedules)
+        return cls(tuple(value["rules"]), *fields, schedules, value.get("repeats", True))
 
 
 @dataclass(frozen=True, slots=True)

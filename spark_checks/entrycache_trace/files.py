@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.leftovers import Beside
 from entrycache_protocol.output import reason, whole, write_text
 from entrycache_trace.schema import COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION
 from entrycache_trace.systems import FIRST
@@ -190,19 +191,20 @@ class PartWriter:
     def __init__(self, directory: Path, broker: str, number: int = 0) -> None:
         folder = directory / f"broker={_escaped(broker)}"
         self.path = folder / f"part-{number:05}.parquet"
-        self._beside = folder / f".{self.path.name}.partial"
         self._rows: list[tuple[object, ...]] = []
+        self._beside: Beside | None = None
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._beside, ROW_SCHEMA, compression="zstd")
+            self._beside = Beside(folder)
+            self._writer = pq.ParquetWriter(self._beside.file, ROW_SCHEMA, compression="zstd")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            with suppress(OSError):
-                self._beside.unlink(missing_ok=True)
+            if self._beside is not None:
+                self._beside.end()
             raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:
@@ -223,8 +225,11 @@ class PartWriter:
         if self._rows:
             self._flush()
         with self._writing():
+            assert self._beside is not None
             self._writer.close()
-            self._beside.replace(self.path)
+            self._beside.file.flush()
+            self._beside.path.replace(self.path)
+            self._beside.end()
 
 
 def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, object]]) -> int:

@@ -7,7 +7,6 @@ import math
 import os
 import select
 import shlex
-import signal
 import subprocess
 import time
 from collections import deque
@@ -15,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
-from entrycache_conformance.subjects.watch import Watch
+from entrycache_conformance.subjects.watch import Watch, end
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
@@ -196,8 +195,7 @@ class _Process:
 
     def kill(self) -> None:
         """End the process and all that it has started, at once."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        end(self._process.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
         self._watch.over()
