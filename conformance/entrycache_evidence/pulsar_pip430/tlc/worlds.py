@@ -77,8 +77,13 @@ def beside(world: World) -> Beside:
     return Beside(world, look, module)
 
 
-QUICK: Final = beside(replace(PAIR, name="two entries of one cache, one slot", slots=1))
-"""A few states."""
+SMALL: Final = replace(
+    PAIR, name="two entries of one cache, one slot", expected=(ABSENT, 0, 2), counts=(-1, 2), slots=1
+)
+"""A few states, with every operation of the level."""
+
+QUICK: Final = beside(SMALL)
+"""The smallest."""
 
 CLOSED: Final = (beside(PAIR), beside(UNAWAITED), beside(TRIGGER), beside(MANUAL))
 """Each to its end."""

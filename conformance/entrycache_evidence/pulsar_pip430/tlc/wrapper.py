@@ -44,7 +44,7 @@ class Guard(NamedTuple):
 
 
 GUARDS: Final = (
-    Guard("ValidatesRead", Rule.LIVENESS_2, "a reader takes a value that is just being removed (PR 23955)"),
+    Guard("ValidatesRead", Rule.LIVENESS_2, "a reader takes a value that is just being removed (kin of PR 22789)"),
     Guard("FailsAtZero", Rule.READ_1, "a reader retains a value whose last reference is gone (PR 22789)"),
     Guard("ChecksAgain", Rule.READ_1, "a reader is handed a value that was used anew for another position (PR 22789)"),
     Guard("RemovesSame", Rule.STATE_8, "a removal takes what stands there now, not what it looked up (PR 18076)"),
@@ -53,7 +53,9 @@ GUARDS: Final = (
         "RecyclesAfterPoll", Rule.STATE_2, "a removal by a call gives back a wrapper that is in the queue (PR 10433)"
     ),
     Guard("ForgetsAll", Rule.INSERT_1, "what was known of a former value is taken for known of a new one (PR 25987)"),
-    Guard("PassesAlone", Rule.STATE_2, "a pass takes from the queue what another one looked at (PR 25988)", PASSES),
+    Guard(
+        "PassesAlone", Rule.STATE_2, "a pass takes from the queue what another one looked at (kin of PR 25988)", PASSES
+    ),
 )
 
 
