@@ -123,7 +123,7 @@ MUTATIONS = (
     (pulsar_worlds.QUICK, "Decision", "ELSE IF ~gone /\\ halt THEN", "ELSE IF ~gone /\\ halt /\\ ~touched THEN"),
     (pulsar_worlds.QUICK, "RemovalQueue", "~(entry[1].stamp < bound)", "~(entry[1].stamp <= bound)"),
     (pulsar_worlds.QUICK, "RemovalQueue", "!.accessed = FALSE, !.requeues = @ + 1]", "!.requeues = @ + 1]"),
-    (pulsar_worlds.QUICK, "RemovalQueue", "!.state.queue = Append(rest, head)", "!.state.queue = <<head>> \\o rest"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "!.removed = @ + 1", "!.removed = @ + 2"),
     (pulsar_worlds.QUICK, "RemovalQueue", "!.freed = @ + s.entries[head].size]", "!.freed = @]"),
     (pulsar_worlds.QUICK, "RemovalQueue", "s.entries[e.key].count[1] + by", "s.entries[e.key].count[1] - by"),
     (kafka_worlds.QUICK, "ThreadCache", "same == /\\ nodes[key].value = <<>>", "same == /\\ TRUE"),
