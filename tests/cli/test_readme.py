@@ -29,8 +29,8 @@ def test_every_command_of_the_readme_is_known_here() -> None:
 
 
 def params() -> list[ParameterSet]:
-    """A release without options is judged by the tour too, in the same `make test`, and for longer."""
-    toured_too = re.compile(r"entrycache conform [a-z-]+:[0-9.]+ *(#.*)?")
+    """A release is judged by the tour too, in the same `make test`, and for longer."""
+    toured_too = re.compile(r"entrycache conform [a-z-]+:[0-9.]+ (--classpath my.jar)? *(#.*)?")
     return [pytest.param(line, marks=pytest.mark.long if toured_too.fullmatch(line) else ()) for line in ENTRYCACHE]
 
 

@@ -34,9 +34,9 @@ SYSTEM = SYSTEMS["kafka-streams"]
 @pytest.mark.parametrize(
     ("world", "states", "transitions", "depth"),
     [
-        (cache_worlds.EVERY, 796, 32636, 10),
+        pytest.param(cache_worlds.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (store_worlds.STORE, 686, 14406, 7),
-        (released_worlds.LOST, 1045, 29260, 6),
+        pytest.param(released_worlds.LOST, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, World) else "",
 )

@@ -24,6 +24,9 @@ TRIES: Final = 100
 OFTEN: Final = 4
 """How often it has to fail in these: one failure alone would lead to ever rarer ones."""
 
+RARER: Final = 4
+"""A shorter history may fail so many times more rarely than the one that it comes from, and no rarer."""
+
 SILENT_OFTEN: Final = 2
 """The same for one that gets no answer: each costs a process."""
 
@@ -181,12 +184,14 @@ def shrink(subject: UnderTest, found: Found) -> Found:
         if left <= 0 or not history.clients or not promises.is_sound(history):
             return False
         left -= 1
-        again = fails(subject, history, found, TRIES, often)
+        again = fails(subject, history, found, _tries(shortest, often), often)
         if again is not None:
             shortest = again
         return again is not None
 
     with hurried(subject, TRY_SECONDS):
+        if found.failed is None:
+            shortest = fails(subject, found.history, found, TRIES, often) or found._replace(tries=TRIES)
         for client in reversed(range(len(found.history.clients))):
             try_(_without_client(shortest.history, client))
         history = shortest.history
@@ -194,6 +199,11 @@ def shrink(subject: UnderTest, found: Found) -> Found:
         for listening in range(len(shortest.history.before)):
             _calmer(shortest.history, listening, try_)
         return _told(subject, shortest)
+
+
+def _tries(found: Found, often: int) -> int:
+    """How often a shorter history than that one is played to see it fail so often."""
+    return min(TRIES, RARER * often * found.tries // found.times)
 
 
 def _without_client(history: History, client: int) -> History:

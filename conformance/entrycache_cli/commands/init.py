@@ -1,0 +1,39 @@
+"""`entrycache init`."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import click
+
+from entrycache_cli.commands.options import ends_with_code
+from entrycache_cli.init.adapter import LANGUAGES, write_adapter
+from entrycache_cli.report.terminal import echo
+
+
+@click.command("init")
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False), default=Path())
+@click.option("--lang", "language", type=click.Choice(list(LANGUAGES)), required=True, help="The adapter's language.")
+@ends_with_code
+def command(directory: Path, language: str) -> int:
+    """Write an adapter to begin with into DIRECTORY (default: here).
+
+    It holds a naive cache that conforms at level range, in at most 150 lines that are not blank; put calls of your
+    own cache in its place. No file is written over.
+    """
+    chosen = LANGUAGES[language]
+    for path in write_adapter(language, directory):
+        echo(f"wrote {path}")
+    echo("\nthen:")
+    if directory != Path():
+        echo(f"  cd {shlex.quote(str(directory))}")
+    if shutil.which(chosen.tool) is None:
+        echo(f"  install {chosen.tool}: it is not on the path")
+    if chosen.build:
+        echo(f"  {chosen.build}")
+    for judged in ("smoke", "conform"):
+        level = " --level range" if judged == "conform" else ""
+        echo(f'  entrycache {judged} --command "{chosen.command}"{level}')
+    return 0

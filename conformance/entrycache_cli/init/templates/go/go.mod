@@ -1,0 +1,3 @@
+module mycache
+
+go 1.21

@@ -1,0 +1,112 @@
+"""`entrycache init`: what it writes is built, conforms, and is caught with one character changed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from entrycache_cli.init.adapter import LANGUAGES, TEMPLATES
+from entrycache_conformance.java.releases import sources
+from tests.support import ROOT
+from tests.support.command import run
+from tests.support.pages import blocks
+
+LINES_MOST = 150
+SLIPS = {
+    "python": ("my_cache.py", "first <= pos <= last", "first <= pos < last"),
+    "java": ("src/main/java/mycache/MyCache.java", "subMap(first, true,", "subMap(first, !true,"),
+    "go": ("main.go", "s.First, s.Last, true)", "s.First, s.Last, !true)"),
+    "rust": ("src/main.rs", "first <= at && at <= last", "first <= at && at < last"),
+    "node": ("cache.mjs", "byPosition(pos, last) <= 0)", "byPosition(pos, last) < 0)"),
+}
+"""A file of each, and what is one character, or nearly, from being wrong."""
+
+
+def params() -> list[ParameterSet]:
+    """One is for every run; the one in Python is played from its page, and the others are built for long."""
+    return [pytest.param(name, marks=() if name == "node" else pytest.mark.long) for name in LANGUAGES]
+
+
+def built(language: str, folder: Path) -> None:
+    if LANGUAGES[language].build:
+        subprocess.run(LANGUAGES[language].build, shell=True, cwd=folder, check=True, capture_output=True)
+
+
+def judged(language: str, folder: Path, command: str) -> tuple[int, str]:
+    """The exit code and what is printed of a command that starts the adapter as `init` says."""
+    start = LANGUAGES[language].command.replace("python ", f"{sys.executable} ")
+    argv = [sys.executable, "-m", "entrycache_cli", command, "--command", start]
+    if command == "conform":
+        argv += ["--level", "range"]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("language", params())
+def test_it_conforms_and_a_slip_in_it_is_caught(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shutil.which(LANGUAGES[language].tool) is None:
+        pytest.skip(f"{LANGUAGES[language].tool} is missing")
+    folder = tmp_path / "mine"
+    code, out, _ = run(capsys, "init", "--lang", language, str(folder))
+    assert code == 0
+    assert f'entrycache smoke --command "{LANGUAGES[language].command}"' in out
+    built(language, folder)
+    for command in ("smoke", "conform"):
+        code, said = judged(language, folder, command)
+        assert code == 0, said
+    name, right, wrong = SLIPS[language]
+    text = (folder / name).read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    (folder / name).write_text(text.replace(right, wrong), encoding="utf-8")
+    built(language, folder)
+    code, said = judged(language, folder, "conform")
+    assert code == 1, said
+    assert "R-READ-" in said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_adapter_is_short(language: str) -> None:
+    text = (TEMPLATES / language / f"{SLIPS[language][0]}{'.txt' if language == 'python' else ''}").read_text(
+        encoding="utf-8"
+    )
+    assert sum(bool(line.strip()) for line in text.splitlines()) <= LINES_MOST
+
+
+def test_the_one_in_python_is_that_of_its_page() -> None:
+    page = [block.text for block in blocks(ROOT / "docs" / "python-subject.md") if block.file == "my_cache.py"]
+    assert page[-1] == (TEMPLATES / "python" / "my_cache.py.txt").read_text(encoding="utf-8")
+
+
+def test_the_one_in_java_has_the_classes_of_our_own_drivers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "init", "--lang", "java", str(tmp_path))
+    own = sources() / "protocol" / "src" / "main" / "java"
+    classes = {path.relative_to(own): path.read_text(encoding="utf-8") for path in own.rglob("*.java")}
+    assert classes
+    for name, text in classes.items():
+        assert (tmp_path / "src" / "main" / "java" / name).read_text(encoding="utf-8") == text
+
+
+def test_no_file_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "main.go").write_text("mine", encoding="utf-8")
+    code, _, err = run(capsys, "init", "--lang", "go", str(tmp_path))
+    assert code == 2
+    assert "is there already" in err
+    assert len(err.strip().splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["main.go"]
+    assert (tmp_path / "main.go").read_text(encoding="utf-8") == "mine"
+
+
+def test_what_is_missing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, _ = run(capsys, "init", "--lang", "rust", str(tmp_path / "mine"))
+    assert code == 0
+    assert "install cargo" in out
