@@ -22,7 +22,7 @@ CHECKED: Final = (0, 11, 12, 13)
 """Exit codes of a run that came to an end: nothing found, a deadlock, a broken invariant, a broken property."""
 
 _COUNTS: Final = re.compile(r"(\d+) states generated, (\d+) distinct states found, 0 states left")
-_BROKEN: Final = re.compile(r"(?:Invariant|Action property|Temporal properties|Error: Deadlock) ?(\w*)")
+_BROKEN: Final = re.compile(r"Invariant \w+|Action property \w+|Temporal properties|Deadlock")
 
 _STEP: Final = re.compile(r"State \d+: <(?!Initial)")
 
@@ -111,5 +111,5 @@ def _said(module: Module, code: int, edges: list[Edge], lines: list[str]) -> Sai
         assert counts is not None
         return Said(int(counts[2]), tuple(edges), "", ())
     start = next(at for at, line in enumerate(lines) if line.startswith("Error:"))
-    broken = next((found for line in lines if (found := _BROKEN.search(line))), None)
-    return Said(0, tuple(edges), lines[start] if broken is None else broken[0].strip(), tuple(lines[start:]))
+    broken = next((found for line in lines[start:] if (found := _BROKEN.search(line))), None)
+    return Said(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))
