@@ -9,6 +9,7 @@ from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.tlc.graph import Graph, Look, difference, explored, graph
 from entrycache_evidence.tlc.module import Module, check
 from entrycache_faults.model import Model
+from entrycache_protocol.errors import OurError
 
 
 class Beside(NamedTuple):
@@ -25,7 +26,10 @@ class Beside(NamedTuple):
             MissingPrerequisite: Java, Maven or the jar are not there.
             OurError: the module cannot be evaluated, or breaks an invariant of its own.
         """
-        return graph(check(self.module, changed).edges)
+        said = check(self.module, changed)
+        if said.broken:
+            raise OurError(f"{self.module.name} in {self.world.name!r}: {said.broken} is broken")
+        return graph(said.edges)
 
     def differs(self, found: Graph, model: Model | None = None) -> str:
         """The first difference from what the explorer finds by the reference, or by a model; empty: none."""
