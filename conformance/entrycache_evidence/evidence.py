@@ -10,10 +10,10 @@ from entrycache_evidence.rulebook.registry import checkout
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
-GRADES: Final = ("confirmed", "exhausted", "proved")
+GRADES: Final = ("modelled", "confirmed", "exhausted", "proved")
 """From the weakest to the strongest; a part of the command obtains each."""
 
-PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair"}
+PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair", "modelled": "tlc"}
 """Which part of the command obtains a grade."""
 
 
@@ -27,11 +27,15 @@ class Evidence(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """All that one run obtained; `failures` are lines for a person, `skipped` pairs of a part and a reason."""
+    """All that one run obtained; `failures` are lines for a person, `skipped` pairs of a part and a reason.
+
+    `left_out` are the parts that its profile does not ask for.
+    """
 
     evidence: list[Evidence]
     failures: list[str]
     skipped: list[tuple[str, str]]
+    left_out: tuple[str, ...] = ()
 
 
 def evidence_file() -> Path | None:
@@ -43,13 +47,14 @@ def evidence_file() -> Path | None:
 def compare(proof: Proof) -> list[str]:
     """The failures, and a line for each rule for which less was obtained than is committed.
 
-    What a skipped part obtained is not missed. Without a committed file there is nothing to compare with.
+    What a skipped part obtained is not missed, nor what one that was left out did. Without a committed file there is
+    nothing to compare with.
     """
     path = evidence_file()
     if path is None or not path.is_file():
         return list(proof.failures)
     committed = json.loads(path.read_text(encoding="utf-8"))["evidence"]
-    absent = {part for part, _ in proof.skipped}
+    absent = {part for part, _ in proof.skipped} | set(proof.left_out)
     before = _strongest([(item["rule"], item["grade"]) for item in committed if PARTS[item["grade"]] not in absent])
     now = _strongest([(item.rule.value, item.grade) for item in proof.evidence])
     weaker = [

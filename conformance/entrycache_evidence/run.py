@@ -17,11 +17,17 @@ from entrycache_evidence.evidence import Proof
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore.evidence import Result, Told
 from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.tlc.evidence import modelled
+from entrycache_evidence.tlc.tools import tools
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 REASON: Final = "needs the Python package {}: pip install 'entrycache[prove]'"
 PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
 """The parts of this command that need a package, and its name."""
+TLC: Final = "tlc"
+"""The part that needs Java, and Maven for its jar."""
+WITH_TLC: Final = ("long", "nightly")
+"""The profiles that ask for it: it takes minutes."""
 
 
 @contextmanager
@@ -47,16 +53,23 @@ def prove(profile: str) -> Proof:
     if len(missing) == len(PACKAGES):
         raise MissingPrerequisite(REASON.format("z3-solver"))
     skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
+    left_out = () if profile in WITH_TLC else (TLC,)
+    if not left_out:
+        try:
+            tools()
+        except MissingPrerequisite as error:
+            missing.append(TLC)
+            skipped.append((TLC, str(error)))
     results: list[Result] = []
     with _progress() as told:
-        for what, part in _parts(profile, missing, told):
+        for what, part in _parts(profile, (*missing, *left_out), told):
             told(what, 0, 1)
             try:
                 results.append(part())
             except BrokenProcessPool as error:
                 results.append(([], [f"{what}: a process ended early: {error}"]))
     evidence = [item for shown, _ in results for item in shown]
-    return Proof(evidence, [line for _, failures in results for line in failures], skipped)
+    return Proof(evidence, [line for _, failures in results for line in failures], skipped, left_out)
 
 
 def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Result]]]:
@@ -70,3 +83,7 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
         yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
     for name, shown in SHOWN.items():
         yield f"the worlds of {name}", partial(explorer.exhaust, shown.of(profile), shown.refute, told)
+    for name, shown in SHOWN.items():
+        if shown.second is not None and TLC not in missing:
+            second = importlib.import_module(shown.second).SECOND
+            yield f"the second model of {name}", partial(modelled, second, told)

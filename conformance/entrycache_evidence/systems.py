@@ -26,7 +26,7 @@ class Shown(NamedTuple):
     `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night;
     `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
     are tried besides generated ones. `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair,
-    if there is one.
+    and `second` the one with a second model for TLC, if there is one.
     """
 
     ci: tuple[AnyWorld, ...]
@@ -36,6 +36,7 @@ class Shown(NamedTuple):
     runs: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
+    second: str | None = None
 
     def of(self, profile: str) -> tuple[AnyWorld, ...]:
         """Those of a profile."""
@@ -53,6 +54,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_pip430.induction.queue",
         ),
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
+        second="entrycache_evidence.pulsar_pip430.tlc.second",
     ),
     KAFKA_STREAMS: Shown(
         kafka_streams.CI,
@@ -64,5 +66,6 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.kafka_streams.induction.sums",
             "entrycache_evidence.kafka_streams.induction.overflow",
         ),
+        second="entrycache_evidence.kafka_streams.tlc.second",
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence import Evidence, Proof, compare, evidence, prove, write_evidence
+from entrycache_evidence import Evidence, Proof, compare, evidence, prove, run, write_evidence
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore.evidence import Result, Told
 from entrycache_evidence.explore.parts import AnyWorld
@@ -21,6 +22,7 @@ from entrycache_evidence.explore.search import Exploration
 from entrycache_evidence.kafka_streams.worlds.caches import EVERY
 from entrycache_evidence.kafka_streams.worlds.small import refute
 from entrycache_evidence.systems import PROFILES, SHOWN, Refute
+from entrycache_evidence.tlc.second import SecondModel
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_pip430
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
@@ -66,6 +68,14 @@ def test_a_skipped_part_is_not_missed_but_the_rest_is(committed: Path) -> None:
     ]
 
 
+def test_a_part_that_the_profile_leaves_out_is_not_missed(committed: Path) -> None:
+    modelled = proof((Rule.STATE_1, "proved"), (Rule.READ_1, "exhausted"), (Rule.READ_2, "modelled"))
+    write_evidence(modelled)
+    less = proof((Rule.STATE_1, "proved"), (Rule.READ_1, "exhausted"))
+    assert compare(less) == ["R-READ-2: nothing now, modelled in evidence.json"]
+    assert compare(less._replace(left_out=("tlc",))) == []
+
+
 def test_failures_come_first_and_stay_without_a_file(committed: Path) -> None:
     failed = proof((Rule.STATE_1, "proved"), failures=("it failed",))
     assert compare(failed)[0] == "it failed"
@@ -102,12 +112,21 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
         asked.append(worlds)
         return [], []
 
+    second: list[SecondModel] = []
+
+    def modelled(model: SecondModel, told: Told) -> Result:
+        second.append(model)
+        return [], []
+
     hide(monkeypatch, "crosshair")
     monkeypatch.setattr(explorer, "exhaust", exhaust)
+    monkeypatch.setattr(run, "tools", lambda: None)
+    monkeypatch.setattr(run, "modelled", modelled)
     found = prove("long")
     assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]
     assert {item.grade for item in found.evidence} == {"proved"}
     assert asked == [shown.long for shown in SHOWN.values()]
+    assert second == [importlib.import_module(shown.second).SECOND for shown in SHOWN.values() if shown.second]
 
 
 def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:

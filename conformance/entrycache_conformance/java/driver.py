@@ -69,7 +69,7 @@ def driver(release: Release) -> Driver:
         MissingPrerequisite: what the build needs is not there, or a jar is not the pinned one.
     """
     folder = built(part_of(release))
-    return Driver(folder, release, _verified(folder))
+    return Driver(folder, release, verified(folder))
 
 
 def part_of(release: Release) -> Part:
@@ -96,7 +96,7 @@ def part_of(release: Release) -> Part:
 
 
 @cache
-def _verified(folder: Path) -> tuple[Path, ...]:
+def verified(folder: Path) -> tuple[Path, ...]:
     """The pinned jars, if each of them is what it was when it was pinned."""
     lines = (folder / "jars.lock").read_text("utf-8").splitlines()
     pinned = {name: digest for digest, name in (line.split() for line in lines)}

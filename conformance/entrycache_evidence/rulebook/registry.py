@@ -108,8 +108,9 @@ def links() -> dict[str, Links]:
             link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
         committed = root / "docs/evidence.json"
         if committed.is_file():
-            for item in json.loads(committed.read_text(encoding="utf-8"))["evidence"]:
-                link(item["rule"], "evidence", item["grade"])
+            lines = json.loads(committed.read_text(encoding="utf-8"))["evidence"]
+            for rule, grade in dict.fromkeys((line["rule"], line["grade"]) for line in lines):
+                link(rule, "evidence", grade)
     return found
 
 

@@ -1,0 +1,104 @@
+"""The evidence of the second model: worlds in which it agrees with the explorer, claims, and what each refutes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+from entrycache_evidence.evidence import Evidence
+from entrycache_evidence.explore.evidence import Result, Told, nobody
+from entrycache_evidence.forked import each
+from entrycache_evidence.tlc.beside import Beside
+from entrycache_evidence.tlc.graph import Graph, difference, explored
+from entrycache_evidence.tlc.module import Module, Said, check
+from entrycache_evidence.tlc.second import Claim, SecondModel
+from entrycache_faults.planted import Fault
+
+FARTHEST: Final = 8000
+"""How many edges of a world are looked at for a planted fault: a world is walked breadth first."""
+
+Agreed = list[tuple[Beside, Graph]]
+
+
+def modelled(second: SecondModel, told: Told = nobody) -> Result:
+    """Hold each world's two graphs beside each other, and go through the claims; the evidence, and what failed.
+
+    Raises:
+        MissingPrerequisite: Java, Maven or the jar of TLC are not there.
+    """
+    agreed, failures = _agreed(second.worlds, told)
+    if failures:
+        return [], failures
+    evidence = _told_apart(agreed, told)
+    claimed, failures = _claimed(second.claims, told)
+    return [*evidence, *claimed], failures
+
+
+def _agreed(worlds: Sequence[Beside], told: Told) -> tuple[Agreed, list[str]]:
+    found = [beside.found() for beside in worlds]
+    pairs = list(zip(worlds, found, strict=True))
+    differ = each(lambda pair: pair[0].differs(pair[1]), pairs, lambda done: told("TLC", done, len(pairs)))
+    named = zip(worlds, differ, strict=True)
+    return pairs, [f"TLC and the explorer differ in {beside.world.name!r} {what}" for beside, what in named if what]
+
+
+def _told_apart(agreed: Agreed, told: Told) -> list[Evidence]:
+    """For each rule whose planted fault makes another graph, one line."""
+    planted = agreed[0][0].world.parts().system.planted.own
+    faults = [fault for fault in planted if isinstance(fault, Fault)]
+    seen = each(lambda fault: first(fault, agreed), faults, lambda done: told("TLC, faults", done, len(faults)))
+    bounds = "; ".join(shown(beside, graph) for beside, graph in agreed)
+    return [
+        Evidence(fault.rule, "modelled", f"TLC and the explorer have the same states and edges: {bounds}", what)
+        for fault, what in zip(faults, seen, strict=True)
+        if what
+    ]
+
+
+def shown(beside: Beside, found: Graph) -> str:
+    """A world in words."""
+    return f"{beside.world.name}, {len(found.states)} states, {len(found.edges)} edges"
+
+
+def first(fault: Fault, agreed: Agreed) -> str:
+    """Where the reference with this fault leaves the graph first; empty: in no world."""
+    for beside, found in agreed:
+        what = apart(beside, found, fault)
+        if what:
+            return f"{fault.note} Told apart in {beside.world.name!r}, {what}"
+    return ""
+
+
+def apart(beside: Beside, found: Graph, fault: Fault) -> str:
+    """The first difference that a planted fault makes in a world; empty: none within reach."""
+    edges = islice(explored(beside.world, beside.look, fault.model), FARTHEST)
+    try:
+        return difference(found, edges, beside.look.events, whole=False)
+    except Exception as error:
+        return f"it throws {type(error).__name__}"
+
+
+def _claimed(claims: Sequence[Claim], told: Told) -> Result:
+    said: dict[Module, Said] = {}
+    evidence, failures = [], []
+    for done, claim in enumerate(claims, 1):
+        told("TLC, claims", done, len(claims))
+        for module in (claim.holds, claim.refuted):
+            if module not in said:
+                said[module] = check(module)
+        holds, refuted = said[claim.holds], said[claim.refuted]
+        if holds.broken:
+            failures.append(f"{claim.what}: TLC says {holds.broken} of {claim.holds.name}")
+        elif not refuted.broken or refuted.goes_on != claim.goes_on:
+            failures.append(f"{claim.what}: TLC does not refute it where {claim.error}")
+        else:
+            bounds = f"TLC: {claim.what}; {holds.states} states"
+            evidence.append(Evidence(claim.rule, "modelled", bounds, refutation(claim, refuted)))
+    return evidence, failures
+
+
+def refutation(claim: Claim, refuted: Said) -> str:
+    """What was planted, what it broke, and how long the behaviour is."""
+    loop = ", which goes on for ever" if refuted.goes_on else ""
+    return f"Where {claim.error}: {refuted.broken}, {refuted.steps} steps{loop}."

