@@ -137,6 +137,7 @@ def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: Known) 
     assert "R-INVALIDATE-2" in look(change, small, ("laws",))["laws"]
 
 
+@pytest.mark.long
 def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: Known) -> None:
     change = changed("pulsar_pip430.decision", "cell is ANY or cell == fact", "cell is ANY or cell is fact or not fact")
     assert look(change, small, ("laws",))
@@ -166,6 +167,7 @@ def detect_system(name: str):  # type: ignore[no-untyped-def]
     return SYSTEMS[name]
 
 
+@pytest.mark.long
 def test_the_dear_detectors_see_what_only_they_are_asked() -> None:
     change = changed("pulsar_pip430.decision", "entry.requeues < settings.max_requeues", "entry.requeues < 9")
     change = change._replace(function="spare")
