@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help environment conform test test-all static rules unit long nightly bench docs clean
+.PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ unit: environment ## the tests of our own code
 long: environment ## the tests that `make test` leaves out, and every release as long as the newest
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long
 	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
+
+matrix: environment ## which detector sees which small change of the reference; half an hour of two cores
+	$(BIN)/python -m entrycache_evidence.matrix --write
 
 nightly: environment ## the long runs
 	.ci/nightly

@@ -10,6 +10,8 @@ from statistics import median
 from time import process_time
 from typing import Final
 
+from entrycache_protocol.errors import UsageError
+
 CALIBRATION_TURNS: Final = 1_000_000
 CALIBRATION: Final = "calibration loop"
 
@@ -86,7 +88,11 @@ def calibration() -> float:
 
 
 def interleaved(rounds: int, runs: Mapping[str, Run]) -> Rounds:
-    """Every run once a round, the calibration loop among them; each round begins with another one."""
+    """Every run once a round, the calibration loop among them; each round begins with another one.
+
+    Raises:
+        UsageError: the clock does not tell a run from nothing; that of a JVM steps by 10 ms.
+    """
     everything = {**runs, CALIBRATION: calibration}
     names = list(everything)
     seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -95,6 +101,9 @@ def interleaved(rounds: int, runs: Mapping[str, Run]) -> Rounds:
         for name in names[start:] + names[:start]:
             with harness_set_apart():
                 seconds[name].append(everything[name]())
+    unseen = [name for name, taken in seconds.items() if min(taken) <= 0]
+    if unseen:
+        raise UsageError(f"{unseen[0]} was over before the clock went on; give more with --operations")
     return seconds
 
 

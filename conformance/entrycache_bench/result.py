@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from entrycache_bench.kafka_streams.costs import kafka_costs
 from entrycache_bench.measurement import Measurement
@@ -15,7 +15,8 @@ from entrycache_bench.pulsar_pip430.cursors import CursorCost, cursor_costs, jud
 from entrycache_bench.pulsar_pip430.measure import measure
 from entrycache_bench.pulsar_pip430.released import with_released
 from entrycache_bench.suite import suite
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_json
+from entrycache_protocol.shape import NUMBER, TEXT, Schema, hold, many, or_null, record
 
 CURSOR_ROUNDS_MAX = 3
 
@@ -105,23 +106,48 @@ def read_result(path: Path) -> Result:
     Raises:
         UsageError: there is no such file, or it holds something else.
     """
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError:
-        raise UsageError(f"{path} is not JSON; expected what entrycache bench --json prints") from None
-    try:
-        measurements = [
-            Measurement(**{key: part for key, part in item.items() if key != "missed"})
-            for item in value["measurements"]
-        ]
-        cursors = [CursorCost(**item) for item in value["cursors"]]
-        numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
-        released, load, part = value.get("released"), value.get("load"), value.get("streams")
-        streamed = None
-        if part is not None:
-            streamed = Streams(**{**part, "measurements": [Measurement(**item) for item in part["measurements"]]})
-    except (KeyError, TypeError, AttributeError):
-        raise UsageError(f"{path} is no result of entrycache bench --json of this version") from None
-    return Result(*numbers, measurements, cursors, released, load, streamed)
+    value = read_json(path, "the result")
+    hold(value, SHAPE, f"{path} is no result of entrycache bench --json of this version")
+    cursors = [CursorCost(**item) for item in value["cursors"]]
+    numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
+    released, load, part = value.get("released"), value.get("load"), value.get("streams")
+    streamed = None if part is None else Streams(**{**part, "measurements": _measurements(part)})
+    return Result(*numbers, _measurements(value), cursors, released, load, streamed)
+
+
+def _measurements(value: Mapping[str, Any]) -> list[Measurement]:
+    names = Measurement.__dataclass_fields__
+    return [Measurement(**{key: part for key, part in item.items() if key in names}) for item in value["measurements"]]
+
+
+def _closed(schema: Schema) -> Schema:
+    """The same without other keys."""
+    return {**schema, "additionalProperties": False}
+
+
+_POSITIVE: Final = {"type": "integer", "minimum": 1}
+_TIME: Final = {"type": "number", "exclusiveMinimum": 0}
+_MEASUREMENT: Final = record(
+    {"what": TEXT, "value": NUMBER, "unit": TEXT, "note": TEXT, "missed": {"type": "boolean"}}
+    | dict.fromkeys(("at_least", "at_most"), or_null(NUMBER)),
+    *("note", "missed", "at_least", "at_most"),
+)
+_CURSORS: Final = record(
+    {"mix": TEXT, "pattern": TEXT, "cursors": _POSITIVE, "fast_nanos": _TIME, "linear_nanos": _TIME}
+    | {"released_nanos": or_null(_TIME)},
+    "released_nanos",
+)
+_ROUNDS: Final = {"rounds": _POSITIVE, "operations": _POSITIVE, "measurements": many(_closed(_MEASUREMENT))}
+_BESIDE: Final = {"released": or_null(TEXT), "load": or_null(NUMBER)}
+SHAPE: Final = record(
+    {
+        **_ROUNDS,
+        **_BESIDE,
+        "python": TEXT,
+        "processors": _POSITIVE,
+        "cursors": many(_closed(_CURSORS)),
+        "streams": or_null(_closed(record({**_ROUNDS, **_BESIDE}, *_BESIDE))),
+    },
+    *(*_BESIDE, "streams"),
+)
+"""What `--json` prints, as JSON Schema."""

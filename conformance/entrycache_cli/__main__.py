@@ -1,6 +1,14 @@
-"""`python -m entrycache_conformance` is the command `entrycache`."""
+"""`python -m entrycache_cli` is the command `entrycache`."""
 
-from entrycache_cli.main import main
+from __future__ import annotations
+
+from entrycache_cli.start import begin
+
+
+def main() -> None:
+    """Run the command line."""
+    begin("entrycache_cli.main")
+
 
 if __name__ == "__main__":
     main()

@@ -4,13 +4,14 @@
 |---|---|
 | 0 to 4 | what the command says; see its help |
 | 70 | an error of ours: one line, and a file with the traceback |
-| 130, 143 | Ctrl-C, or SIGTERM: within `GRACE_SECONDS`, after what was finished has been said |
+| 129, 130, 143 | SIGHUP, Ctrl-C, SIGTERM: within `GRACE_SECONDS`, after what was finished has been said |
 | 141 | whoever read the output has gone, as in a pipe to `head` |
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import signal
@@ -26,20 +27,32 @@ import click
 import psutil
 
 from entrycache_cli.report.terminal import echo
-from entrycache_protocol.errors import EntrycacheError, OurError
-from entrycache_protocol.wire import cut, printable
+from entrycache_conformance.subjects.watch import halt_descendants, kill
+from entrycache_protocol.errors import EntrycacheError, OurError, Unwritten
+from entrycache_protocol.leftovers import BEGUN
+from entrycache_protocol.output import reason
+from entrycache_protocol.shown import cut, printable
 
 OURS: Final = 70
 GONE: Final = 141
 GRACE_SECONDS: Final = 1.5
 """How long a command that was told to stop may take to close what it has opened; then it ends as it is."""
 
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""What the system says where there is no room."""
+
+STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that stop a command: Ctrl-C, a polite kill, a terminal that is closed."""
+
+LINE_LENGTH: Final = 2_000
+"""Of a line on stderr; what it tells of a file may be long."""
+
 AGAIN_SECONDS: Final = 0.02
 """When a signal is tried again that came where an exception would have been dropped."""
 
 
-class OneLineErrors(click.Group):
-    """The whole command line: every end of every command is one of those above."""
+class OneLineErrors(click.Command):
+    """A whole command line: every end of every command is one of those above."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and end the process with its exit code."""
@@ -47,31 +60,31 @@ class OneLineErrors(click.Group):
         with stopped_by_signals() as stopped:
             code = self._code(stopped, args, kwargs)
         if stopped:  # what would still be waited for has been ended
+            for beside in tuple(BEGUN):
+                beside.end()
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             os._exit(code)
         sys.exit(code)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments, of which some print and end the command."""
+        with while_read():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; where nobody reads its output any more, that is how it ends."""
-        try:
-            try:
-                return super().invoke(ctx)
-            finally:
-                sys.stdout.flush()
-        except BrokenPipeError:
-            # What Python still holds for the reader would be written, and fail, at the very end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(GONE)
+        """Run the command."""
+        with while_read():
+            return super().invoke(ctx)
 
     def _code(self, stopped: list[int], args: Any, kwargs: Any) -> int:
         try:
-            code = super().main(*args, **kwargs)
+            code = self._run(stopped, args, kwargs)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             return 2
         except (click.exceptions.Abort, KeyboardInterrupt):
-            return 128 + (stopped[0] if stopped else signal.SIGINT)
+            return 128 + signal.SIGINT
         except click.ClickException as error:
             say(f"{' '.join(error.format_message().split()).rstrip('.')}; see --help")
             return 2
@@ -86,11 +99,42 @@ class OneLineErrors(click.Group):
             return OURS
         return code if isinstance(code, int) else 0
 
+    def _run(self, stopped: list[int], args: Any, kwargs: Any) -> Any:
+        """The command; one that is stopped ends so, whatever its libraries make of the exception."""
+        try:
+            return super().main(*args, **kwargs)
+        except BaseException:
+            if stopped:
+                return 128 + stopped[0]
+            raise
+
+
+@contextlib.contextmanager
+def while_read() -> Iterator[None]:
+    """Where nobody reads the output any more, or there is no room for it, that is how the command ends.
+
+    Raises:
+        Unwritten: there is no room, for the output or for something else that is not looked after.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno not in FULL:
+            raise
+        # What Python still holds for the reader would be written, and fail, at the very end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            sys.exit(GONE)
+        raise Unwritten(f"cannot write {error.filename or 'the output'}: {reason(error)}") from None
+
 
 def say(line: str) -> None:
     """One line on stderr."""
     with contextlib.suppress(OSError):
-        echo(f"entrycache: {printable(line)}", err=True)
+        echo(f"entrycache: {cut(printable(line), LINE_LENGTH)}", err=True)
 
 
 def unforeseen(error: BaseException) -> str:
@@ -110,7 +154,7 @@ def unforeseen(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[list[int]]:
-    """Meanwhile SIGINT and SIGTERM raise KeyboardInterrupt, and the process ends within the grace; yields which came.
+    """Meanwhile a signal that stops raises KeyboardInterrupt, and the process ends within the grace; yields which came.
 
     A signal that comes while the garbage collector calls somebody (Hypothesis has such a callback), or in a `__del__`,
     is tried again a little later: Python would drop the exception there. A second signal ends the process at once, and
@@ -138,7 +182,7 @@ def stopped_by_signals() -> Iterator[list[int]]:
         again.start()
 
     # A shell lets what it puts into the background ignore Ctrl-C; that stays so.
-    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+    numbers = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     before = [signal.signal(number, stop) for number in numbers]
     try:
         with _within_the_grace():
@@ -160,7 +204,7 @@ def _within_the_grace() -> Iterator[None]:
     def watch() -> None:
         with os.fdopen(told, "rb", buffering=0) as numbers:
             while number := numbers.read(1):
-                if number[0] in {signal.SIGINT, signal.SIGTERM} and not over.wait(GRACE_SECONDS):
+                if number[0] in STOPPING and not over.wait(GRACE_SECONDS):
                     _end(number[0])
 
     threading.Thread(target=watch, daemon=True).start()
@@ -191,6 +235,4 @@ def _end(number: int) -> None:
 
 def _kill_descendants() -> None:
     with contextlib.suppress(psutil.Error):
-        for process in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        kill(halt_descendants(psutil.Process()))

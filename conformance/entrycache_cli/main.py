@@ -17,7 +17,7 @@ OWN: Final = (
 """The commands that have a module of their name."""
 
 
-class Commands(OneLineErrors):
+class Commands(OneLineErrors, click.Group):
     """Loads a command when it is asked for: a subject that is served does not wait for what searches and reports."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -51,6 +51,6 @@ def main() -> None:
     """Hold a message broker's entry cache to its rules.
 
     Exit codes: 0 fine; 1 violations; 2 wrong usage, bad input or nothing checked; 3 a broken subject; 4 something
-    that the command needs is missing; 70 an error of entrycache itself; 130 and 143 stopped by Ctrl-C or SIGTERM;
-    141 the reader of its output has gone.
+    that the command needs is missing; 70 an error of entrycache itself; 129, 130 and 143 stopped by SIGHUP, Ctrl-C or
+    SIGTERM; 141 the reader of its output has gone. docs/ends.md has them all.
     """

@@ -12,6 +12,7 @@ from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.output import check_empty
 from entrycache_protocol.subject import UnderTest
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.calls import Call
@@ -38,8 +39,7 @@ def record(subject: UnderTest, case: Case, out: Path) -> Recording:
     """
     if case.system.name not in AUDITED:
         raise UsageError(f"there are no traces of {case.system.name}; there are of {', '.join(AUDITED)}")
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty; expected a new folder for the trace")
+    check_empty(out, "the trace")
     steps = trajectory(case, Coverage())
     answer = play(subject, case)
     difference = judge(case, steps, answer, subject.declaration)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from entrycache_conformance.subjects.authored import AuthoredSubject
 from entrycache_protocol.author import Subject
 from entrycache_protocol.case import config_to_json
 from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.leftovers import scratch
 from entrycache_protocol.text import arguments, compact
 from entrycache_protocol.verdict import Verdict
 
@@ -29,8 +29,8 @@ def check(
     """
     found = AuthoredSubject(subject)
     asked = asked_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
-    with tempfile.TemporaryDirectory() as passing:
-        options = Options(asked, profile_of(examples), seed, 0.0, failures or Path(passing))
+    with scratch() as passing:
+        options = Options(asked, profile_of(examples), seed, 0.0, failures or passing)
         report = conform(found, options)
     text = told(found, report, keeps_files=failures is not None)
     if text:

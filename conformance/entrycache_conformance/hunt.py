@@ -9,8 +9,9 @@ from typing import Any, Final
 from hypothesis import HealthCheck, Phase, core, find, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
-from hypothesis.errors import HypothesisException
+from hypothesis.errors import Flaky, HypothesisException
 
+from entrycache_conformance.draws import own_draws
 from entrycache_conformance.generate import Made, Marks, make_case
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.shrink import leave_out, shortest, shrink_steps
@@ -72,9 +73,10 @@ class Hunt:
 
     def body(self, data: st.DataObject) -> None:
         """Draw a case from Hypothesis, play and judge it."""
-        counting = self._coverage if self.failure is None else Coverage()
-        made = self.make(data, counting)
-        if self.differs(made, counting):
+        met = Coverage()
+        made = self.make(data, met)
+        met.steps = len(made.steps)
+        if self.differs(made, met if self.failure is None else None):
             raise _Differs
 
     def make(self, data: st.DataObject, counting: Coverage) -> Made:
@@ -115,8 +117,8 @@ class Hunt:
         marks = Marks(lambda: self.starts.append(len(self.choices)), lambda: None)
         return self.differs(self.make_with(draw, Coverage(), marks))
 
-    def differs(self, made: Made, counting: Coverage | None = None) -> bool:
-        """Play and judge a case; whether the subject and the reference differ."""
+    def differs(self, made: Made, met: Coverage | None = None) -> bool:
+        """Play and judge a case; whether the subject and the reference differ. `met` counts once it was answered."""
         try:
             answer = self.subject.play([made.case])[0]
         except EntrycacheError as error:
@@ -126,9 +128,8 @@ class Hunt:
         if isinstance(answer, Skipped):
             self.skipped.append(answer)
             return False
-        if counting is not None:
-            counting.examples += 1
-            counting.steps += len(made.steps)
+        if met is not None:
+            self._coverage.add(met)
         if self.failure is None:
             self._progress(1)
         difference = judge(made.case, made.steps, answer, self.subject.declaration)
@@ -155,8 +156,9 @@ def hunted(hunt: Hunt, examples: int, seed_: int) -> FailingCase | None:
 
     test: Any = seed(seed_)(options(given(st.data())(body)))
     try:
-        test()
-    except _Differs:
+        with own_draws():
+            test()
+    except (_Differs, Flaky):  # a failure that does not repeat is one
         pass
     except _Unanswered as unanswered:
         hunt.failure = shrink_unanswered(hunt.subject, unanswered.made.case, unanswered.failed)
@@ -180,7 +182,8 @@ def shrunk(hunt: Hunt, choices: Sequence[int], found: FailingCase) -> FailingCas
         database.save(KEY + b".secondary", choices_to_bytes(_fewer_choices(hunt, choices)))
         # a seed of `find` would keep it from the database, so its source of seeds begins anew
         core.threadlocal._hypothesis_global_random = random.Random(0)
-        find(st.data(), lambda data: hunt.differs(hunt.make(data, Coverage())), settings=options, database_key=KEY)
+        with own_draws():
+            find(st.data(), lambda data: hunt.differs(hunt.make(data, Coverage())), settings=options, database_key=KEY)
     except HypothesisException:
         return _shortened(hunt.subject, found)
     except _Unanswered as unanswered:

@@ -29,6 +29,15 @@ class Coverage:
     examples: int = 0
     steps: int = 0
 
+    def add(self, run: Coverage) -> None:
+        """Enter what one run met: it was answered and is judged now."""
+        self.examples += 1
+        self.steps += run.steps
+        for rule, count in run.fired.items():
+            self.fired[rule] = self.fired.get(rule, 0) + count
+        for cell, count in run.cells.items():
+            self.cells[cell] = self.cells.get(cell, 0) + count
+
 
 def play(subject: UnderTest, case: Case) -> Answer:
     """The subject's answer to one case."""

@@ -13,12 +13,10 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.concurrent.search import Found
 from entrycache_protocol import verdict
 from entrycache_protocol.failure import FailingCase, expected_json, got_json
+from entrycache_protocol.shape import COUNT, TEXT, TEXTS, each, many, record
 from entrycache_protocol.verdict import Verdict
 
 SCHEMA: Final = 1
-
-LACKS: Final = (KeyError, TypeError, ValueError, AttributeError)
-"""What reading a report throws where something is absent, or of another kind."""
 
 
 class Skip(NamedTuple):
@@ -51,7 +49,8 @@ class Schedules:
 class Failure:
     """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
 
-    `found` is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
+    `repeats`: it failed once more when it was played again. `found` is what the search has found, `unwritten` why
+    there is no file (then `case` is empty); JSON has neither.
     """
 
     rules: tuple[str, ...]
@@ -61,6 +60,7 @@ class Failure:
     got: Any
     steps: int
     schedules: Schedules | None = None
+    repeats: bool = True
     found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
@@ -74,22 +74,26 @@ class Failure:
             "expected": self.expected,
             "got": self.got,
             "steps": self.steps,
+            **({} if self.repeats else {"repeats": False}),
             **({} if self.schedules is None else asdict(self.schedules)),
         }
 
     @classmethod
-    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
+    def of(
+        cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "", repeats: bool = True
+    ) -> Failure:
         """The failure of a case that stands in that file."""
         difference, system = failing.difference, failing.case.system
         expected, got = expected_json(system, difference), got_json(system, difference)
-        return cls(rules, case, difference.at, expected, got, len(failing.case.steps), None, failing, unwritten)
+        steps = len(failing.case.steps)
+        return cls(rules, case, difference.at, expected, got, steps, None, repeats, failing, unwritten)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Failure:
         """The failure of such an object."""
         fields = (value["case"], value["step"], value["expected"], value["got"], value["steps"])
         schedules = _read(Schedules, value) if "clients" in value else None
-        return cls(tuple(value["rules"]), *fields, schedules)
+        return cls(tuple(value["rules"]), *fields, schedules, value.get("repeats", True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +171,7 @@ class RunReport:
     def from_json(cls, value: Mapping[str, Any]) -> RunReport:
         """The report of such an object, in which what tells of single rules and failures may be absent.
 
-        Raises:
-            KeyError and the others of `LACKS`: something else is absent, or of another kind.
+        It is one that fits `SHAPE`.
         """
         return cls(
             value["subject"],
@@ -180,6 +183,30 @@ class RunReport:
             tuple(Failure.from_json(failure) for failure in value.get("failures", ())),
             tuple(Skip(skip["what"], skip["reason"]) for skip in value.get("skipped", ())),
         )
+
+
+_THREADS: Final = dict.fromkeys(Threads.__dataclass_fields__, COUNT)
+_SCHEDULES: Final = {"said": TEXT, "clients": COUNT, "tries": COUNT, "times": COUNT, "proved": {"type": "boolean"}}
+_LEVEL: Final = record(
+    {"examples": COUNT, "steps": COUNT, "verdict": {"enum": [one.value for one in Verdict]}, "missing": TEXTS}
+)
+_FAILURE: Final = record(
+    {"case": TEXT, "step": COUNT, "expected": {}, "got": {}, "steps": COUNT, "rules": {**TEXTS, "minItems": 1}}
+)
+SHAPE: Final = record(
+    {
+        "subject": TEXT,
+        "system": TEXT,
+        "levels": each(_LEVEL | {"dependentSchemas": {"histories": record(_THREADS)}}),
+        "rules": each(record({"fired": COUNT})),
+        "cells": each(COUNT),
+        "failures": many(_FAILURE | {"dependentSchemas": {"clients": record(_SCHEDULES)}}),
+        "skipped": many(record({"what": TEXT, "reason": TEXT})),
+        "seed": {"type": "integer"},
+    },
+    *("rules", "cells", "failures", "skipped", "seed"),
+)
+"""What `RunReport.from_json` reads, as JSON Schema."""
 
 
 def _read(kind: Any, value: Mapping[str, Any]) -> Any:

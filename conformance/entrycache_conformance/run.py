@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage
+from entrycache_conformance.judge import Coverage, judge, play
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
 from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
@@ -140,7 +140,11 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
     if not declaration.system.own_ops(level) & declaration.ops:
         return Part(unasked, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),))
     menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
-    self_check(declaration, menu, options.seed)
+    if not self_check(declaration, menu, options.seed):
+        reason = (
+            "the operations that the subject declares of this level are never asked without others, or tell nothing"
+        )
+        return Part(unasked, skipped=(Skip(f"level {level}", reason),))
     before = (coverage.examples, coverage.steps)
     found = _search(subject, level, menu, options, coverage, notify)
     judged = replace(unasked, examples=coverage.examples - before[0], steps=coverage.steps - before[1])
@@ -162,17 +166,23 @@ def hangs(failure: FailingCase) -> bool:
     return failed is not None and failed.trouble is Trouble.HANG
 
 
-def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> None:
+def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool:
     """Catch a reference that is broken on purpose, with the very operations of this run, or stop.
+
+    Whether there was anything to catch: with some operations alone no answer can be wrong.
 
     Raises:
         SelfCheckFailed: it was not caught.
     """
     last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
     own = declaration.system.own_ops(declaration.system.levels[last])
-    broken = broken_reference(declaration, next(name for name in menu if name in own or own.isdisjoint(menu)))
-    if search(broken, menu, 300, seed, Coverage(), shrinks=False).failure is None:
-        raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
+    for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
+        broken = broken_reference(declaration, name)
+        if search(broken, menu, 300, seed, Coverage(), shrinks=False).failure is not None:
+            return True
+        if broken.lies:
+            raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
+    return False
 
 
 def _search(
@@ -218,7 +228,15 @@ def _written(subject: UnderTest, failing: FailingCase, folder: Path) -> Failure:
     """A failure with its rules, and the case file that replays it."""
     rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
     path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
-    return Failure.of(failing, rules, path, unwritten)
+    return Failure.of(failing, rules, path, unwritten, fails_again(subject, failing))
+
+
+def fails_again(subject: UnderTest, failing: FailingCase) -> bool:
+    """Whether the case differs once more; what gave no answer was tried twice when it was found."""
+    if failing.difference.is_silent:
+        return True
+    answer = play(subject, failing.case)
+    return judge(failing.case, failing.steps, answer, subject.declaration) is not None
 
 
 def _hold_minimums(

@@ -29,10 +29,11 @@ class Search(NamedTuple):
 
 
 class _Recorded(NamedTuple):
-    """A case, and the choices that it was made of."""
+    """A case, the choices that it was made of, and what the reference met in it."""
 
     made: Made
     choices: tuple[int, ...]
+    met: Coverage
 
 
 def search(
@@ -54,7 +55,7 @@ def search(
     seeded = examples * 3 // 4
     made, size = 0, 1
     while made < seeded:
-        batch = [_record(source, subject, menu, coverage, theme) for _ in range(min(size, seeded - made))]
+        batch = [_record(source, subject, menu, theme) for _ in range(min(size, seeded - made))]
         found = _first_difference(subject, batch, coverage, skipped)
         progress(len(batch))
         made, size = made + len(batch), min(2 * size, FEW)
@@ -81,7 +82,7 @@ def bulk(
     source = random.Random(seed_)
     skipped: list[Skipped] = []
     while not enough():
-        batch = [_record(source, subject, menu, coverage, theme) for _ in range(BATCH)]
+        batch = [_record(source, subject, menu, theme) for _ in range(BATCH)]
         found = _first_difference(subject, batch, coverage, skipped)
         if found is not None:
             return Search(_shrink_recorded(subject, menu, *found, theme), skipped)
@@ -113,8 +114,7 @@ def _first_difference(
         if isinstance(answer, Skipped):
             skipped.append(answer)
             continue
-        coverage.examples += 1
-        coverage.steps += len(item.made.steps)
+        coverage.add(item.met)
         difference = judge(item.made.case, item.made.steps, answer, subject.declaration)
         if difference is not None:
             return item, difference
@@ -125,10 +125,9 @@ def _failure(item: _Recorded, difference: Difference) -> FailingCase:
     return FailingCase(item.made.case, item.made.steps, difference)
 
 
-def _record(
-    source: random.Random, subject: UnderTest, menu: Sequence[str], coverage: Coverage, theme: Any
-) -> _Recorded:
+def _record(source: random.Random, subject: UnderTest, menu: Sequence[str], theme: Any) -> _Recorded:
     choices: list[int] = []
+    met = Coverage()
     drawn = even(source)
 
     def draw(least: int, greatest: int) -> int:
@@ -136,7 +135,9 @@ def _record(
         choices.append(value)
         return value
 
-    return _Recorded(make_case(draw, subject.declaration, menu, coverage, theme=theme), tuple(choices))
+    made = make_case(draw, subject.declaration, menu, met, theme=theme)
+    met.steps = len(made.steps)
+    return _Recorded(made, tuple(choices), met)
 
 
 def _shrink_recorded(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -36,7 +38,19 @@ def each(call: Callable[[T], R], items: Sequence[T], told: Callable[[int], None]
 
 
 def _hold(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    """Begin in a child. Signals are its parent's to hear; where that has died, so does the child."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
     _held.update(call=call, items=items)
+
+
+def _end_with_the_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _one(at: int) -> Any:

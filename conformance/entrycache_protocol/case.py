@@ -6,17 +6,29 @@ import dataclasses
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from entrycache_protocol.codec import Malformed, decode_object, decode_op, encode, encode_op, fields_of
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_json
 from entrycache_protocol.output import write_text
+from entrycache_protocol.shown import cut, shown
 from entrycache_protocol.system import AnySystem, Systems, system_named
 
 PLAIN = frozenset({bool, int, float, str, type(None)})
 """Types of values that JSON has."""
+
+WHAT = "the case"
+"""What its file is called in an error."""
+
+STEPS_MOST = 10_000
+"""Of a case, or of a history in all."""
+
+EFFORT_MOST = 10_000_000
+"""How many entries may be copied while a case is played; see `entrycache_protocol.system.Cases`."""
 
 KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
 
@@ -117,10 +129,11 @@ def from_json(value: Any, systems: Systems) -> Case:
             raise UsageError(f"the case has no {name!r}")
     unknown = sorted(value.keys() - KEYS)
     if unknown:
-        raise UsageError(f"the case has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
-    system = system_named(str(value["system"]), systems)
+        raise UsageError(f"the case has an unknown key {shown(unknown[0])}; expected {', '.join(sorted(KEYS))}")
+    system = system_named(cut(str(value["system"]), 80), systems)
     config = config_of(system, value)
     steps = read_steps(system, value["steps"], "the case")
+    check_effort(system, config, steps)
     rules, note = rules_and_note(value, "the case")
     return Case(
         system, config, steps, array_of(value, "outcomes", "the case"), array_of(value, "got", "the case"), rules, note
@@ -148,7 +161,7 @@ def rules_and_note(value: dict[str, Any], where: str) -> tuple[tuple[str, ...], 
     rules, note = array_of(value, "rules", where), value.get("note", "")
     wrong = next((rule for rule in rules if type(rule) is not str or RULE_ID.fullmatch(rule) is None), None)
     if wrong is not None:
-        raise UsageError(f"the rules of {where} name {ascii(wrong)[:80]}, expected ids of rules")
+        raise UsageError(f"the rules of {where} name {shown(wrong)}, expected ids of rules")
     if type(note) is not str:
         raise UsageError(f"the note of {where} is not a string")
     return rules, note
@@ -176,6 +189,8 @@ def read_steps(system: AnySystem, value: Any, where: str) -> tuple[Any, ...]:
     """
     if type(value) is not list:
         raise UsageError(f"the steps of {where} are not an array")
+    if len(value) > STEPS_MOST:
+        raise UsageError(f"{where} has {len(value)} steps; expected {STEPS_MOST} at most")
     steps = []
     for index, step in enumerate(value):
         try:
@@ -187,34 +202,30 @@ def read_steps(system: AnySystem, value: Any, where: str) -> tuple[Any, ...]:
     return tuple(steps)
 
 
+def check_effort(system: AnySystem, config: Any, steps: Sequence[Any]) -> None:
+    """Refuse what would take too long to play, or too much memory.
+
+    Raises:
+        UsageError: it would; the line says how much less is expected.
+    """
+    if len(steps) > STEPS_MOST:
+        raise UsageError(f"there are {len(steps)} steps; expected {STEPS_MOST} at most")
+    effort = system.cases.effort(config, steps)
+    if effort > EFFORT_MOST:
+        raise UsageError(f"playing the steps may copy {effort} entries; expected {EFFORT_MOST} at most")
+
+
 def read_case(path: Path, systems: Systems) -> Case:
     """The case of one of these systems in a file.
 
     Raises:
         UsageError: the file cannot be read, is not JSON, or holds no case.
     """
-    value = read_json(path)
+    value = read_json(path, WHAT)
     try:
         return from_json(value, systems)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-
-
-def read_json(path: Path) -> Any:
-    """The JSON value in a file.
-
-    Raises:
-        UsageError: the file cannot be read, or is not JSON.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read the case {path}: {reason}") from None
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"the case {path} is not JSON: {error}") from None
 
 
 def dumps(case: Case) -> str:

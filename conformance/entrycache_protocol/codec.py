@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -16,6 +17,9 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
+
+HALVES: Final = re.compile("[\ud800-\udfff]")
+"""Half a pair of surrogates, which JSON can hold and UTF-8 cannot; also a byte of a file's name that is not UTF-8."""
 
 
 class Malformed(ValueError):
@@ -67,13 +71,18 @@ def _position(span: Span | None) -> Decoder:
     return decode
 
 
-def _exactly(kind: type, words: str) -> Decoder:
-    def decode(value: Any) -> Any:
-        if type(value) is not kind:
-            raise Malformed(f"expected {words}, got {value!r}")
-        return value
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise Malformed(f"expected true or false, got {value!r}")
+    return value
 
-    return decode
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise Malformed(f"expected a string, got {value!r}")
+    if not value.isascii() and HALVES.search(value):
+        raise Malformed("expected a string that UTF-8 has too, got half a pair of surrogates")
+    return value
 
 
 def _member(kind: type[Enum]) -> Decoder:
@@ -129,7 +138,6 @@ _SPANNED: Final[dict[Any, Callable[[Span | None], Decoder]]] = {
     float: _fraction,
     Position: _position,
 }
-_WORDS: Final[dict[Any, str]] = {bool: "true or false", str: "a string"}
 
 
 def decoder(annotation: Any) -> Decoder:
@@ -156,8 +164,10 @@ def decoder(annotation: Any) -> Decoder:
         return _mapping(decoder(typing.get_args(annotation)[1]))
     if annotation in _SPANNED:
         return _SPANNED[annotation](span)
-    if annotation in _WORDS:
-        return _exactly(annotation, _WORDS[annotation])
+    if annotation is bool:
+        return _flag
+    if annotation is str:
+        return _text
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return _member(annotation)
     if dataclasses.is_dataclass(annotation):

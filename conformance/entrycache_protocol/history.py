@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrycache_protocol.case import (
+    WHAT,
     Case,
     array_of,
+    check_effort,
     config_of,
     config_to_json,
-    read_json,
     read_steps,
     rules_and_note,
     variants_to_json,
@@ -22,7 +23,9 @@ from entrycache_protocol.case import (
 from entrycache_protocol.case import from_json as case_from_json
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_json
 from entrycache_protocol.output import write_text
+from entrycache_protocol.shown import cut, shown
 from entrycache_protocol.system import AnySystem, Systems, system_named
 
 KEYS: Final = frozenset({"system", "config", "before", "clients", "after", "variants", "rules", "note", "events"})
@@ -103,13 +106,13 @@ def from_json(value: Any, systems: Systems) -> History:
         raise UsageError("the history has no 'system'")
     unknown = sorted(value.keys() - KEYS)
     if unknown:
-        raise UsageError(f"the history has an unknown key {unknown[0]!r}; expected {', '.join(sorted(KEYS))}")
-    system = system_named(str(value["system"]), systems)
+        raise UsageError(f"the history has an unknown key {shown(unknown[0])}; expected {', '.join(sorted(KEYS))}")
+    system = system_named(cut(str(value["system"]), 80), systems)
     config = config_of(system, value)
     clients = value["clients"]
     if type(clients) is not list or not 0 < len(clients) <= CLIENTS_MAX:
         raise UsageError(f"the history's clients are not an array of 1 to {CLIENTS_MAX} arrays of steps")
-    return History(
+    history = History(
         system,
         config,
         read_steps(system, value.get("before", []), "before"),
@@ -118,6 +121,8 @@ def from_json(value: Any, systems: Systems) -> History:
         array_of(value, "events", "the history"),
         *rules_and_note(value, "the history"),
     )
+    check_effort(system, config, history.steps)
+    return history
 
 
 def read_file(path: Path, systems: Systems) -> Case | History:
@@ -126,7 +131,7 @@ def read_file(path: Path, systems: Systems) -> Case | History:
     Raises:
         UsageError: the file cannot be read, is not JSON, or holds neither.
     """
-    value = read_json(path)
+    value = read_json(path, WHAT)
     try:
         return from_json(value, systems) if is_history(value) else case_from_json(value, systems)
     except UsageError as error:

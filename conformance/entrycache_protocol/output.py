@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.leftovers import Beside
 
 
 @contextmanager
@@ -23,20 +23,21 @@ def whole(path: Path) -> Iterator[Path]:
     """
     path = path.resolve() if os.path.islink(path) and os.path.isfile(path) else path  # noqa: PTH113, PTH114 - a link stays
     as_it_is = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
-    beside = path if as_it_is else path.with_name(f".{secrets.token_hex(4)}.partial")
     try:
+        if as_it_is:
+            yield path
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield beside
-        if beside != path:
+        beside = Beside(path.parent)
+        try:
+            yield beside.path
             if path.exists():
-                shutil.copymode(path, beside)
-            beside.replace(path)
+                shutil.copymode(path, beside.path)
+            beside.path.replace(path)
+        finally:
+            beside.end()
     except OSError as error:
         raise Unwritten(f"cannot write {path}: {reason(error)}") from None
-    finally:
-        if beside != path:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
 
 
 def reason(error: OSError) -> str:
@@ -52,6 +53,20 @@ def write_text(path: Path, text: str) -> None:
     """
     with whole(path) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def check_empty(folder: Path, what: str) -> None:
+    """Refuse a folder to be written that holds something already.
+
+    Raises:
+        UsageError: it does, or something else has its name.
+    """
+    try:
+        held = folder.exists() and any(folder.iterdir())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{folder}: {reason(error) if isinstance(error, OSError) else 'no such name'}") from None
+    if held:
+        raise UsageError(f"{folder} is not empty; expected a new folder for {what}")
 
 
 def tried(write: Callable[[], Path]) -> tuple[str, str]:

@@ -60,7 +60,9 @@ class Laws(NamedTuple, Generic[C, S, O]):
     """What holds in every step, and what a run counts.
 
     `check` takes a configuration, a state, an operation, its step and the counts of rules that fired, and tells the
-    rules that are broken; `broken` is the same without counting; `each` is a law, with its `rule` and what `holds`.
+    rules that are broken: those whose laws are; where there are none, but the step is not what is defined, or changes
+    what its operation does not declare, the rule of the operation. `broken` tells the first kind only, without
+    counting. `each` is a law, with its `rule` and what `holds`.
     `liveness`: the rules that a step breaks which never ends, and one which throws. `rules` are those that runs count;
     those `of_variants` fire under a variant only, or in cases that no subject is asked. `cells` are the cells of the
     decision table, `count_cells` counts them in one step.
@@ -101,7 +103,8 @@ class Cases(NamedTuple, Generic[C, O]):
 
     `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
     configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
-    a case cannot be asked under a declaration, empty where it can.
+    a case cannot be asked under a declaration, empty where it can. `effort`: how many entries the reference copies at
+    most while it plays these steps, which is what its time and its memory grow with.
     """
 
     menu: Callable[..., tuple[str, ...]]
@@ -112,6 +115,7 @@ class Cases(NamedTuple, Generic[C, O]):
     unvaried: frozenset[str]
     unfit: Callable[[Any, C, Sequence[O]], str]
     shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
+    effort: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
 
 
 class Text(NamedTuple, Generic[S]):

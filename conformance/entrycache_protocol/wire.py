@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from entrycache_protocol.case import Case, config_to_json
 from entrycache_protocol.codec import Malformed, encode_op
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.history import History, parts_to_json
+from entrycache_protocol.shown import cut, printable
+from entrycache_protocol.strict_json import TwiceTold, each_once, no_number
 from entrycache_protocol.subject import Event, Failed, Happened, Played, Skipped, Trouble
 
 MESSAGE_LENGTH: Final = 2_000
@@ -31,24 +33,7 @@ def run_line(case: Case | History, identity: int, declaration: Declaration) -> s
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-class TwiceTold(ValueError):
-    """A key is there twice: which of its values counts, every reader would decide for itself."""
-
-
-def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(members)
-    if len(found) != len(members):
-        keys = [key for key, _ in members]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise TwiceTold(f"the key {cut(ascii(twice), 60)} twice in one object")
-    return found
-
-
-_JSON: Final = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_each_once)
+_JSON: Final = json.JSONDecoder(parse_constant=no_number, object_pairs_hook=each_once)
 
 
 def parse_line(line: bytes) -> dict[str, Any]:
@@ -66,16 +51,6 @@ def parse_line(line: bytes) -> dict[str, Any]:
     if type(value) is not dict:
         raise BrokenSubject(f"the subject answered {shortened(line)}, expected a JSON object")
     return value
-
-
-def cut(text: str, length: int) -> str:
-    """The text, or its beginning and a mark that there was more."""
-    return text if len(text) <= length else text[:length] + " .."
-
-
-def printable(text: str) -> str:
-    """The text with everything escaped that a terminal would not show as one character of one line."""
-    return "".join(part if part.isprintable() else ascii(part)[1:-1] for part in text)
 
 
 def shortened(line: bytes, length: int = 120) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.strict_json import parse
 
 PLACE: Final = ("cache", "ledger_id", "entry_id")
 NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -44,9 +44,9 @@ def read_object(text: str | None, where: str) -> dict[str, Any]:
         UsageError: there is none.
     """
     try:
-        value = json.loads(text or "")
-    except (ValueError, RecursionError):
-        raise UsageError(f"{where} is no JSON object") from None
+        value = parse(text or "")
+    except ValueError as error:
+        raise UsageError(f"{where} is no JSON object ({error})") from None
     if type(value) is not dict:
         raise UsageError(f"{where} is no JSON object")
     return value

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any, Final
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import shown
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_simulate.checks import read_object
 
@@ -33,10 +34,10 @@ def whole_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     defaults = asdict(Config(**{}))
     for key, value in values.items():
         if key not in KEYS:
-            raise UsageError(f"{where}: unknown setting {key!r}; expected one of {', '.join(KEYS)}")
+            raise UsageError(f"{where}: unknown setting {shown(key)}; expected one of {', '.join(KEYS)}")
         wanted = defaults[key]
         if not _fits(value, wanted, key):
-            raise UsageError(f"{where}: {key} is {value!r}; expected {_expected(wanted, key)}")
+            raise UsageError(f"{where}: {key} is {shown(value)}; expected {_expected(wanted, key)}")
     whole = {key: values.get(key, defaults[key]) for key in KEYS}
     whole["eviction"] = getattr(whole["eviction"], "value", whole["eviction"])
     if whole["grace_millis"] is None:
@@ -46,7 +47,7 @@ def whole_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _fits(value: Any, default: Any, key: str) -> bool:
     if key == "eviction":
-        return value in {"inline", "manual"}
+        return type(value) is str and value in {"inline", "manual"}
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(value, bool) or (key == "grace_millis" and value is None):

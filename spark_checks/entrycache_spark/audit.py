@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from entrycache_spark.rulefiles import RuleFile, select_rules
 from entrycache_spark.systems import AUDITED, parts_of
 from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
 from entrycache_trace.files import Metadata, Part, list_parts, read_metadata, system_of
+from entrycache_trace.parquet import check_texts
 from entrycache_trace.schema import VIOLATION_SCHEMA
 from entrycache_trace.systems import FIRST
 
@@ -51,7 +53,8 @@ def audit(
     if rows == 0 or metadata.system not in AUDITED:
         result = _nothing(chosen, metadata.system, rows)
     else:
-        found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
+        with named(str(directory)):
+            found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
         result = _result(found, rows)
     if out is not None:
         try:
@@ -59,6 +62,15 @@ def audit(
         except Unwritten as error:
             return replace(result, unwritten=str(error))
     return result
+
+
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """Begin with the trace what is said of its events."""
+    try:
+        yield
+    except UsageError as error:
+        raise error if str(error).startswith(where) else UsageError(f"{where}: {error}") from None
 
 
 def _evaluate(
@@ -72,24 +84,27 @@ def _evaluate(
     max_live_slots: int,
     progress: Callable[[str], None],
 ) -> dict[str, RuleFinding]:
-    from entrycache_spark.engines.base import SqlEngine
+    from entrycache_spark.engines.base import SqlEngine, is_small
     from entrycache_spark.tiers import evaluate
 
     audited = AUDITED[metadata.system]
+    if engine not in ENGINES:
+        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     if engine == "replay":
         return audited.replay(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
+    if is_small(parts):
+        for part in parts:
+            check_texts(part.path, audited.columns)
     sql: SqlEngine
     if engine == "spark":
         from entrycache_spark.engines.spark import SparkEngine
 
         progress("starting Spark")
         sql = SparkEngine(directory, parts, master, audited.columns, audited.window_rows)
-    elif engine == "local":
+    else:
         from entrycache_spark.engines.local import LocalEngine
 
         sql = LocalEngine(parts, columns=audited.columns)
-    else:
-        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     try:
         return evaluate(sql, metadata, rules, progress, witnesses)
     finally:

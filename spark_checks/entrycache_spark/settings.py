@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import shown
+from entrycache_protocol.strict_json import Disputed, parse
+from entrycache_reference.vocabulary import INTEGER_MAX
 from entrycache_spark.parts import AuditParts, ConfigObject
 
 SETTING_COLUMNS: Final = {
@@ -17,6 +20,12 @@ SETTING_COLUMNS: Final = {
     "limit_before": "bigint",
 }
 """The columns that each event gets from the CONFIG in force, with their SQL types; those of its system follow."""
+
+SHARE_MOST: Final = 1_000
+"""Of a share of the limit, far above all that make sense: a limit times it has 64 bits."""
+
+OPTIONAL: Final = ("grace_millis",)
+"""Settings that have no default of their own."""
 
 LAST_SEQ: Final = (1 << 63) - 1
 
@@ -43,9 +52,13 @@ def columns_of(parts: AuditParts) -> dict[str, str]:
 
 
 def settings_of(broker: str, configs: Iterable[tuple[int, str | None]], parts: AuditParts) -> list[Settings]:
-    """The settings of one broker, from its CONFIG events (seq, value); unreadable ones say nothing."""
+    """The settings of one broker, from its CONFIG events (seq, value); unreadable ones say nothing.
+
+    Raises:
+        UsageError: see `config_of`.
+    """
     ordered = sorted(configs, key=lambda config: config[0])
-    read = [readable(value, parts.defaults) for _, value in ordered]
+    read = [config_of(value, parts.defaults, f"broker {broker!r}, seq {seq}") for seq, value in ordered]
     limits = [None if config is None else config["max_size_bytes"] for config in read]
     found = []
     for number, others in enumerate(parts.setting_values(read)):
@@ -55,16 +68,28 @@ def settings_of(broker: str, configs: Iterable[tuple[int, str | None]], parts: A
     return found
 
 
-def readable(value: str | None, defaults: Mapping[str, Any]) -> ConfigObject | None:
-    """The config object of a CONFIG event with its defaults filled in; None if it is none."""
+def config_of(value: str | None, defaults: Mapping[str, Any], where: str) -> ConfigObject | None:
+    """The config object of a CONFIG event with its defaults filled in; None if it is none.
+
+    Raises:
+        UsageError: engines would take it for different things: JSON that is no JSON to some, or a number too large.
+    """
     try:
-        shown = json.loads(value or "")
+        told = parse(value or "")
+    except Disputed as error:
+        raise UsageError(f"{where}: CONFIG is not JSON: {error}") from None
     except ValueError:
         return None
-    if not isinstance(shown, dict):
+    if not isinstance(told, dict):
         return None
-    config = {**defaults, **{name: part for name, part in shown.items() if part is not None}}
-    return config if all(_fits(config[name], default) for name, default in defaults.items()) else None
+    config = {**defaults, **{name: part for name, part in told.items() if part is not None}}
+    if not all(_fits(config[name], default) for name, default in defaults.items()):
+        return None
+    for name in (*defaults, *OPTIONAL):
+        number, most = config.get(name), SHARE_MOST if isinstance(defaults.get(name), float) else INTEGER_MAX
+        if isinstance(number, int | float) and abs(number) > most:
+            raise UsageError(f"{where}: CONFIG says {name} is {shown(number)}; expected {-most} to {most}")
+    return config
 
 
 def _fits(value: object, default: object) -> bool:

@@ -6,16 +6,16 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.output import write_text
+from entrycache_protocol.input import check_plain
+from entrycache_protocol.output import check_empty, write_text
 from entrycache_trace.files import (
     METADATA_NAME,
     Metadata,
     iterate_rows,
     list_parts,
-    metadata_of,
     read_jsonl,
     read_metadata,
+    read_metadata_file,
     write_jsonl,
     write_rows,
 )
@@ -39,17 +39,12 @@ def to_jsonl(directory: Path, jsonl: Path) -> int:
 
 def to_parquet(jsonl: Path, directory: Path) -> int:
     """Write a JSON Lines trace as Parquet; the number of events. Without metadata the defaults hold."""
-    if not jsonl.is_file():
-        raise UsageError(f"{jsonl}: no such file")
-    if directory.exists() and any(directory.iterdir()):
-        raise UsageError(f"{directory}: not empty; a trace is written into a new folder")
+    check_plain(jsonl, "the events")
+    check_empty(directory, "the trace")
     beside = metadata_path(jsonl)
     metadata = Metadata(source=jsonl.name)
     if beside.exists():
-        try:
-            metadata = metadata_of(json.loads(beside.read_text(encoding="utf-8")), str(beside))
-        except ValueError as error:
-            raise UsageError(f"{beside}: cannot be read as JSON ({error})") from None
+        metadata = read_metadata_file(beside)
     return write_rows(directory, metadata, read_jsonl(jsonl))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -17,13 +18,32 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from entrycache_protocol.codec import HALVES
 from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.input import read_json, read_lines
+from entrycache_protocol.leftovers import Beside
 from entrycache_protocol.output import reason, whole, write_text
-from entrycache_trace.schema import COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION
+from entrycache_protocol.shape import TEXT, each, hold, or_null, record
+from entrycache_protocol.shown import shown
+from entrycache_protocol.strict_json import parse
+from entrycache_trace.parquet import check_part, first_line, read_columns, readable
+from entrycache_trace.schema import BROKER, COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION, kind_of, span_of
 from entrycache_trace.systems import FIRST
 
 METADATA_NAME: Final = "_entrycache.json"
 ROW_GROUP_ROWS: Final = 131_072
+
+ROWS_MOST: Final = 1_000_000_000
+"""Events of a trace, ten times as many as the largest that was tried."""
+
+VALUES_MOST: Final = 300_000_000
+"""Rows times columns of one broker where its rows are read at once: ten million rows of a trace."""
+
+FOLDERS_MOST: Final = 8
+"""How deep folders may stand within a trace, so that links in a circle come to an end."""
+
+PATTERN: Final = re.compile(r"[*?[]")
+NO_NAMES: Final = frozenset({"", "__HIVE_DEFAULT_PARTITION__"})
 
 Json = dict[str, Any]
 
@@ -51,15 +71,32 @@ class Metadata:
         return self.sampling != 1
 
 
+SHAPE: Final = record(
+    {
+        "schema": {"type": "integer"},
+        "system": TEXT,
+        "variants": or_null(each({})),
+        "source": or_null(TEXT),
+        "clock": or_null(TEXT),
+        "threads": or_null(TEXT),
+        "sampling": {"type": ["number", "string", "null"]},
+    },
+    *("variants", "source", "clock", "threads", "sampling"),
+)
+"""What is read of `_entrycache.json`, as JSON Schema; where it says null the default holds."""
+
+
 def read_metadata(directory: Path) -> Metadata:
     """The metadata of a trace folder."""
     path = directory / METADATA_NAME
-    try:
-        return metadata_of(json.loads(path.read_text(encoding="utf-8")), str(path))
-    except FileNotFoundError:
-        raise UsageError(f"{path}: missing; it says which system and how many threads the trace has") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
+    if not path.exists():
+        raise UsageError(f"{path}: missing; it says which system and how many threads the trace has")
+    return read_metadata_file(path)
+
+
+def read_metadata_file(path: Path) -> Metadata:
+    """The metadata in a file of its own."""
+    return metadata_of(read_json(path, "the metadata"), str(path))
 
 
 def system_of(directory: Path) -> str:
@@ -75,11 +112,14 @@ def metadata_of(values: object, where: str) -> Metadata:
     if not isinstance(values, dict):
         raise UsageError(f"{where}: must be a JSON object")
     if values.get("schema") != SCHEMA_VERSION:
-        raise UsageError(f"{where}: schema {values.get('schema')!r} is not known; this version reads {SCHEMA_VERSION}")
+        raise UsageError(
+            f"{where}: schema {shown(values.get('schema'))} is not known; this version reads {SCHEMA_VERSION}"
+        )
     if not isinstance(values.get("system"), str):
         raise UsageError(f"{where}: names no system")
-    if values.get("threads", "one") not in ("one", "many"):
-        raise UsageError(f'{where}: threads is {values["threads"]!r}, not "one" or "many"')
+    if values.get("threads") not in (None, "one", "many"):
+        raise UsageError(f'{where}: threads is {shown(values["threads"])}, not "one" or "many"')
+    hold(values, SHAPE, where)
     known = {name: values[name] for name in Metadata.__dataclass_fields__ if values.get(name) is not None}
     return Metadata(**known)
 
@@ -97,6 +137,8 @@ class Part:
     broker: str
     path: Path
     rows: int
+    data_bytes: int = 0
+    """What its columns take uncompressed, as its footer says."""
 
 
 def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, ...]:
@@ -111,8 +153,26 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
             raise UsageError(f"{path}: parts belong into folders named broker=<name>")
         if not path.name.startswith((".", "_")):
             broker = unquote(path.parent.name.removeprefix("broker="))
-            parts.append(Part(broker, path, _check_part(path, needed)))
+            check_broker(broker, str(path.parent))
+            parts.append(Part(broker, path, *check_part(path, needed)))
+    rows = sum(part.rows for part in parts)
+    if rows > ROWS_MOST:
+        raise UsageError(f"{directory}: the trace has {rows} events; expected {ROWS_MOST} at most")
     return tuple(parts)
+
+
+def check_broker(name: str, where: str) -> None:
+    """Refuse a name of a broker that not every engine can read.
+
+    Raises:
+        UsageError: it is such a name.
+    """
+    if HALVES.search(name) or HALVES.search(where):
+        raise UsageError(f"{where}: the name is not UTF-8 text")
+    if "\\" in where and PATTERN.search(where):
+        raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some engine; rename it")
+    if name in NO_NAMES:
+        raise UsageError(f"{where}: {name!r} names no broker; Spark and Hive read it as null")
 
 
 def _files_below(directory: Path) -> list[Path]:
@@ -121,58 +181,12 @@ def _files_below(directory: Path) -> list[Path]:
     def unread(error: OSError) -> None:
         raise UsageError(f"{error.filename}: cannot be read ({error.strerror}); it may hold parts of the trace")
 
-    walked = os.walk(directory, onerror=unread, followlinks=True)
-    return sorted(Path(folder, name) for folder, _, names in walked for name in names)
-
-
-def _check_part(path: Path, needed: Sequence[str]) -> int:
-    try:
-        metadata = pq.read_metadata(path)
-        found = metadata.schema.to_arrow_schema()
-    except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{path}: cannot be read as Parquet ({_first_line(error)})") from None
-    for name in needed:
-        if name == "broker":
-            continue
-        if name not in found.names:
-            raise UsageError(f"{path}: column {name} is missing")
-        if not _same_kind(found.field(name).type, ROW_SCHEMA.field(name).type):
-            wanted = ROW_SCHEMA.field(name).type
-            raise UsageError(f"{path}: column {name} is {found.field(name).type}, not {wanted}")
-        if found.field(name).nullable and not ROW_SCHEMA.field(name).nullable:
-            _check_no_null(path, metadata, name)
-    return int(metadata.num_rows)
-
-
-def _check_no_null(path: Path, metadata: pq.FileMetaData, name: str) -> None:
-    """That a required column holds a value in every row: by the statistics in the file, else by its values."""
-    at = metadata.schema.names.index(name)
-    statistics = [metadata.row_group(number).column(at).statistics for number in range(metadata.num_row_groups)]
-    if all(one is not None and one.has_null_count and one.null_count == 0 for one in statistics):
-        return
-    try:
-        nulls = pq.ParquetFile(path).read(columns=[name])[name].is_null()
-    except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{path}: cannot be read as Parquet ({_first_line(error)})") from None
-    first = nulls.index(True).as_py()
-    if first >= 0:
-        raise UsageError(f"{path}: column {name} is null in row {first}; it has a value in every row of a trace")
-
-
-def _same_kind(found: pa.DataType, wanted: pa.DataType) -> bool:
-    if pa.types.is_integer(wanted):
-        return bool(found in (pa.int32(), wanted) or (pa.types.is_int64(found) and pa.types.is_int32(wanted)))
-    if pa.types.is_string(wanted):
-        return bool(
-            pa.types.is_string(found)
-            or pa.types.is_large_string(found)
-            or (pa.types.is_dictionary(found) and pa.types.is_string(found.value_type))
-        )
-    return bool(found == wanted)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    found = []
+    for folder, inner, names in os.walk(directory, onerror=unread, followlinks=True):
+        if inner and len(Path(folder).relative_to(directory).parts) >= FOLDERS_MOST:
+            raise UsageError(f"{folder}: folders, or a link, stand too deep; parts belong into folders broker=<name>")
+        found += [Path(folder, name) for name in names]
+    return sorted(found)
 
 
 def _escaped(broker: str) -> str:
@@ -190,19 +204,20 @@ class PartWriter:
     def __init__(self, directory: Path, broker: str, number: int = 0) -> None:
         folder = directory / f"broker={_escaped(broker)}"
         self.path = folder / f"part-{number:05}.parquet"
-        self._beside = folder / f".{self.path.name}.partial"
         self._rows: list[tuple[object, ...]] = []
+        self._beside: Beside | None = None
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._beside, ROW_SCHEMA, compression="zstd")
+            self._beside = Beside(folder)
+            self._writer = pq.ParquetWriter(self._beside.file, ROW_SCHEMA, compression="zstd")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            with suppress(OSError):
-                self._beside.unlink(missing_ok=True)
+            if self._beside is not None:
+                self._beside.end()
             raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:
@@ -218,13 +233,25 @@ class PartWriter:
             self._writer.write_table(pa.Table.from_arrays(arrays, schema=ROW_SCHEMA))
         self._rows = []
 
+    def sweep(self) -> None:
+        """Leave nothing that was not closed, nor a folder for it."""
+        if self._beside is not None and self._beside.path.exists():
+            with suppress(OSError, pa.ArrowException):
+                self._writer.close()
+            self._beside.end()
+            with suppress(OSError):
+                self.path.parent.rmdir()
+
     def close(self) -> None:
         """Write what is left and the footer."""
         if self._rows:
             self._flush()
         with self._writing():
+            assert self._beside is not None
             self._writer.close()
-            self._beside.replace(self.path)
+            self._beside.file.flush()
+            self._beside.path.replace(self.path)
+            self._beside.end()
 
 
 def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, object]]) -> int:
@@ -243,7 +270,10 @@ def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, 
         for writer in writers.values():
             writer.close()
     except (pa.ArrowException, OverflowError) as error:
-        raise UsageError(f"{directory}: a value does not fit its column ({_first_line(error)})") from None
+        raise UsageError(f"{directory}: a value does not fit its column ({first_line(error)})") from None
+    finally:
+        for writer in writers.values():
+            writer.sweep()
     write_metadata(directory, metadata)
     return count
 
@@ -251,21 +281,27 @@ def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, 
 def read_part(part: Part, columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
     """The rows of one part in its own order, in the schema's types."""
     wanted = [name for name in columns if name != "broker"]
-    try:
-        table = pq.ParquetFile(part.path).read(columns=wanted)
-        return table.select(wanted).cast(pa.schema([ROW_SCHEMA.field(name).with_nullable(True) for name in wanted]))
-    except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{part.path}: cannot be read as Parquet ({_first_line(error)})") from None
+    with readable(part.path):
+        table = read_columns(part.path, wanted)
+        return table.cast(pa.schema([ROW_SCHEMA.field(name).with_nullable(True) for name in wanted]))
 
 
 def read_broker(parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
-    """The rows of one broker's parts in the order of `seq`; the same (broker, seq) twice is an error."""
+    """The rows of one broker's parts in the order of `seq`; the same (broker, seq) twice is an error.
+
+    All of them are in memory then, so there must not be too many.
+    """
     named = list(parts)
+    where = named[0].path.parent.parent
+    values = sum(part.rows for part in named) * len(columns)
+    if values > VALUES_MOST:
+        line = f"{where}: broker {named[0].broker!r} has {values} values in {len(columns)} columns"
+        raise UsageError(f"{line}; expected {VALUES_MOST} at most where they are read at once")
     table = pa.concat_tables([read_part(part, columns) for part in named]).sort_by("seq")
     seqs = table["seq"].to_numpy()
     if len(seqs) > 1 and (seqs[1:] == seqs[:-1]).any():
         twice = int(seqs[1:][seqs[1:] == seqs[:-1]][0])
-        raise UsageError(duplicate_message(named[0].broker, twice))
+        raise UsageError(f"{where}: {duplicate_message(named[0].broker, twice)}")
     return table
 
 
@@ -276,41 +312,36 @@ def duplicate_message(broker: str, seq: int) -> str:
 
 def read_jsonl(path: Path) -> Iterator[Json]:
     """The events of a JSON Lines file, checked one by one: known types, nothing required missing."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _event(line, f"{path}, line {number}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read ({_first_line(error)})") from None
+    for number, line in read_lines(path, "the events"):
+        yield _event(line, f"{path}, line {number}")
 
 
 def _event(line: str, where: str) -> Json:
     try:
-        row = json.loads(line)
+        row = parse(line)
     except ValueError as error:
         raise UsageError(f"{where}: not JSON ({error})") from None
     if not isinstance(row, dict):
         raise UsageError(f"{where}: not a JSON object")
     if not isinstance(row.get("broker"), str):
         raise UsageError(f"{where}: broker is missing or not a string")
-    for column in ROW_SCHEMA:
+    for column in (BROKER, *ROW_SCHEMA):
         value = row.get(column.name)
         if value is None:
             if not column.nullable:
                 raise UsageError(f"{where}: {column.name} is missing")
-        elif not _fits(value, column.type):
-            raise UsageError(f"{where}: {column.name} is {value!r}, not {column.type}")
+        elif not _fits(value, column):
+            raise UsageError(f"{where}: {column.name} is {shown(value)}, not {kind_of(column)}")
+    check_broker(row["broker"], where)
     return cast(Json, row)
 
 
-def _fits(value: object, kind: pa.DataType) -> bool:
-    if pa.types.is_boolean(kind):
+def _fits(value: object, column: pa.Field) -> bool:
+    if pa.types.is_boolean(column.type):
         return isinstance(value, bool)
-    if pa.types.is_integer(kind):
-        limit = 1 << (kind.bit_width - 1)
-        return isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
-    return isinstance(value, str)
+    if pa.types.is_integer(column.type):
+        return type(value) is int and value in span_of(column.name)
+    return isinstance(value, str) and not HALVES.search(value)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import check_empty
 from entrycache_trace.files import Metadata, PartWriter, write_metadata
 from entrycache_trace.workloads import WORKLOADS
 
@@ -31,8 +32,7 @@ def generate(
         raise UsageError(f"preset {preset!r} is of {workload.system}; the settings of a broker do not fit it")
     if events < 1 or brokers < 1:
         raise UsageError("events and brokers must be 1 or more")
-    if directory.exists() and any(directory.iterdir()):
-        raise UsageError(f"{directory}: not empty; a trace is written into a new folder")
+    check_empty(directory, "the trace")
     count = 0
     for number in range(brokers):
         name = f"{workload.broker}-{number}"

@@ -6,6 +6,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from entrycache_reference.vocabulary import INTEGER_MAX
+
 SCHEMA_VERSION: Final = 1
 
 ROW_SCHEMA: Final = pa.schema(
@@ -45,6 +47,8 @@ ROW_SCHEMA: Final = pa.schema(
 )
 """The columns inside a Parquet part. `broker`, the first column of a row, is the name of the part's folder."""
 
+BROKER: Final = pa.field("broker", pa.string(), nullable=False)
+
 ROW_COLUMNS: Final = tuple(ROW_SCHEMA.names)
 COLUMNS: Final = ("broker", *ROW_COLUMNS)
 
@@ -60,3 +64,28 @@ VIOLATION_SCHEMA: Final = pa.schema(
     ]
 )
 """One row of `violations.parquet`: the offending event, and the events that show it."""
+
+TIMES: Final = frozenset({"ts_ns", "stamp_ns", "new_stamp_ns", "bound"})
+"""Columns in nanoseconds; `bound` is bytes in a size pass."""
+
+
+def span_of(name: str) -> range:
+    """The integers that a column may hold.
+
+    Ordinals, counts and bytes are numbers of a case. Of times the difference of any two must have 64 bits; a hash may
+    be anything.
+    """
+    width = ROW_SCHEMA.field(name).type.bit_width
+    if name in TIMES:
+        return range(-(1 << 62), (1 << 62) + 1)
+    if width < 64 or name == "key_hash":
+        return range(-(1 << (width - 1)), 1 << (width - 1))
+    return range(-INTEGER_MAX, INTEGER_MAX + 1)
+
+
+def kind_of(column: pa.Field) -> str:
+    """What a column holds, in words."""
+    if not pa.types.is_integer(column.type):
+        return str(column.type)
+    span = span_of(column.name)
+    return f"{column.type} from {span[0]} to {span[-1]}"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from entrycache_bench.kafka_streams.costs import JVM, make_mix, play_fast, play_mapping, released
+from entrycache_bench.kafka_streams.costs import JVM, Mix, Played, make_mix, play_fast, play_mapping, released
 from entrycache_bench.kafka_streams.costs import kafka_costs_at as streams_at
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.page import page
 from entrycache_bench.result import Result, Streams, read_result
 from entrycache_conformance.java.releases import newest
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
+from tests.support.command import run
 
 MIX = make_mix(5_000, 100)
 
@@ -39,6 +42,27 @@ def test_the_released_cache_agrees() -> None:
     assert clean.hits == dirty.hits == play_fast(MIX).hits
     assert (clean.handed, dirty.handed) == (0, play_fast(MIX, dirty=True).handed)
     assert seconds > 0
+
+
+@contextmanager
+def in_no_time(version: str, mix: Mix) -> Iterator[Callable[[bool], Played]]:
+    """A JVM whose clock has not gone on."""
+    yield lambda dirty: Played(0.0, 1)
+
+
+def test_what_the_clock_does_not_see_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("cachetools")
+    monkeypatch.setattr("entrycache_bench.kafka_streams.costs.released", in_no_time)
+    monkeypatch.setattr("entrycache_bench.kafka_streams.costs.LIVE", (50,))
+    rest = tmp_path / "rest.json"
+    rest.write_text(json.dumps(Result(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
+    code, out, err = run(
+        capsys, "bench", "--from", str(rest), "--operations", "1000", "--rounds", "1", "--streams", "4.3.1"
+    )
+    assert (code, out) == (2, "")
+    assert err == "entrycache: ThreadCache was over before the clock went on; give more with --operations\n"
 
 
 def test_an_unknown_version_is_refused() -> None:

@@ -22,7 +22,7 @@ from entrycache_cli.report import terminal
 from entrycache_cli.report.pytest_test import pytest_test
 from entrycache_cli.report.results import FORMS
 from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
-from entrycache_protocol.wire import printable
+from entrycache_protocol.shown import printable
 from tests.support import ROOT
 from tests.support.command import run
 from tests.support.nasty import NASTY

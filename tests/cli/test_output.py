@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import json
 import random
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from entrycache_bench.result import Result
+from entrycache_cli.main import main
 from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.output import whole, write_text
 from tests.support import ROOT
@@ -42,6 +48,7 @@ def without_room(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("work")
     (folder / "case.json").write_text(CASE, "utf-8")
+    (folder / "bench.json").write_text(json.dumps(Result(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
     rows = plant.honest(folder / "honest", 300, 1)["broker-0"]
     plant.wrong_tickets(rows, random.Random(1))
     plant.write(folder / "wrong", rows)
@@ -56,14 +63,25 @@ FULL = [
     ("trace generate tail-fanout --events 300 --out new-made", ""),
     ("trace record fast --case case.json --out new-recorded", ""),
     ("trace convert honest new.jsonl", ""),
+    ("init --lang python new", ""),
     ("audit wrong --engine local --out new", "violates"),
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
+    ("campaign fast state-insert-counted-twice --cases 30 --steps 60 --out new.json --failures new", "state-insert"),
+    ("campaign reference --system pulsar-pip430 --cases 2 --steps 9 --out new.json", "reference"),
+    ("bench --from bench.json --page new.md", "median of"),
+    ("diff pulsar:4.2.4 pulsar:5.0.1 --cases 2 --out new.md", ""),
     (f"versions --results {ROOT}/docs/campaigns --write new.md", "Versions"),
 ]
 
 
-DEAR = ("--json", "threads-", "--known", "simulate")
+PATHS = {"--out", "--write", "--page", "--failures", "--fix", "--known"}
+"""The options that name a file or a folder to write."""
+
+NOT_TRIED = {"rules"}
+"""`rules --write` writes into the checkout."""
+
+DEAR = ("--json", "threads-", "--known", "simulate", "campaign fast", "bench", "diff")
 """What is left to the long run."""
 
 
@@ -83,6 +101,22 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
     assert said in done.stdout
     left = [path for path in work.rglob("*") if path not in before and path.is_file() and "hypothesis" not in str(path)]
     assert left == []
+
+
+def commands(group: Any, before: str = "") -> Iterator[tuple[str, set[str]]]:
+    """Every command with the names of its options."""
+    for name in group.list_commands(None):
+        found = group.get_command(None, name)
+        if isinstance(found, click.Group):
+            yield from commands(found, f"{name} ")
+        else:
+            yield before + name, {option for each in found.params for option in each.opts}
+
+
+def test_every_command_that_writes_is_tried() -> None:
+    writing = {name for name, options in commands(main) if options & PATHS} | {"trace convert", "init"}
+    tried = {name for name in writing for line, _ in FULL if line.startswith(f"{name} ")}
+    assert tried == writing - NOT_TRIED
 
 
 def test_what_was_there_stays_until_it_is_replaced(tmp_path: Path) -> None:
@@ -122,6 +156,7 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 
 WRITES = {"write_text", "write_bytes", "savefig", "write_table", "ParquetWriter"}
 OWN = {
+    "entrycache_protocol/leftovers.py": "the file beside",
     "entrycache_protocol/output.py": "the one place",
     "entrycache_trace/files.py": "a part, which is renamed when it is whole",
     "entrycache_spark/audit.py": "beside, in `whole`",

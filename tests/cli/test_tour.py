@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from entrycache_cli import tour
-from entrycache_cli.tour import Ran, Tour
+from entrycache_cli import touring
+from entrycache_cli.touring import Ran, Tour
 
 CONFORMS = {"levels": {}, "verdict": "conforms"}
 
@@ -25,7 +25,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Ran]:
             soon.set()
         return answers[command]
 
-    monkeypatch.setattr(tour, "run", run)
+    monkeypatch.setattr(touring, "run", run)
     return answers
 
 

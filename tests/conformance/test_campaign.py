@@ -39,7 +39,7 @@ def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> Non
 def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
     campaign = run_campaign([open_subject(FAULT)], plan(tmp_path, 200), lambda cases, steps: None)
     assert len(campaign.kept) == 1
-    assert campaign.kept[0].path.exists()
+    assert Path(campaign.kept[0].file).exists()
     assert len(campaign.kept[0].case.steps) <= 8
 
 

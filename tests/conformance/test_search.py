@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -21,9 +21,10 @@ from entrycache_conformance.subjects.resolve import in_process
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast
 from entrycache_faults.catalogue import catalogue
+from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.subject import Played
+from entrycache_protocol.subject import Answer, Played, Skipped
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 
@@ -127,6 +128,54 @@ def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
         assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
         assert report["verdict"] == "nothing-checked"
         assert "too seldom" in report["skipped"][-1]["reason"]
+
+
+class Declining:
+    """The reference, which declines each run for which `when` holds."""
+
+    def __init__(self, when: Callable[[Case], bool]) -> None:
+        self._when = when
+        self._inner = reference(SYSTEM)
+        self.declaration, self.name = self._inner.declaration, "declining"
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        return [Skipped("not today") if self._when(case) else self._inner.play([case])[0] for case in cases]
+
+
+@pytest.mark.parametrize(
+    ("when", "verdict"),
+    [
+        (lambda case: bool(case.steps), "nothing-checked"),
+        (lambda case: any(type(op).name == "get" for op in case.steps), "nothing-checked"),
+        (lambda case: False, "conforms"),
+    ],
+    ids=["all-but-empty-ones", "those-with-a-get", "none"],
+)
+def test_what_is_declined_is_not_checked(when: Callable[[Case], bool], verdict: str, tmp_path: Any) -> None:
+    subject: Any = Declining(when)
+    report = conform(subject, Options(("range",), Profile(120, 6, 1), 0, 0.0, tmp_path))
+    assert report.verdict.value == verdict
+    if verdict != "conforms":
+        assert "met too seldom" in report.skipped[-1].reason
+
+
+@pytest.mark.parametrize(
+    ("ops", "levels", "unchecked"),
+    [
+        ({"get_range"}, ("range",), ["range"]),
+        ({"insert", "get", "release"}, ("range", "reads"), ["reads"]),
+        ({"insert", "get"}, ("range",), []),
+    ],
+)
+def test_a_level_whose_operations_tell_nothing_is_not_checked(
+    ops: set[str], levels: tuple[str, ...], unchecked: list[str], tmp_path: Any
+) -> None:
+    subject: Any = Declining(lambda case: False)
+    subject.declaration = offered(ops=frozenset(ops))
+    report = conform(subject, Options(levels, Profile(60, 3, 1), 0, 0.0, tmp_path))
+    assert [name for name, level in report.levels.items() if level.verdict.value == "nothing-checked"] == unchecked
+    said = [skip.what for skip in report.skipped if "tell nothing" in skip.reason]
+    assert said == [f"level {name}" for name in unchecked]
 
 
 def offered(**changes: Any) -> Declaration:

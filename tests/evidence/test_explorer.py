@@ -99,7 +99,7 @@ def test_states_held_for_the_same_behave_the_same(world: World) -> None:
     [
         (Rule.STATE_1, 1),
         (Rule.STATE_2, 2),
-        (Rule.READ_3, 3),
+        (Rule.READ_3, 2),
         (Rule.LIVENESS_1, 3),
         pytest.param(Rule.STATE_3, 5, marks=LONG),
         (Rule.EVICT_8, 2),

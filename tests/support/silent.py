@@ -40,7 +40,7 @@ def main(kind: str, folder: Path) -> None:
                 time.sleep(3600)
             if kind == "dies-on-the-same" and is_one_of_twenty(request):
                 os._exit(7)
-            if kind == "dies-one-in-fifty" and number % 50 == 30:
+            if (kind == "dies-one-in-fifty" and number % 50 == 30) or (kind == "dies-once" and number == 30):
                 os._exit(7)
             if (kind == "hangs-one-in-fifty" and number % 50 == 30) or (kind == "hangs-once" and number == 30):
                 time.sleep(3600)

@@ -14,6 +14,7 @@ import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
+from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_protocol.errors import Unwritten
 
@@ -145,4 +146,6 @@ def audit(
         shown.print(f"{result.rows} events; violations {where}")
     if result.unwritten:
         raise Unwritten(result.unwritten)
+    if result.exit_code == 2:
+        say_nothing_checked(list(result.notes))
     context.exit(result.exit_code)

@@ -16,6 +16,7 @@ from entrycache_conformance.campaign.subjects import open_subject
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.output import write_text
 
@@ -90,6 +91,9 @@ def command(
             subject.close()
     _told(campaign.json, as_json)
     _write(campaign.json, out)
+    unwritten = [kept.unwritten for kept in campaign.kept if kept.unwritten]
+    if unwritten:
+        raise Unwritten(unwritten[0])
     return 1 if campaign.kept else 0
 
 

@@ -12,7 +12,7 @@ import click
 
 from entrycache_cli.ending import say
 from entrycache_conformance.subjects.resolve import TIMEOUT_SECONDS, Choice
-from entrycache_protocol.wire import cut
+from entrycache_protocol.shown import cut
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -20,7 +20,7 @@ TERMINAL: Final = "terminal"
 @click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMS, "html"]), help="The form to print.")
 @ends_with_code
 def command(file: Path, form: str) -> int:
-    """Print the results in FILE (what --json printed, one object a line) in another form."""
+    """Print the results in FILE (what --json printed, one object a line, 16 MiB at most) in another form."""
     if form == "html":
         raise UsageError("the HTML report is not built yet; expected one of: " + ", ".join([TERMINAL, *FORMS]))
     results = read_results(file)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -16,6 +14,7 @@ from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.forked import each
 from entrycache_faults.catalogue import catalogue
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.subject import UnderTest
@@ -75,8 +74,6 @@ LEVEL: Final = {name: (part, level) for part, _, names, level in GROUPS for name
 
 NAMES = tuple(LEVEL)
 
-WORKERS = 2
-
 
 def planted_one(name: str, folder: Path, start: Start = resolve) -> Caught:
     """One planted fault, behind the protocol unless another start is asked for."""
@@ -88,9 +85,8 @@ def planted_one(name: str, folder: Path, start: Start = resolve) -> Caught:
 
 
 def planted(folder: Path, names: Sequence[str] = NAMES, start: Start = resolve) -> list[Caught]:
-    """Each of these, by as many processes as there are workers."""
-    with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
-        return list(pool.map(partial(planted_one, folder=folder, start=start), names))
+    """Each of these, by as many processes as there are cores."""
+    return each(partial(planted_one, folder=folder, start=start), names)
 
 
 def changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) -> Iterator[tuple[Caught, Path]]:

@@ -13,12 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured
-from entrycache_conformance.report import LACKS, RunReport
+from entrycache_conformance.report import SHAPE, RunReport
 from entrycache_protocol import verdict
 from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_text
+from entrycache_protocol.shape import TEXT, each, hold, many, record
+from entrycache_protocol.shown import printable
+from entrycache_protocol.strict_json import parse
 from entrycache_protocol.verdict import Verdict
-from entrycache_protocol.wire import printable
 from entrycache_reference.rules import Rule
 
 
@@ -60,44 +63,40 @@ def read_results(path: Path) -> list[dict[str, Any]]:
     Raises:
         UsageError: the file cannot be read, or a line of it is no result.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the results {path}: {error}") from None
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_text(path, "the results").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except ValueError:
+            value = parse(line)
+        except ValueError as error:
             raise UsageError(
-                f"{path}, line {number}: not JSON; expected what --json prints, one object a line"
+                f"{path}, line {number}: not JSON; expected what --json prints, one object a line ({error})"
             ) from None
         if type(value) is not dict or value.get("schema") != 1:
             raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
+        hold(value, SHAPES[kind_of(value, f"{path}, line {number}")], f"{path}, line {number}")
         found.append(value)
     if not found:
         raise UsageError(f"{path} holds no result")
     return found
 
 
-def lines_of(result: dict[str, Any]) -> list[Line]:
-    """The verdicts in one result of `conform`, `audit`, `prove`, or a note that a part was skipped.
+def kind_of(result: dict[str, Any], where: str) -> str:
+    """What a result is of: `conform`, `audit`, `prove`, or a note that a part was skipped.
 
     Raises:
-        UsageError: it is none of them, or lacks something.
+        UsageError: it is none of them.
     """
-    kinds = [kind for kind, needs in KINDS.items() if needs <= result.keys()]
-    if not kinds:
-        raise UsageError("a result is none of conform, audit or prove")
-    try:
-        lines = LINES[kinds[0]](result)
-    except LACKS as error:
-        raise UsageError(f"a result of {kinds[0]} lacks something ({type(error).__name__}: {error})") from None
-    if any(type(part) is not str for line in lines for part in line):
-        raise UsageError(f"a result of {kinds[0]} has a value that is no text where text is expected")
-    return lines
+    kind = next((kind for kind, needs in KINDS.items() if needs <= result.keys()), None)
+    if kind is None:
+        raise UsageError(f"{where}: none of the results of conform, audit or prove")
+    return kind
+
+
+def lines_of(result: dict[str, Any]) -> list[Line]:
+    """The verdicts in one result."""
+    return LINES[kind_of(result, "a result")](result)
 
 
 def _of_run(result: dict[str, Any]) -> list[Line]:
@@ -131,6 +130,14 @@ KINDS: Final = {
     "a part that was skipped": {"skipped"},
 }
 """By which keys a result is known, the first that has them all."""
+
+SHAPES: Final = {
+    "conform": SHAPE,
+    "prove": record({"evidence": many(record(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT)))}),
+    "audit": record({"rules": each(TEXT), "engine": TEXT}, "engine"),
+    "a part that was skipped": record({"skipped": many(record({"what": TEXT, "reason": TEXT}))}),
+}
+"""What of each is read, as JSON Schema."""
 
 LINES: Final = {"conform": _of_run, "prove": _of_proof, "audit": _of_audit, "a part that was skipped": _of_skipped}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
@@ -13,7 +14,11 @@ from entrycache_cli.report.history_table import history_table
 from entrycache_cli.report.terminal import coloured, console
 from entrycache_conformance.report import Failure, RunReport
 from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.wire import cut, printable
+from entrycache_protocol.shown import cut, printable
+
+SELDOM: Final = (
+    "it did not fail again when it was played again: the answer goes by chance, or by what came before the case"
+)
 
 
 def show(report: RunReport, choice: str, subject: str) -> None:
@@ -66,6 +71,8 @@ def _show_failure(out: Console, failure: Failure, subject: str) -> None:
         out.print(table)
     if failure.schedules is not None:
         out.print(failure.schedules.in_words, soft_wrap=True)
+    if not failure.repeats:
+        out.print(SELDOM, soft_wrap=True)
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return

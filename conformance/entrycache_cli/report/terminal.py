@@ -16,7 +16,7 @@ from rich.progress import TextColumn
 from rich.segment import Segment
 from rich.text import Text
 
-from entrycache_protocol.wire import printable
+from entrycache_protocol.shown import printable
 
 STYLE: Final = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
 WIDTH: Final = 160

@@ -6,6 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import shown
 
 Value = bool | int | float | None
 """The value of a setting; None: not set, where that means something of its own."""
@@ -14,6 +15,10 @@ INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1
 WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 FRACTION: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+DIGITS_MOST: Final = 1_000
+"""Of a number as it is written."""
 
 
 class Kind(NamedTuple):
@@ -31,11 +36,11 @@ class Kind(NamedTuple):
         """
         if self is FLAG:
             if text.lower() not in {"true", "false"}:
-                raise UsageError(f"{where}: {setting} is {text!r}; expected true or false")
+                raise UsageError(f"{where}: {setting} is {shown(text)}; expected true or false")
             return text.lower() == "true"
         pattern = FRACTION if self.name == "number" else WHOLE
-        if pattern.fullmatch(text) is None:
-            raise UsageError(f"{where}: {setting} is {text!r}; expected a {self.name}")
+        if len(text) > DIGITS_MOST or pattern.fullmatch(text) is None:
+            raise UsageError(f"{where}: {setting} is {shown(text)}; expected a {self.name}")
         value = float(text) if self.name == "number" else int(text)
         if not self.least <= value <= self.greatest:
             span = f"{_plain(self.least)} to {_plain(self.greatest)}"

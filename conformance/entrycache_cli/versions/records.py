@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from entrycache_conformance.report import LACKS, RunReport
+from entrycache_conformance.report import SHAPE, RunReport
 from entrycache_conformance.subjects.narrowed import SEVERAL
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_text
+from entrycache_protocol.shape import COUNT, TEXT, each, hold, many, record
+from entrycache_protocol.strict_json import parse
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ def read_records(folder: Path) -> tuple[Judged, ...]:
     found: list[Judged] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
+            value = parse(read_text(path, "the record"))
+        except ValueError as error:
             raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
         found += read_record(value, path.name, str(path))
     if not found:
@@ -65,14 +68,46 @@ def read_record(value: Any, source: str, where: str) -> list[Judged]:
     """
     if type(value) is not dict or value.get("schema") != 1:
         raise UsageError(f"{where}: no record of schema 1")
-    try:
-        if "theme" in value:
-            return [_of_campaign(value, subject, source) for subject in value["subjects"]]
-        if "levels" in value:
-            return [_of_conform(value, source)]
-    except LACKS as error:
-        raise UsageError(f"{where}: the record lacks something ({type(error).__name__}: {error})") from None
+    if "theme" in value:
+        hold(value, CAMPAIGN, f"{where}: {LACKS}")
+        return [_of_campaign(value, subject, source) for subject in value["subjects"]]
+    if "levels" in value:
+        hold(value, RUN, f"{where}: {LACKS}")
+        return [_of_conform(value, source)]
     raise UsageError(f"{where}: neither the record of a campaign nor that of conform --json")
+
+
+LACKS: Final = "the record lacks something, or has it otherwise"
+
+_SYSTEM: Final = {"enum": list(SYSTEMS)}
+_SUBJECT: Final = record(
+    {
+        "name": TEXT,
+        "artifact": {**each(TEXT), "required": ["sha256"], "minProperties": 2},
+        "steps": COUNT,
+        "runs": {**many(record({"steps": COUNT, "differences": COUNT})), "minItems": 1},
+        "rules": each(COUNT),
+        "findings": each(TEXT),
+    },
+    *("steps", "runs", "rules", "findings"),
+)
+CAMPAIGN: Final = record(
+    {
+        "system": _SYSTEM,
+        "theme": TEXT,
+        "judged": TEXT,
+        "seed": {"type": "integer"},
+        "cases": COUNT,
+        "subjects": many(_SUBJECT),
+        "differences": many(record({"subject": TEXT})),
+        "laws": record({"rules": each(COUNT)}),
+    },
+    "laws",
+) | {"anyOf": [{"required": ["laws"]}, {"properties": {"subjects": {"items": {"required": ["runs"]}}}}]}
+"""What is read of a campaign's record, as JSON Schema; where each subject has runs, these have the rules."""
+
+RUN: Final = {"allOf": [SHAPE, {"properties": {"system": _SYSTEM}}]}
+"""The same of `conform --json`."""
 
 
 def _of_campaign(value: Mapping[str, Any], subject: Mapping[str, Any], source: str) -> Judged:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
-import tempfile
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import find_release
+from entrycache_conformance.subjects import watch
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.family import Absent
+from entrycache_protocol.leftovers import scratch
 
 ASK_SECONDS: Final = 120
 
@@ -52,15 +52,9 @@ def ask_maven(release: Absent) -> bool:
             "mvn is missing; --resolve asks Maven which of the releases that are not run are there"
         )
     goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:get"
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [maven, "-q", "-B", "-U", goal, "-Dtransitive=false", f"-Dartifact={release.coordinates}"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=ASK_SECONDS,
-            check=False,
-        )
+    with scratch() as folder:
+        argv = [maven, "-q", "-B", "-U", goal, "-Dtransitive=false", f"-Dartifact={release.coordinates}"]
+        done = watch.run(argv, folder, timeout_seconds=ASK_SECONDS)
     if done.returncode == 0:
         return True
     if "Could not find artifact" in done.stdout or "was not found in" in done.stdout:

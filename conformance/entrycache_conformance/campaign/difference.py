@@ -10,6 +10,7 @@ from entrycache_conformance.shrink import shortest
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.failure import Difference, FailingCase
+from entrycache_protocol.output import tried
 from entrycache_protocol.subject import UnderTest
 
 TRIES = 2_000
@@ -17,13 +18,17 @@ TRIES = 2_000
 
 
 class Kept(NamedTuple):
-    """One difference: in which case of the campaign, and the shortened case with both answers."""
+    """One difference: in which case of the campaign, and the shortened case with both answers.
+
+    `file`: that of the case; empty where it could not be written, and `unwritten` says why.
+    """
 
     subject: str
     number: int
     case: Case
     difference: Difference
-    path: Path
+    file: str
+    unwritten: str
 
     def to_json(self) -> dict[str, Any]:
         """The line of the campaign's record."""
@@ -35,7 +40,7 @@ class Kept(NamedTuple):
             "op": type(self.case.steps[self.difference.at]).name,
             "expected": self.case.system.wire.write_outcome(self.difference.expected),
             "got": None if got is None else self.case.system.wire.write_outcome(got),
-            "file": self.path.name,
+            "file": Path(self.file).name,
         }
 
 
@@ -50,7 +55,8 @@ def keep(name: str, case: Case, folder: Path) -> Kept | None:
         return None
     short, difference = found
     whole = FailingCase(short, trajectory(short, Coverage()), difference).told()
-    return Kept(name, 0, whole, difference, write_case(whole, folder, name.replace(":", "-")))
+    file, unwritten = tried(lambda: write_case(whole, folder, name.replace(":", "-")))
+    return Kept(name, 0, whole, difference, file, unwritten)
 
 
 def _shortest(subject: UnderTest, case: Case) -> tuple[Case, Difference] | None:

@@ -65,7 +65,11 @@ def conform_concurrent(
     if tally.is_late:
         once = "one got no answer once, and one each time that it was played again; is the machine busy? run it again"
         skipped += (Skip(f"level {LEVEL}", once),)
-    conforms = tally.histories and not unmet and not tally.is_late
+    judged = tally.fired[promises_of(declaration.system).ends]
+    if 2 * judged < tally.histories:
+        few = f"{judged} of {tally.histories} histories could be judged: too few to say anything"
+        skipped += (Skip(f"level {LEVEL}", few),)
+    conforms = 2 * judged >= tally.histories > 0 and not unmet and not tally.is_late
     verdict = Verdict.CONFORMS if conforms else Verdict.NOTHING_CHECKED
     return Threaded(_level(declaration, tally, verdict), (), skipped, tally.fired)
 

@@ -68,7 +68,7 @@ class Found(NamedTuple):
 class Tally:
     """What was judged: histories, their steps and threads, and the rules that were asked.
 
-    `ended`: one that ended; `is_late`: one did not, and did each time that it was played again.
+    `ended`: one that ended and was judged; `is_late`: one did not, and did each time that it was played again.
     """
 
     histories: int = 0
@@ -121,7 +121,7 @@ def judge(subject: UnderTest, history: History, answer: HistoryAnswer, tally: Ta
     if isinstance(answer, Failed):
         return Found(history, (rule_of(promises, answer),), answer.message, None, answer)
     judged = promises.judge(history, answer, subject.declaration)
-    tally.ended = (history, answer)
+    tally.ended = (history, answer) if judged.fired else tally.ended
     tally.fired.update(judged.fired)
     if judged.undecided:
         tally.undecided[judged.undecided] += 1

@@ -12,9 +12,7 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +20,10 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import sources
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_conformance.subjects import watch
+from entrycache_protocol.errors import MissingPrerequisite, Unwritten
+from entrycache_protocol.leftovers import FOLDERS, scratch, sweep
+from entrycache_protocol.output import reason
 
 JDK_OLDEST: Final = 17
 """What is built is compiled for it."""
@@ -59,6 +60,7 @@ def built(part: Part) -> Path:
     """
     name = f"{part.name}-{_checksum(sources(), part.depends_on)[:16]}"
     folder = _cache_folder() / "jvm" / name
+    sweep(folder.parent, FOLDERS)
     lock = folder.with_name(f"{name}.lock")
     if not folder.is_dir():
         try:
@@ -71,7 +73,10 @@ def built(part: Part) -> Path:
             ) from None
         with _progress(f"building the {part.what} with mvn (once)"), _alone(lock):
             if not folder.is_dir():
-                _make(part, folder)
+                try:
+                    _make(part, folder)
+                except OSError as error:
+                    raise Unwritten(f"cannot write {folder}: {reason(error)}") from None
     return folder
 
 
@@ -120,32 +125,25 @@ def _make(part: Part, folder: Path) -> None:
     if mvn is None:
         raise MissingPrerequisite("mvn is not on the path; expected Maven 3.6 or later; install it")
     home = find_java(JDK_OLDEST, compiler=True).home
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="building-") as scratch:
-        work = Path(scratch) / "sources"
+    with scratch(folder.parent) as made:
+        work = made / "sources"
         for path in _files(sources()):
             copy = work / path.relative_to(sources())
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
         _run_maven(mvn, home, work, part, folder.with_name(f"{folder.name}.log"))
-        result = Path(scratch) / "result"
+        result = made / "result"
         result.mkdir()
         part.keep(work, result)
         result.rename(folder)
 
 
 def _run_maven(mvn: str, home: Path, work: Path, part: Part, log: Path) -> None:
-    done = subprocess.run(
-        [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", "package"],
-        cwd=work,
-        env={**os.environ, "JAVA_HOME": str(home)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    log.write_bytes(done.stdout)
+    argv = [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", "package"]
+    done = watch.run(argv, work, {**os.environ, "JAVA_HOME": str(home)})
+    log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:
-        told = [line for line in done.stdout.decode(errors="replace").splitlines() if "[ERROR]" in line]
+        told = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
         missing = next((found[1] for line in told if (found := _NOT_RESOLVED.search(line))), None)
         if missing is not None:
             raise MissingPrerequisite(

@@ -9,15 +9,25 @@ from pathlib import Path
 from typing import Any, Final
 
 import tomlkit
+from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, from_json, read_case
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_text
 from entrycache_protocol.output import write_text
+from entrycache_protocol.shown import shown
+from entrycache_protocol.strict_json import json_of, only_json, parse
 
 TEXTS: Final = ("rule", "system", "subject", "reason", "issue")
 KEYS: Final = ("rule", "system", "subject", "versions", "case", "expected", "got", "reason", "issue")
+WHAT: Final = "the known failures"
+"""What the file is called in an error."""
+
+BYTES_MOST: Final = 1 << 20
+"""Of the file: a thousand entries, and about as much as a reader of TOML takes in a second."""
+
 TABLE: Final = "known"
 """The name of the array of tables: each entry stands below `[[known]]`."""
 
@@ -50,11 +60,7 @@ class Entry:
         """The case that fails; see `entrycache_protocol.case.read_case` for its errors."""
         if not self.case.lstrip().startswith("{"):
             return read_case(folder / self.case, SYSTEMS)
-        try:
-            value = json.loads(self.case)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{self.label}: case is not JSON: {error}") from None
-        return from_json(value, SYSTEMS)
+        return from_json(json_of(self.case, f"{self.label}: case"), SYSTEMS)
 
 
 def read_known(path: Path) -> tuple[Entry, ...]:
@@ -63,17 +69,14 @@ def read_known(path: Path) -> tuple[Entry, ...]:
     Raises:
         UsageError: the file cannot be read, is not TOML, or an entry lacks a key or has one too many.
     """
+    text = read_text(path, WHAT, BYTES_MOST)
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the known failures {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"cannot read the known failures {path}: it is not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"the known failures {path} are not TOML: {error}") from None
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a table 1,000 deep
+        raise UsageError(f"{WHAT} {path} are not TOML: {error}") from None
     unknown = sorted(values.keys() - {TABLE})
     if unknown:
-        raise UsageError(f"{path}: unknown key {unknown[0]!r}; each entry stands below [[{TABLE}]]")
+        raise UsageError(f"{path}: unknown key {shown(unknown[0])}; each entry stands below [[{TABLE}]]")
     tables = values.get(TABLE, [])
     if type(tables) is not list or any(type(table) is not dict for table in tables):
         raise UsageError(f"{path}: {TABLE} is no array of tables; each entry stands below [[{TABLE}]]")
@@ -87,14 +90,14 @@ def _entry(table: dict[str, Any], number: int, path: Path) -> Entry:
             raise UsageError(f"{where} has no {name!r}; expected {', '.join(KEYS)}")
     unknown = sorted(table.keys() - set(KEYS))
     if unknown:
-        raise UsageError(f"{where} has an unknown key {unknown[0]!r}; expected {', '.join(KEYS)}")
+        raise UsageError(f"{where} has an unknown key {shown(unknown[0])}; expected {', '.join(KEYS)}")
     for name in TEXTS:
         if type(table[name]) is not str:
-            raise UsageError(f"{where}: {name} is {table[name]!r}; expected a string")
+            raise UsageError(f"{where}: {name} is {shown(table[name])}; expected a string")
     versions = table["versions"]
     if type(versions) is not list or not versions or any(type(version) is not str for version in versions):
-        raise UsageError(f"{where}: versions is {versions!r}; expected an array of strings")
-    case = table["case"] if type(table["case"]) is str else json.dumps(table["case"])
+        raise UsageError(f"{where}: versions is {shown(versions)}; expected an array of strings")
+    case = table["case"] if type(table["case"]) is str else json.dumps(only_json(table["case"], f"{where}: case"))
     expected, got = (_value(table[name], f"{where}: {name}") for name in ("expected", "got"))
     texts = {name: table[name] for name in TEXTS}
     return Entry(number=number, versions=tuple(versions), case=case, expected=expected, got=got, **texts)
@@ -104,10 +107,11 @@ def _value(value: Any, where: str) -> Any:
     """An outcome: an object, in TOML or, since TOML has no null, as JSON text."""
     if type(value) is str:
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            raise UsageError(f"{where} is {value!r}; expected an outcome, as JSON text or as a table") from None
-    return value
+            return parse(value)
+        except ValueError as error:
+            what = "expected an outcome, as JSON text or as a table"
+            raise UsageError(f"{where} is {shown(value)}; {what} ({error})") from None
+    return only_json(value, where)
 
 
 def write_known(path: Path, kept: list[tuple[int | None, Entry]]) -> None:
@@ -116,7 +120,10 @@ def write_known(path: Path, kept: list[tuple[int | None, Entry]]) -> None:
     What did not change stays as it was, to the byte, comments included; the same entries give the same bytes.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    document = tomlkit.parse(text)
+    try:
+        document = tomlkit.parse(text)
+    except TOMLKitError as error:  # it has rules of its own, beside those of the reader above
+        raise UsageError(f"{WHAT} {path} cannot be rewritten: {error}") from None
     tables = document.get(TABLE)
     if not isinstance(tables, AoT):
         tables = tomlkit.aot()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Final
 
 from entrycache_conformance.subjects.reference import offer_of, open_reference
@@ -15,7 +16,12 @@ LIES_FROM: Final = 3
 
 
 class BrokenReference(InProcess):
-    """The reference with wrong answers, under the declaration of the subject that is to be judged."""
+    """The reference with wrong answers, under the declaration of the subject that is to be judged.
+
+    `lies`: it was asked for an answer that can be a wrong one.
+    """
+
+    lies = False
 
     def __init__(self, declaration: Declaration, open_instance: Callable[[Any], Callable[[Any], Any]]) -> None:
         super().__init__("broken on purpose", declaration.system, open_instance, offer_of(declaration.system))
@@ -42,9 +48,17 @@ def wrong(outcome: Any, refusal: Any) -> Any:
     return dataclasses.replace(outcome, **{fields[0].name: changed})
 
 
+def can_be_wrong(outcome: Any) -> bool:
+    """Whether there is another outcome of the same kind: none can be made up of an empty list or of a refusal."""
+    fields = dataclasses.fields(outcome)
+    value = getattr(outcome, fields[0].name) if fields else None
+    return value is None or (value != () and not isinstance(value, Enum))
+
+
 def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
     """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
     correct = open_reference(declaration.system.model)
+    refusal = declaration.system.wire.refusal
     lies_from = min(LIES_FROM, declaration.limits.max_steps or LIES_FROM)
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
@@ -55,9 +69,12 @@ def broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
             nonlocal calls
             outcome = answer(op)
             calls += type(op).name == op_name
-            lies = type(op).name == op_name and calls >= lies_from
-            return wrong(outcome, declaration.system.wire.refusal) if lies else outcome
+            if type(op).name != op_name or calls < lies_from:
+                return outcome
+            broken.lies |= can_be_wrong(outcome)
+            return wrong(outcome, refusal)
 
         return lie
 
-    return BrokenReference(declaration, open_instance)
+    broken = BrokenReference(declaration, open_instance)
+    return broken

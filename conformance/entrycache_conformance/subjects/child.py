@@ -7,7 +7,6 @@ import math
 import os
 import select
 import shlex
-import signal
 import subprocess
 import time
 from collections import deque
@@ -15,14 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
-from entrycache_conformance.subjects.watch import Watch
+from entrycache_conformance.subjects.watch import Watch, end
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 from entrycache_protocol.history import History
+from entrycache_protocol.shown import cut, printable
 from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
-from entrycache_protocol.wire import START, cut, parse_line, printable, read_answer, run_line, shortened
+from entrycache_protocol.wire import START, parse_line, read_answer, run_line, shortened
 
 LINE_MAX_BYTES: Final = 64 * 1024 * 1024
 """The longest line of an answer."""
@@ -196,8 +196,7 @@ class _Process:
 
     def kill(self) -> None:
         """End the process and all that it has started, at once."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        end(self._process.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
         self._watch.over()

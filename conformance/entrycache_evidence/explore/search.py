@@ -54,8 +54,9 @@ def explore(
 ) -> Exploration:
     """Run every event of the world in every state, of the reference or of a model, and every law after it.
 
-    The first step that breaks a law ends the exploration; with `only`, the first that breaks the law of that rule
-    (other laws may break on the way; their steps are not followed).
+    The first step that breaks a law, is not what is defined, or leaves the frame of its operation ends the exploration;
+    with `only`, the first that breaks the law of that rule (laws of other rules may break on the way; their steps are
+    not followed).
     """
     with _no_collection():
         return _explored(world, progress, only, model)
@@ -65,7 +66,7 @@ def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, mod
     config = world.config
     system, events_of, canon, start = world.parts()
     played = model or system.model
-    step, check = played.step, system.laws.check
+    step, check, broken = played.step, system.laws.check, system.laws.broken
     follows, key_of, settled = canon.follows, canon.key, canon.settled
     first: Any = settled(after(played, config, start))
     seen: set[Hashable] = {key_of(first)}
@@ -80,7 +81,7 @@ def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, mod
             for event in events_of(state):
                 done = step(state, event, config)
                 transitions += 1
-                wrong = check(config, state, event, done, fired)
+                wrong = broken(config, state, event, done) if only else check(config, state, event, done, fired)
                 if wrong:
                     if only is None or only in wrong:
                         path = [*start, *_path(number, parents, via, list(made)), event]

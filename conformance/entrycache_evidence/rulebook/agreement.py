@@ -155,7 +155,7 @@ def _flips(runs: Corpus, rule: Rule | None = None) -> list[Problem]:
 def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for run in runs.runs:
-        broken = first_break(run, {}, fault.model) if fault.rule in run.system.laws.rules else ()
+        broken = first_break(run, {}, fault.model, True) if fault.rule in run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

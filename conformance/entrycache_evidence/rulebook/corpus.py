@@ -114,10 +114,13 @@ def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[],
     return [partial(function, **arguments) for arguments in merged]
 
 
-def first_break(run: Run, fired: dict[Rule, int], model: Model | None = None) -> tuple[Rule, ...]:
-    """The rules whose laws the first bad step of a run breaks; that of liveness where a step throws.
+def first_break(
+    run: Run, fired: dict[Rule, int], model: Model | None = None, of_rules: bool = False
+) -> tuple[Rule, ...]:
+    """The rules that the first bad step of a run breaks; that of liveness where a step throws.
 
-    The steps are those of the reference, or of the model.
+    The steps are those of the reference, or of the model; `of_rules`: they are held to the laws of the rules alone, not
+    to what is defined, nor to the frames.
     """
     system, played = run.system, model or run.system.model
     state = played.initial(run.config)
@@ -126,7 +129,10 @@ def first_break(run: Run, fired: dict[Rule, int], model: Model | None = None) ->
             done = played.step(state, event, run.config)
         except Exception:
             return (system.laws.liveness[1],)
-        wrong = system.laws.check(run.config, state, event, done, fired)
+        if of_rules:
+            wrong = system.laws.broken(run.config, state, event, done)
+        else:
+            wrong = system.laws.check(run.config, state, event, done, fired)
         if wrong:
             return wrong
         state = done.state

@@ -12,9 +12,10 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol import case as cases
 from entrycache_protocol import history as histories
-from entrycache_protocol.case import Case, read_json
+from entrycache_protocol.case import Case
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History, is_history
+from entrycache_protocol.input import read_json
 from entrycache_protocol.output import write_text
 from entrycache_protocol.subject import Event
 from entrycache_reference.rules import Rule
@@ -44,7 +45,7 @@ def read_example(rule: Rule) -> Example:
     Raises:
         UsageError: there is no such file, or it holds neither a case nor a history.
     """
-    value = read_json(path_of(rule))
+    value = read_json(path_of(rule), "the example")
     asked = histories.from_json(value, SYSTEMS) if is_history(value) else cases.from_json(value, SYSTEMS)
     return Example(rule, value, asked)
 

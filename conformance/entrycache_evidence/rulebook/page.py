@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.example import Example, examples
 from entrycache_evidence.rulebook.example_table import fault, lines, settings
 from entrycache_evidence.rulebook.registry import Links, Text, links, texts
+from entrycache_protocol.system import AnySystem
 
 HEAD: Final = """# The rules and what holds them
 
@@ -21,6 +24,17 @@ besides, and `--check` shows that its own checks see it.
 Each rule has an example, a case of `spec/examples` that `entrycache replay` plays on a subject. It is written to be
 read: open the line under the rule. Steps count from 0; `1:0` is entry 0 of ledger 1; `done` is an empty answer. The
 last line names a fault that is planted in the reference, and what the example's answers become with it.
+"""
+
+
+FRAMES: Final = """
+## What operations may change
+
+Each operation declares it on its dataclass (`may_change`), and one law holds every step to it: all else is as it was
+before. A step that consists of others, as a read of lookups and inserts, may change what those may; what stands here
+is what it changes beside them. So may whatever a listener does inside a call. The first step that names a cache, or a
+store, opens it besides. What stands without an "of" is one thing in the whole state. Tests show that each declaration
+is needed, and as narrow as can be.
 """
 
 
@@ -39,7 +53,30 @@ def render_rules_md() -> str:
         for text in group:
             parts.append(_rule(text, book[text.id]))
             parts.append(_example(shown[text.id]) if text.id in shown else "")
-    return "".join(parts)
+    return "".join([*parts, FRAMES, *(_frames(system) for system in SYSTEMS.values())])
+
+
+def _frames(system: AnySystem) -> str:
+    """What the operations of a system declare, a line each; nothing of a system that declares nothing."""
+    rows = [f"| `{name}` | {_declared(op)} |\n" for name, op in system.ops.items() if hasattr(op, "may_change")]
+    return f"\n### {system.name}\n\n| operation | may change |\n|---|---|\n{''.join(rows)}" if rows else ""
+
+
+def _declared(op: type[Any]) -> str:
+    """The aspects of the state that an operation may change, and whose."""
+    told = [_aspects(op.may_change)]
+    if hasattr(op, "beside"):
+        told.append(f"beside the pass that it triggers: {_aspects(op.beside)}")
+    return "; ".join(told)
+
+
+def _aspects(may_change: Mapping[Any, Any]) -> str:
+    """Aspects in words, those of the same whose together."""
+    by_whose: dict[str, list[str]] = {}
+    for what, whose in may_change.items():
+        by_whose.setdefault(whose.value, []).append(what.value)
+    told = ((f"of {whose}: " if whose != "all" else "", ", ".join(what)) for whose, what in by_whose.items())
+    return "; ".join("".join(one) for one in told) or "nothing"
 
 
 def _rule(text: Text, found: Links) -> str:

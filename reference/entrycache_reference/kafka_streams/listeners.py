@@ -9,7 +9,7 @@ from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.environment import Environment
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Handed
-from entrycache_reference.kafka_streams.state import Listener, Node, State
+from entrycache_reference.kafka_streams.state import Listener, Node, Part, State
 from entrycache_reference.rules import Rule, rule
 
 
@@ -23,9 +23,17 @@ def performed(
         return after, ()
     answers: tuple[Answer, ...] = ()
     for op in steps:
-        after, answer = env.perform(after, op, config)
+        before = after
+        after, answer = env.perform(with_parts(before, ()), op, config)
+        part = Part(before, op, after, answer, after.under_way.parts)
+        after = with_parts(after, (*before.under_way.parts, part))
         answers += (answer,)
     return after, answers
+
+
+def with_parts(state: State, parts: tuple[Part, ...]) -> State:
+    """The state with these steps performed inside calls of the step under way."""
+    return state._replace(under_way=state.under_way._replace(parts=parts))
 
 
 def counted_call(state: State) -> State:

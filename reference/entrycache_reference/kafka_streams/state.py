@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.ops import Op
-from entrycache_reference.kafka_streams.outcomes import Call, Context, ErrorKind, Forward, Outcome
+from entrycache_reference.kafka_streams.outcomes import Answer, Call, Context, ErrorKind, Forward, Outcome
 from entrycache_reference.rules import Rule
 
 
@@ -94,7 +94,7 @@ class UnderWay(NamedTuple):
 
     `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` are what they got and
     answered, in the order in which they began. `closed` names the namespaces that were closed, as often as they
-    were. `stuck`: why the step gives no answer.
+    were. `stuck`: why the step gives no answer. `parts`: the steps that were performed inside calls.
     """
 
     called: int = 0
@@ -103,6 +103,7 @@ class UnderWay(NamedTuple):
     events: tuple[Event, ...] = ()
     closed: tuple[str, ...] = ()
     stuck: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 IDLE: Final = UnderWay()
@@ -127,6 +128,16 @@ class State(NamedTuple):
     under_way: UnderWay = IDLE
 
 
+class Part(NamedTuple):
+    """One step that was performed inside a call: the state that it met, and what it made of it, both under way."""
+
+    pre: State
+    event: Op
+    after: State
+    answer: Answer
+    parts: tuple[Part, ...]
+
+
 class Change(NamedTuple):
     """What a part of a step made of a state; `error`: it failed, and the step with it."""
 
@@ -135,11 +146,15 @@ class Change(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one step makes of a state: the state after it, its answer, and its events in order."""
+    """What one step makes of a state: the state after it, its answer, and its events in order.
+
+    `parts` are the steps that were performed inside the calls that it made, each with those inside its own.
+    """
 
     state: State
     outcome: Outcome
     rows: tuple[Row, ...]
+    parts: tuple[Part, ...] = ()
 
 
 def initial(config: Config) -> State:

@@ -61,4 +61,5 @@ def step(state: State, event: ops.Op, config: Config) -> Step:
     after, answer = perform(state, event, config)
     done = after.under_way
     answered = Unanswered(done.stuck) if done.stuck else answer
-    return Step(after._replace(under_way=IDLE), Outcome(answered, done.calls, done.forwards), rows_of(done.events))
+    outcome = Outcome(answered, done.calls, done.forwards)
+    return Step(after._replace(under_way=IDLE), outcome, rows_of(done.events), done.parts)

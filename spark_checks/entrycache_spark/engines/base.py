@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+from entrycache_trace.files import Part
+
+KEPT_ROWS: Final = 500_000
+KEPT_BYTES: Final = 256 << 20
+
+
+def is_small(parts: Sequence[Part]) -> bool:
+    """Whether a trace is read once and kept in memory; of a larger one each query reads the columns that it needs."""
+    return sum(part.rows for part in parts) <= KEPT_ROWS and sum(part.data_bytes for part in parts) <= KEPT_BYTES
 
 
 class SqlEngine(Protocol):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_spark.engines.base import is_small
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 
@@ -18,8 +20,6 @@ except ImportError as error:  # pragma: no cover
     raise MissingPrerequisite(f"engine local needs {error.name}: pip install 'entrycache[trace]'") from None
 
 _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
-
-KEPT_ROWS: Final = 500_000
 
 
 class LocalEngine:
@@ -36,7 +36,7 @@ class LocalEngine:
         )
         self._connection.execute("set preserve_insertion_order = false")
         # A small trace is read once; of a large one each query reads the columns that it needs.
-        kind = "temp table" if sum(part.rows for part in parts) <= KEPT_ROWS else "view"
+        kind = "temp table" if is_small(parts) else "view"
         self._run(f"create {kind} trace as {_scan(parts, columns)}")
 
     def define(self, name: str, query: str) -> None:
@@ -62,14 +62,14 @@ class LocalEngine:
     def _run(self, text: str) -> Any:
         try:
             return self._connection.execute(text)
-        except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.IOException) as error:
+        except (duckdb.DataError, duckdb.OperationalError, duckdb.InvalidInputException) as error:
             raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
 
 
 def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
     by_broker: dict[str, list[str]] = {}
     for part in parts:
-        by_broker.setdefault(part.broker, []).append(_quoted(str(part.path)))
+        by_broker.setdefault(part.broker, []).append(_quoted(_literal(part.path)))
     columns = ", ".join(_column(name) for name in names if name != "broker")
     scans = [
         f"select {_quoted(broker)} as broker, {columns} "
@@ -82,6 +82,11 @@ def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
 def _column(name: str) -> str:
     kind = str(ROW_SCHEMA.field(name).type)
     return f"{name}::{'bigint' if kind.startswith('int') else 'varchar' if kind == 'string' else 'boolean'} as {name}"
+
+
+def _literal(path: Path) -> str:
+    """A path as DuckDB takes it for that file alone."""
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path))
 
 
 def _quoted(text: str) -> str:

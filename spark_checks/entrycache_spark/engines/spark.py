@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_spark.engines.base import is_small
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 
@@ -31,8 +32,6 @@ _SETTINGS: Final = {
 
 ROWS_PER_TASK: Final = 1_000_000
 """Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
-
-KEPT_ROWS: Final = 500_000
 
 DRIVER_MEMORY: Final = "3g"
 """Heap where the master is local and `SPARK_DRIVER_MEMORY` does not say; Spark's own 1g is too little for 10^6 rows."""
@@ -84,15 +83,16 @@ class SparkEngine:
         in_memory = 2**31 - 1 if window_rows is None else window_rows
         self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(in_memory))
         kinds = ", ".join(f"{name} {_kind(name)}" for name in columns)
-        path = "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(directory.resolve()))
-        scan = self._spark.read.schema(kinds).parquet(path)
+        # The parts by name: whatever else stands in the folders is no part of the trace.
+        found = self._spark.read.schema(kinds).option("basePath", str(directory.resolve()))
+        scan = found.parquet(*(_literal(directory.resolve() / part.path.relative_to(directory)) for part in parts))
         renamed: dict[bool | float | int | str, bool | float | int | str | None] = {
             _as_spark_reads(part): part.broker for part in parts if _as_spark_reads(part) != part.broker
         }
         if renamed:
             scan = scan.replace(renamed, subset=["broker"])
         # A small trace is read once; of a large one each query reads the columns that it needs.
-        self._kept = scan.cache() if rows <= KEPT_ROWS else None
+        self._kept = scan.cache() if is_small(parts) else None
         scan.createOrReplaceTempView("trace")
         self._spark.sql(
             "create or replace temporary function token(a bigint, b bigint) returns bigint "
@@ -129,6 +129,11 @@ class SparkEngine:
             self._kept.unpersist()
         for name in ("trace", "events", "brokers"):
             self._spark.catalog.dropTempView(name)
+
+
+def _literal(path: Path) -> str:
+    """A path as Spark takes it for that file alone."""
+    return "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(path))
 
 
 def _as_spark_reads(part: Part) -> str:

@@ -60,7 +60,7 @@ def _numbers(config: Mapping[str, Any]) -> tuple[Any, ...]:
 def _grace(config: Mapping[str, Any]) -> int | None:
     """R-CONFIG-4: what the first configuration says, or twice its time to live."""
     grace = config.get("grace_millis", 2 * config["ttl_nanos"] // 1_000_000)
-    return grace if isinstance(grace, int) else None
+    return grace if type(grace) is int else None
 
 
 def split_budget(metadata: Metadata) -> bool:

@@ -14,11 +14,12 @@ from typing import NamedTuple
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from entrycache_cli.report.run_text import SELDOM as SELDOM_SAID
 from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 from tests.support import hostile
 from tests.support.asked import asked_for
-from tests.support.hostile.kinds import IN_FULL, KINDS
+from tests.support.hostile.kinds import IN_FULL, IN_LONG, KINDS, SELDOM
 
 HERE = Path(hostile.__file__).parent
 JOBS = 8
@@ -45,7 +46,7 @@ IN_EVERY_RUN = {
     "right", "offers-only-get", "leaked-none",
     "get-exits-1", "get-sigkill", "get-hangs", "get-spins", "get-closes-stdout", "get-errs", "get-hits-everything",
     "get-dies-and-a-child-keeps-stdout", "duplicate-dies", "third-entry-hangs", "dies-always", "hangs-always",
-    "run-without-end", "errored-always", "leaked-positive",
+    "run-without-end", "errored-always", "leaked-positive", "wrong-once-late", "leaves-a-child-in-its-own-group",
 }  # fmt: skip
 """Of those that conform or are shrunk, which is dear: the others are for the long run."""
 
@@ -55,7 +56,7 @@ assert set(KINDS) >= IN_EVERY_RUN
 
 def params(names: Iterable[str]) -> list[ParameterSet]:
     """What ends at once is in every run."""
-    dear = {name for name, kind in KINDS.items() if kind.code in {0, 1}} - IN_EVERY_RUN
+    dear = {name for name, kind in KINDS.items() if kind.code in {0, 1}} - IN_EVERY_RUN | IN_LONG
     return [pytest.param(name, marks=pytest.mark.long if name in dear else ()) for name in names]
 
 
@@ -149,7 +150,9 @@ def hold_manners(ran: Ran) -> None:
     assert ran.code is not None, f"it did not end: {ran.err}"
     assert "Traceback" not in ran.err + ran.out
     assert ran.left == []
-    if ran.code >= 2:
+    if ran.code > 128:
+        assert ran.err.strip() == ""
+    elif ran.code >= 2:
         lines = ran.err.splitlines()
         assert len(lines) == 1, ran.err
         assert lines[0].startswith("entrycache: ")
@@ -190,9 +193,14 @@ def replayed(run: Run, request: pytest.FixtureRequest, conformed: dict[str, Ran]
 def test_the_case_replays(name: str, replayed: dict[str, Ran]) -> None:
     ran = replayed[name]
     hold_manners(ran)
-    assert ran.code == 1, ran.err + ran.out
+    assert ran.code == (0 if name in SELDOM else 1), ran.err + ran.out
     if KINDS[name].rule:
         assert KINDS[name].rule in ran.out
+
+
+@pytest.mark.parametrize("name", params(["wrong-once", "wrong-once-late"]))
+def test_a_difference_that_does_not_repeat_is_told_as_one(name: str, conformed: dict[str, Ran]) -> None:
+    assert SELDOM_SAID in conformed[name].out
 
 
 @pytest.mark.parametrize("name", SMOKED)

@@ -28,7 +28,8 @@ def judged(kind: str, folder: Path) -> Threaded:
     [
         pytest.param("hangs-on-the-same", True, marks=pytest.mark.long),
         pytest.param("dies-on-the-same", True, marks=pytest.mark.long),
-        ("dies-one-in-fifty", False),
+        pytest.param("dies-one-in-fifty", False, marks=pytest.mark.long),
+        ("dies-once", False),
     ],
 )
 def test_a_history_without_an_answer_is_a_violation(kind: str, repeats: bool, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from entrycache_cli.pulsar_pip430.settings.effective import read_effective
 from entrycache_cli.pulsar_pip430.settings.era import era_named
 from entrycache_cli.report.terminal import console, echo
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_text
+from entrycache_protocol.strict_json import parse
 from entrycache_reference.pulsar_pip430 import NAME
 
 
@@ -127,21 +129,20 @@ def _inline(text: str) -> dict[str, Any]:
         if key.strip() in changes:
             raise UsageError(f"--config {text}: {key.strip()} is given twice")
         try:
-            changes[key.strip()] = json.loads(value.replace("_", "") if value.strip()[:1].isdigit() else value)
-        except (ValueError, RecursionError):
+            changes[key.strip()] = parse(value.replace("_", "") if value.strip()[:1].isdigit() else value)
+        except ValueError:
             changes[key.strip()] = value.strip()
     return changes
 
 
 def _json_file(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        why = f"{error.strerror}; expected key=value, a JSON file, or broker.conf@ERA"
-        raise UsageError(f"--config {path}: {why}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"--config {path}: it is not UTF-8 text") from None
-    except (ValueError, RecursionError) as error:
+        text = read_text(path, "--config")
+    except UsageError as error:
+        raise UsageError(f"{error}; expected key=value, a JSON file, or broker.conf@ERA") from None
+    try:
+        value = parse(text)
+    except ValueError as error:
         raise UsageError(f"--config {path}: it is not JSON ({error}); a broker.conf is given as {path}@ERA") from None
     if type(value) is not dict:
         raise UsageError(f"--config {path}: it is no JSON object of settings")

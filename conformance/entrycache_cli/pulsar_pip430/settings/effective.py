@@ -14,6 +14,7 @@ from entrycache_cli.pulsar_pip430.settings.fate import Fate, Values, eviction_in
 from entrycache_cli.settings.kinds import Value
 from entrycache_cli.settings.properties import Given
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import shown
 
 DIRECT_MEMORY_BYTES: Final = 4 << 30
 """What conf/pulsar_env.sh gives a broker as shipped (-XX:MaxDirectMemorySize=4g)."""
@@ -25,6 +26,10 @@ LOOKS_LIKE_CACHE: Final = re.compile(
 
 ALIKE: Final = 0.9
 """From this likeness on a name is taken for a mistyped one."""
+
+
+NAME_MOST: Final = 200
+"""Signs of a name that are compared with those there are."""
 
 
 class Line(NamedTuple):
@@ -90,11 +95,12 @@ def _cache_settings(path: Path, given: list[Given]) -> dict[str, Given]:
                 raise UsageError(f"{path}: line {item.line}: {item.name} is given twice, first in line {first}")
             found[item.name] = item
             continue
-        near = difflib.get_close_matches(item.name, table.SETTINGS, 1, ALIKE)
-        if near or LOOKS_LIKE_CACHE.search(item.name):
-            meant = near or difflib.get_close_matches(item.name, table.SETTINGS, 1)
+        name = item.name[:NAME_MOST]
+        near = difflib.get_close_matches(name, table.SETTINGS, 1, ALIKE)
+        if near or LOOKS_LIKE_CACHE.search(name):
+            meant = near or difflib.get_close_matches(name, table.SETTINGS, 1)
             hint = f"; did you mean {meant[0]}?" if meant else "; entrycache settings lists those that there are"
-            raise UsageError(f"{path}: line {item.line}: {item.name!r} is no setting of the cache{hint}")
+            raise UsageError(f"{path}: line {item.line}: {shown(item.name)} is no setting of the cache{hint}")
     return found
 
 

@@ -21,7 +21,8 @@ $ entrycache audit t --broker-conf broker.conf --era 5.0         # also: the tra
 
 The file is read as the broker reads it (Java properties, ISO-8859-1), but strictly: a name that only the cache
 could mean and no release has, a setting given twice, a value that is no number or out of range are one line and
-exit 2. Settings that are not the cache's are passed over. An empty value stands for the default.
+exit 2. Settings that are not the cache's are passed over. An empty value stands for the default. A file has at most
+1 MiB, and a setting goes on for at most 1,000 lines.
 
 An era stands on one release: 4.0 on 4.0.8, 4.2 on 4.2.4, 5.0 on 5.0.1. Names, types, defaults and what can be changed
 while a broker runs: class `ServiceConfiguration` of 4.0.8, 4.2.4 and 5.0.0-M1. What becomes of a value: classes

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams import answers, faults, promises, smoke, weights
 from entrycache_conformance.systems.kafka_streams.blame import BLAME
+from entrycache_conformance.systems.kafka_streams.effort import effort
 from entrycache_conformance.systems.kafka_streams.fast import FAST
 from entrycache_conformance.systems.kafka_streams.fit import unfit
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
@@ -58,6 +59,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),
         unfit=unfit,
+        effort=effort,
     ),
     text=Text("cache", state_text),
     blame=BLAME,

@@ -7,6 +7,7 @@ from typing import Final
 from entrycache_conformance.systems.pulsar_pip430 import answers, faults, observation, smoke, weights
 from entrycache_conformance.systems.pulsar_pip430.blame import BLAME
 from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cells
+from entrycache_conformance.systems.pulsar_pip430.effort import effort
 from entrycache_conformance.systems.pulsar_pip430.fast import FAST
 from entrycache_conformance.systems.pulsar_pip430.fit import unfit
 from entrycache_conformance.systems.pulsar_pip430.jvm import PULSAR
@@ -58,6 +59,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         smoke=smoke.CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
         unfit=unfit,
+        effort=effort,
         shows_at=dict.fromkeys(
             ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
         ),

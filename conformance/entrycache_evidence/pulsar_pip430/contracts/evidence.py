@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance.subjects import watch
 from entrycache_evidence.evidence import Evidence
 from entrycache_evidence.explore.evidence import Result, Told, nobody
 from entrycache_evidence.forked import each
@@ -64,7 +65,7 @@ def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
     if planted is not None:
         command.append(str(planted))
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=contract.seconds + GRACE, check=False)
+        done = watch.run(command, timeout_seconds=contract.seconds + GRACE)
     except subprocess.TimeoutExpired:
         return "TIMEOUT", f"no answer within {contract.seconds + GRACE:.0f} s"
     if done.returncode:

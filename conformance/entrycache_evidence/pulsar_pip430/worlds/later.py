@@ -72,7 +72,7 @@ READS: Final = Bounded(
     Config(max_size_bytes=4, watermark=0.5, storage_entry_size=1, max_requeues=1),
     (
         ops.Insert(_A, _LOW, 2, 2, 7),
-        ops.Insert(_A, _NEXT, 1, token=8),
+        ops.Insert(_A, _NEXT, 1),
         ops.Read(_A, _LOW, Position(0, 2), 2),
         ops.Read(_A, _LOW, _NEXT, 0),
         ops.Read(_A, _LOW, _NEXT, 1, _H),
@@ -81,12 +81,13 @@ READS: Final = Bounded(
         ops.ReadOne(_A, _LOW),
         ops.ReadOne(_A, _LOW, _H),
         ops.Release(_H),
+        ops.GetRange(_A, _LOW, _NEXT),
         ops.Clear(_A),
         ops.Evict(1),
         ops.Metrics(),
     ),
-    "inserts, reads of two and three positions with and without a hold, refused reads, read_one, release, clear, "
-    "evict, metrics",
+    "inserts with and without a payload, reads of two and three positions with and without a hold, refused reads, "
+    "read_one, release, a range, clear, evict, metrics",
     slots=4,
     least=-1,
     depth=8,

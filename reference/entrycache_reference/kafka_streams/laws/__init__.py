@@ -7,6 +7,7 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws import lookups, namespaces, stores, variants, writes
+from entrycache_reference.kafka_streams.laws.defined import is_defined
 from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
@@ -67,15 +68,23 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 
 
 def broken(config: Config, pre: State, event: Any, step: Step) -> tuple[Rule, ...]:
-    """The rules that this step breaks."""
-    return check(config, pre, event, step, {})
+    """The rules whose own laws this step breaks."""
+    return _of_rules(config, pre, event, step, {})
 
 
 def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
     """The rules that this step breaks; counts in `fired` every law whose guard held.
 
-    A step that gives no answer under the variants of the configuration is not judged.
+    A step that gives no answer under the variants of the configuration is not judged. Where the law of no rule is
+    broken, but the step is not what is defined, or leaves the frame of its operation, it is the rule of the operation.
     """
+    wrong = _of_rules(config, pre, event, step, fired)
+    if wrong or isinstance(step.outcome.answer, outcomes.Unanswered):
+        return wrong
+    return () if is_defined(config, pre, event, step) else (event.rule,)
+
+
+def _of_rules(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
     if isinstance(step.outcome.answer, outcomes.Unanswered):
         return ()
     wrong: tuple[Rule, ...] = ()

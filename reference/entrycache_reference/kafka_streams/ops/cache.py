@@ -6,6 +6,17 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from entrycache_reference.kafka_streams import outcomes
+from entrycache_reference.kafka_streams.ops.frame import (
+    ADDING,
+    LOOKING,
+    NOTHING,
+    MayChange,
+    Of,
+    What,
+    handing,
+    removing,
+    writing,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span
 
@@ -36,6 +47,7 @@ class Put:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = writing(Of.KEY)
     ns: Namespace
     key: str
     value: str | None
@@ -55,6 +67,7 @@ class PutAll:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_6
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = writing(Of.KEYS)
     ns: Namespace
     entries: tuple[Write, ...]
 
@@ -67,6 +80,7 @@ class PutIfAbsent:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_7
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Offered,)
+    may_change: ClassVar[MayChange] = ADDING
     ns: Namespace
     key: str
     value: str | None
@@ -86,6 +100,7 @@ class Get:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_GET_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Got,)
+    may_change: ClassVar[MayChange] = {**LOOKING, What.MISSES: Of.SPACE, What.GETS: Of.ALL}
     ns: Namespace
     key: str | None
 
@@ -98,6 +113,7 @@ class Delete:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_DELETE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Deleted,)
+    may_change: ClassVar[MayChange] = removing(Of.KEY)
     ns: Namespace
     key: str
 
@@ -110,6 +126,7 @@ class Range:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
     from_: str | None
     to: str | None
@@ -124,6 +141,7 @@ class ReverseRange:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
     from_: str | None
     to: str | None
@@ -137,6 +155,7 @@ class All:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
 
 
@@ -148,6 +167,7 @@ class ReverseAll:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
 
 
@@ -159,6 +179,7 @@ class Flush:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_FLUSH_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = {**handing(Of.SPACE), What.FLUSHES: Of.ALL}
     ns: Namespace
 
 
@@ -170,6 +191,7 @@ class Evict:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_EVICT_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = handing(Of.SPACE)
     ns: Namespace
 
 
@@ -181,6 +203,7 @@ class Clear:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_CLOSE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = removing(Of.SPACE)
     ns: Namespace
 
 
@@ -192,6 +215,18 @@ class Close:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_CLOSE_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = {
+        What.SPACES: Of.SPACE,
+        What.ENTRIES: Of.SPACE,
+        What.RECENT: Of.SPACE,
+        What.DIRTY: Of.SPACE,
+        What.LISTENER: Of.SPACE,
+        What.HITS: Of.SPACE,
+        What.MISSES: Of.SPACE,
+        What.OVERWRITES: Of.SPACE,
+        What.HANDED: Of.SPACE,
+        What.RUNNING: Of.ALL,
+    }
     ns: Namespace
 
 
@@ -203,6 +238,7 @@ class Resize:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RESIZE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = {**handing(Of.ALL), What.LIMIT: Of.ALL, What.EVICTS: Of.ALL}
     max_size_bytes: Natural
 
 
@@ -214,6 +250,7 @@ class Usage:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_METRICS_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Used,)
+    may_change: ClassVar[MayChange] = NOTHING
     ns: Namespace | Absent = ABSENT
 
 
@@ -225,4 +262,5 @@ class Metrics:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_METRICS_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.ThreadCounters, outcomes.NamespaceCounters)
+    may_change: ClassVar[MayChange] = NOTHING
     ns: Namespace | Absent = ABSENT

@@ -97,8 +97,6 @@ def facts_of(record: Record) -> Facts:
             complete = complete and event.client == BEFORE and not nested and not isinstance(event.op.fails, int)
         if type(event.op).level != "cache":
             complete = False
-        if event.outcome.get("error", ErrorKind.ILLEGAL_STATE.value) != ErrorKind.ILLEGAL_STATE.value:
-            complete = False
     done: list[Done] = []
     handed: list[Handed] = []
     for event in record.events:
@@ -107,8 +105,18 @@ def facts_of(record: Record) -> Facts:
             handed += [Handed(call["ns"], entry[0], entry[1], event) for entry in call["entries"]]
             inside = listeners.get(call["ns"], ())
             done += [Done(op, answer, event, True) for op, answer in zip(inside, call["inner"], strict=False)]
+    complete = complete and not any(_hides(each, record.clients) for each in done)
     writes = tuple(write for each in done for write in writes_of(each))
     return Facts(record, tuple(done), tuple(handed), writes, complete)
+
+
+def _hides(done: Done, clients: int) -> bool:
+    """Whether a refusal leaves open what was done, or what is there at rest; a closed namespace refuses a write."""
+    refused = done.answer.get("error")
+    at_rest = done.event.client == clients
+    return refused is not None and (
+        refused != ErrorKind.ILLEGAL_STATE.value or at_rest or isinstance(done.op, ops.Delete)
+    )
 
 
 def writes_of(done: Done) -> Iterator[Write]:

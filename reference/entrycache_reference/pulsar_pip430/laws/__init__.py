@@ -26,6 +26,7 @@ from entrycache_reference.pulsar_pip430.laws import (
     storage_reads,
     trigger,
 )
+from entrycache_reference.pulsar_pip430.laws.defined import is_defined
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
@@ -79,12 +80,21 @@ WHOLE_LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {op: _of(op, True) f
 
 
 def broken(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
-    """The rules that this step breaks."""
-    return check(config, pre, event, step, {})
+    """The rules whose own laws this step breaks."""
+    return _of_rules(config, pre, event, step, {})
 
 
 def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules that this step breaks; counts in `fired` every law whose guard held."""
+    """The rules that this step breaks; counts in `fired` every law whose guard held.
+
+    Where the law of no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it
+    is the rule of the operation.
+    """
+    wrong = _of_rules(config, pre, event, step, fired)
+    return wrong if wrong or is_defined(config, pre, event, step) else (event.rule,)
+
+
+def _of_rules(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
     wrong: tuple[Rule, ...] = ()
     if step.parts:
         for part in step.parts:

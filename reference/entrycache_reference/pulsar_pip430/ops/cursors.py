@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_pip430 import outcomes
+from entrycache_reference.pulsar_pip430.ops.frame import NOTHING, MayChange, Of, What
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import BoundPosition, CacheName, CursorName
 
@@ -18,6 +19,7 @@ class CursorAdd:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = {What.CURSORS: Of.CURSOR}
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -31,6 +33,7 @@ class CursorMove:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_3
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
+    may_change: ClassVar[MayChange] = {What.CURSORS: Of.CURSOR}
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -44,6 +47,7 @@ class CursorRemove:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_5
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.CursorRemoved,)
+    may_change: ClassVar[MayChange] = {What.CURSORS: Of.CURSOR, What.GRACE: Of.CACHE}
     cache: CacheName
     cursor: CursorName
 
@@ -56,6 +60,7 @@ class CursorRank:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Ranked,)
+    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     cursor: CursorName
 
@@ -68,6 +73,7 @@ class Slowest:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_9
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.SlowestAt,)
+    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
 
 
@@ -79,6 +85,7 @@ class Cursors:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_10
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Members,)
+    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
 
 
@@ -90,4 +97,5 @@ class ShouldCache:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_11
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Wanted,)
+    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName

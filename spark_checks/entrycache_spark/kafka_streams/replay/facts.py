@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from entrycache_protocol.strict_json import parse
 from entrycache_spark.kafka_streams.columns import DEFAULTS
-from entrycache_spark.settings import readable
+from entrycache_spark.settings import config_of
 from entrycache_spark.verdict import Violation
 from entrycache_trace.files import Metadata
 
@@ -93,7 +93,7 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
     unread = False
     for row in rows:
         if row["op"] == "CONFIG":
-            config = readable(row["value"], DEFAULTS)
+            config = config_of(row["value"], DEFAULTS, f"broker {name!r}, seq {row['seq']}")
             unread |= config is None
             limit = Limit(None if config is None else config["max_size_bytes"], limit.now)
         limits.append(limit)
@@ -114,7 +114,7 @@ def same(row: Row | None, other: Row, *names: str) -> bool:
 def counters_of(row: Row) -> dict[str, int]:
     """The counters in the value of a METRICS or END row."""
     try:
-        shown = json.loads(row["value"] or "")
+        shown = parse(row["value"] or "")
     except ValueError:
         return {}
     return {name: part for name, part in shown.items() if type(part) is int} if isinstance(shown, dict) else {}

@@ -116,7 +116,7 @@ class BrokerReplay:
         self.starts = self.facts.starts
         self.ends = rows[-1]["op"] == "END"
         self.gapped = self.facts.gapped
-        self.settings = settings_by_row(rows)
+        self.settings = settings_by_row(name, rows)
         self.unread = any(
             row["op"] == "CONFIG" and found is None for row, found in zip(rows, self.settings, strict=True)
         )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Final
 
+from entrycache_protocol.strict_json import parse
 from entrycache_spark.pulsar_pip430.replay.moments import Facts, Moment, Row, Tell, held_bytes
 
 RULE_OF: Final = {
@@ -74,7 +74,7 @@ class Counters:
 
 def _told_by(row: Row) -> dict[str, int]:
     try:
-        told = json.loads(row["value"] or "")
+        told = parse(row["value"] or "")
     except ValueError:
         return {}
     shown = told.items() if isinstance(told, dict) else ()

@@ -10,7 +10,7 @@ from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.state import initial
 from entrycache_spark.pulsar_pip430.settings import DEFAULTS
-from entrycache_spark.settings import readable
+from entrycache_spark.settings import config_of
 from entrycache_trace.files import Metadata
 
 Row = dict[str, Any]
@@ -61,7 +61,7 @@ class InForce:
     manual: bool
 
 
-def settings_by_row(rows: Iterable[Row]) -> list[InForce | None]:
+def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
     """What is in force at each row; the grace period is that of the first CONFIG (R-CONFIG-4)."""
     found: list[InForce | None] = []
     now: InForce | None = None
@@ -69,7 +69,7 @@ def settings_by_row(rows: Iterable[Row]) -> list[InForce | None]:
     configs = 0
     for row in rows:
         if row["op"] == "CONFIG":
-            now = _in_force(row)
+            now = _in_force(broker, row)
             grace = (None if now is None else now.grace_millis) if configs == 0 else grace
             now = None if now is None else replace(now, grace_millis=grace)
             configs += 1
@@ -77,17 +77,17 @@ def settings_by_row(rows: Iterable[Row]) -> list[InForce | None]:
     return found
 
 
-def _in_force(row: Row) -> InForce | None:
+def _in_force(broker: str, row: Row) -> InForce | None:
     """What a CONFIG event puts in force; None if it cannot be read."""
-    shown = readable(row["value"], DEFAULTS)
+    shown = config_of(row["value"], DEFAULTS, f"broker {broker!r}, seq {row['seq']}")
     if shown is None:
         return None
     names = {*Settings._fields, "evict_by_expected_reads", "storage_entry_size"}
     config = Config(**{name: shown[name] for name in names})
     state = initial(config)
     grace = shown.get("grace_millis", config.effective_grace_millis)
-    known = grace if isinstance(grace, int) else None
     manual = shown["eviction"] == "manual"
+    known = grace if type(grace) is int else None
     return InForce(row["seq"], config, known, trigger_bytes(state), target_bytes(state), manual)
 
 

@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 # each of these registers its kinds
-from . import answers, at_start, hello, leaks, odd, outcomes, repeats, run_bytes, silence  # noqa: F401
+from . import answers, at_start, hello, leaks, odd, outcomes, repeats, run_bytes, silence, strange  # noqa: F401
 from .odd import IN_FULL
 from .speaker import KINDS, Speaker
+from .strange import IN_LONG, SELDOM
 
-__all__ = ["IN_FULL", "KINDS", "main"]
+__all__ = ["IN_FULL", "IN_LONG", "KINDS", "SELDOM", "main"]
 
 
 def main() -> None:

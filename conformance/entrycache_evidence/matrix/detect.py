@@ -1,0 +1,176 @@
+"""The detectors, each a function of a system: what of it sees a change of the reference, empty where nothing does.
+
+They run in a process whose reference is changed; which lemmas, contracts and counts there are to compare with is told
+from outside. All of them are seeded: the same change is seen by the same law.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.generate import Made, make_case
+from entrycache_conformance.judge import Coverage, LawBroken, checked_step, judge
+from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.search import explore
+from entrycache_evidence.rulebook.example import read_example
+from entrycache_evidence.systems import SHOWN
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.draw import even
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.in_process import own_subject
+from entrycache_protocol.subject import Played
+from entrycache_protocol.system import AnySystem
+from entrycache_reference.rules import Rule
+
+SEED: Final = 16
+
+Counts = tuple[int, int, int]
+"""States, transitions and steps of a world."""
+
+
+class Effort(NamedTuple):
+    """How far to go: cases under the laws, cases beside the fast cache, steps and states of worlds."""
+
+    cases: int
+    twins: int
+    runs: int
+    depth: int
+    inputs: int
+
+
+QUICK: Final = Effort(cases=160, twins=60, runs=60, depth=2, inputs=400)
+FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000)
+
+
+def laws(system: AnySystem, effort: Effort) -> str:
+    """Seeded cases of all themes, levels and variants under every law."""
+    try:
+        for _ in _cases(system, effort.cases, Coverage()):
+            pass
+        for number, (config, steps) in enumerate(SHOWN[system.name].runs()):
+            if number >= effort.runs:
+                break
+            state = system.model.initial(config)
+            for op in steps:
+                state = checked_step(system, config, state, op, Coverage()).state
+    except LawBroken as broken:
+        return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
+    return ""
+
+
+def _cases(system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False) -> Iterator[tuple[Any, Made]]:
+    """Cases one after another: a level, a theme; every third one under other variants, where nothing is compared."""
+    themes = [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
+    offered = own_subject("fast", system, system.fast).declaration if fast and system.fast else None
+    for at in range(number):
+        source = random.Random(f"{SEED} {at}")
+        level = system.levels[-1 - at % len(system.levels)]
+        variants = _variants(system, source) if at % 3 == 2 and not fast else system.model.variants()
+        declaration = offered or Declaration(
+            system, frozenset(system.ops), None, {}, variants, system.wire.introspection, payload=True
+        )
+        menu = system.cases.menu(system.ops_up_to(level), level)
+        theme = themes[at // len(system.levels) % len(themes)]
+        yield declaration, make_case(even(source), declaration, menu, coverage, theme=theme)
+
+
+def _variants(system: AnySystem, source: random.Random) -> Any:
+    """Some readings of releases: half of the time one alone, else each by chance."""
+    norm = system.model.variants()
+    others = [(field.name, value) for field in fields(norm) for value in _members(getattr(norm, field.name))]
+    alone = source.random() < 0.5
+    chosen = [source.choice(others)] if alone else [one for one in others if source.random() < 0.5]
+    return replace(norm, **dict(chosen))
+
+
+def _members(norm: Any) -> list[Any]:
+    return [value for value in type(norm) if value is not norm] if isinstance(norm, Enum) else [not norm]
+
+
+def twin(system: AnySystem, effort: Effort) -> str:
+    """The same cases beside our fast cache: answers, and the rows that it tells."""
+    assert system.fast is not None
+    assert system.fast.open_told is not None
+    for declaration, made in _cases(system, effort.twins, None, fast=True):
+        told: list[Any] = []
+        instance = system.fast.open_told(made.case.config, told.append)
+        outcomes, rows = [], []
+        for op in made.case.steps:
+            told.clear()
+            outcomes.append(instance(op))
+            rows.append([_plain(row) for row in told])
+        difference = judge(made.case, made.steps, Played(tuple(outcomes)), declaration)
+        if difference is not None:
+            return f"answer of {made.case.steps[difference.at].name}"
+        for op, done, own in zip(made.case.steps, made.steps, rows, strict=True):
+            if [tuple(row)[1:] for row in done.rows] != own:
+                return f"rows of {op.name}"
+    return ""
+
+
+def _plain(row: Any) -> tuple[Any, ...]:
+    """A row of a fast cache in the form of the reference's: keys are text."""
+    return tuple(value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value for value in row)
+
+
+def shown(system: AnySystem, effort: Effort) -> str:
+    """The examples of the rules: they can be read, and their committed answers are given."""
+    for rule in Rule:
+        try:
+            example = read_example(rule)
+        except UsageError:
+            return f"{rule.value} cannot be read"
+        asked = example.asked
+        if not isinstance(asked, Case) or asked.system.name != system.name:
+            continue
+        if _answers(system, asked) != example.value["outcomes"]:
+            return rule.value
+    return ""
+
+
+def _answers(system: AnySystem, case: Case) -> list[dict[str, Any]]:
+    state = system.model.initial(case.config)
+    outcomes = []
+    for op in case.steps:
+        done = system.model.step(state, op, case.config)
+        state = done.state
+        outcomes.append(system.wire.write_outcome(done.outcome))
+    return outcomes
+
+
+def small_worlds(system: AnySystem, effort: Effort) -> Iterator[AnyWorld]:
+    """The worlds of a pull request, within so many steps."""
+    for world in SHOWN[system.name].of("ci"):
+        depth = effort.depth if world.depth is None else min(world.depth, effort.depth)
+        yield replace(world, depth=None if depth == FAR.depth else depth)
+
+
+def counted(system: AnySystem, effort: Effort) -> dict[str, Counts]:
+    """The counts of these worlds."""
+    found = {}
+    for world in small_worlds(system, effort):
+        seen = explore(world)
+        assert seen.counterexample is None, world.name
+        found[world.name] = (seen.states, seen.transitions, seen.depth)
+    return found
+
+
+def worlds(system: AnySystem, effort: Effort, counts: Mapping[str, Counts]) -> tuple[str, str]:
+    """The small worlds: the laws that are broken in one, and the first whose counts differ."""
+    differing = ""
+    for world in small_worlds(system, effort):
+        seen = explore(world)
+        if seen.counterexample is not None:
+            return ", ".join(rule.value for rule in seen.counterexample.rules), differing
+        if (seen.states, seen.transitions, seen.depth) != counts[world.name]:
+            differing = differing or world.name
+    return "", differing
+
+
+LOOKS: Final[Mapping[str, Callable[[AnySystem, Effort], str]]] = {"laws": laws, "twin": twin, "examples": shown}
+"""Those that need nothing but a system."""

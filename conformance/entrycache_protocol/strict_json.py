@@ -1,0 +1,119 @@
+"""JSON that every reader takes for the same: each key once, numbers that are numbers, and nothing too deep."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NoReturn
+
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import cut, shown
+
+DEPTH_MOST: Final = 100
+"""Arrays and objects within one another; a case of listeners within listeners has some twenty."""
+
+INTEGERS: Final = range(-(2**63), 2**64)
+"""What other languages read without loss."""
+
+
+class Disputed(ValueError):
+    """Something that one reader of JSON takes for JSON and another does not, or takes for something else."""
+
+
+class TwiceTold(Disputed):
+    """A key is there twice: which of its values counts, every reader would decide for itself."""
+
+
+def no_number(name: str) -> NoReturn:
+    """Refuse NaN and Infinity."""
+    raise Disputed(f"{name} is not JSON")
+
+
+def each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members."""
+    found = dict(members)
+    if len(found) != len(members):
+        met: set[str] = set()
+        twice = next(key for key, _ in members if key in met or met.add(key))  # type: ignore[func-returns-value]
+        raise TwiceTold(f"the key {cut(ascii(twice), 60)} twice in one object")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 20 or (number := int(digits)) not in INTEGERS:
+        raise Disputed(f"the number {cut(digits, 30)} has more than 64 bits")
+    return number
+
+
+def _fraction(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise Disputed(f"the number {cut(digits, 30)} is too large")
+    return number
+
+
+_JSON: Final = json.JSONDecoder(
+    parse_constant=no_number, object_pairs_hook=each_once, parse_int=_integer, parse_float=_fraction
+)
+
+
+def parse(text: str) -> Any:
+    """The JSON value in a text.
+
+    Raises:
+        ValueError: it is none, or one that not every reader takes for the same; the message says why.
+    """
+    try:
+        value = _JSON.decode(text)
+    except RecursionError:
+        value = None
+        deep = True
+    else:
+        deep = is_deeper(value, DEPTH_MOST)
+    if deep:
+        raise Disputed(f"arrays and objects stand more than {DEPTH_MOST} deep within one another")
+    return value
+
+
+def json_of(text: str, where: str) -> Any:
+    """The JSON value in a text from a file.
+
+    Raises:
+        UsageError: see `parse`; the line begins with `where`.
+    """
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(f"{where} is not JSON: {error}") from None
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Whether arrays and objects stand more than so many deep within one another."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [part for each in level if type(each) in {dict, list} for part in _parts(each)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Any) -> Any:
+    return value.values() if type(value) is dict else value
+
+
+def only_json(value: Any, where: str) -> Any:
+    """A value that another format gave, if JSON can hold it too.
+
+    Raises:
+        UsageError: it is too deep, or holds a date, a number that is none, or one of more than 64 bits.
+    """
+    if is_deeper(value, DEPTH_MOST):
+        raise UsageError(f"{where}: arrays and tables stand more than {DEPTH_MOST} deep within one another")
+    level = [value]
+    while level:
+        for each in level:
+            kind = type(each)
+            odd = each not in INTEGERS if kind is int else each - each != 0 if kind is float else False
+            if odd or kind not in {dict, list, str, bool, int, float}:
+                raise UsageError(f"{where}: {shown(each)} is no value that JSON has; expected one, or JSON text")
+        level = [part for each in level if type(each) in {dict, list} for part in _parts(each)]
+    return value

@@ -1,0 +1,92 @@
+"""The law of frames: a step changes what its operation declares, and nothing else.
+
+A step that was performed inside a call is held to the frame of its own operation; what lies between two of them, and
+before and after them, to that of the operation that made the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.frame import Change, Key, Keyed, Record, comparing, undeclared
+from entrycache_reference.kafka_streams.ops import Op
+from entrycache_reference.kafka_streams.ops.frame import OPENED, MayChange, Of, What
+from entrycache_reference.kafka_streams.state import Part, Space, State, Store
+
+NODE: Final = Record((What.CONTENT, What.IS_DIRTY, What.CONTENT, What.CONTENT, What.CONTENT))
+
+SPACE: Final = Record(
+    (
+        Keyed(What.ENTRIES, NODE),
+        *(What.RECENT, What.DIRTY, What.LISTENER, What.HITS, What.MISSES, What.OVERWRITES, What.HANDED),
+    )
+)
+
+STORE: Final = Record((Keyed(What.BELOW), Keyed(What.DOWNSTREAM), Keyed(What.PASSED_ON)))
+
+STATE: Final = Record(
+    (
+        What.LIMIT,
+        Keyed(What.SPACES, SPACE, Space()),
+        Keyed(What.STORES, STORE, Store()),
+        *(What.PUTS, What.GETS, What.EVICTS, What.FLUSHES, What.WRITES, What.RUNNING),
+        None,
+    )
+)
+"""The aspects of the state: one for each field of `State`, and of what it is made of; not what is under way."""
+
+changes: Final = comparing(STATE)
+
+
+def space_of(event: Any) -> str:
+    """The namespace, or the store with that name, that an operation is about."""
+    name: str = event.store if hasattr(event, "store") else event.ns
+    return name
+
+
+IS_IN: Final[dict[Of, Callable[[Any, Key], bool]]] = {
+    Of.KEY: lambda event, key: key == (space_of(event), event.key),
+    Of.KEYS: lambda event, key: key[0] == event.ns and any(key[1] == write.key for write in event.entries),
+    Of.SPACE: lambda event, key: key[0] == space_of(event),
+}
+"""What each word of a declaration means; `Of.ALL` leaves nothing out."""
+
+
+class Framed(NamedTuple):
+    """What an operation did of its own: all of it, or what lies around the steps inside its calls."""
+
+    pre: State
+    event: Op
+    after: State
+
+
+def framed(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> Iterator[Framed]:
+    """Everything in a step that has a frame."""
+    met = pre
+    for part in parts:
+        yield Framed(met, event, part.pre)
+        yield from framed(part.pre, part.event, part.after, part.parts)
+        met = part.after
+    yield Framed(met, event, after)
+
+
+def unframed(one: Framed) -> list[Change]:
+    """What changed though it is not declared."""
+    pre, event, after = one
+    found = changes(pre, after)
+    if not found:
+        return []
+
+    def is_in(whose: Of, key: Key) -> bool:
+        return whose is Of.ALL or IS_IN[whose](event, key)
+
+    may_change: MayChange = event.may_change
+    wrong = undeclared(found, may_change, is_in)
+    opens = hasattr(event, "store") and event.store not in pre.stores
+    return undeclared(wrong, OPENED, is_in) if wrong and opens else wrong
+
+
+def outside(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> list[Change]:
+    """Everything that a step changed outside the frames: its own, and those of the steps inside it."""
+    return [change for one in framed(pre, event, after, parts) for change in unframed(one)]

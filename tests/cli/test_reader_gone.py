@@ -1,0 +1,100 @@
+"""Whoever prints ends with 141 when nobody reads, as in a pipe to `head`, and with 2 where there is no room."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_bench.result import Result
+from entrycache_cli.main import main
+from entrycache_conformance.report import LevelReport, RunReport
+from entrycache_protocol.verdict import Verdict
+from tests.cli.test_output import CASE
+from tests.support import ROOT
+from tests.support.traces import plant
+
+REPORT = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(9, 99, Verdict.CONFORMS)}, {}, {}, (), ())
+
+LINES = {
+    "audit": "audit trace --engine local --out out",
+    "bench": "bench --from bench.json",
+    "campaign": "campaign reference --system pulsar-pip430 --cases 1 --steps 5 --failures none",
+    "conform": "conform fast",
+    "diff": "diff pulsar:4.2.4 pulsar:5.0.1",
+    "doctor": "doctor",
+    "init": "init --lang python begun",
+    "museum": "museum",
+    "prove": "prove",
+    "replay": "replay case.json fast",
+    "report": "report results.jsonl --to markdown",
+    "rules": "rules R-EVICT-3",
+    "serve": "serve fast --system pulsar-pip430",
+    "settings": "settings --broker-conf broker.conf --era 4.2",
+    "share": "share --total 1000 --threads 2",
+    "smoke": "smoke fast --system pulsar-pip430",
+    "trace": "trace inspect trace",
+    "versions": f"versions --results {ROOT}/docs/campaigns --findings {ROOT}/docs/findings",
+}
+MORE = ("trace convert trace t.jsonl", "trace simulate trace", "--help", "conform --help", "rules", "museum --json")
+DEAR = {"diff"}
+"""What prints only after minutes; it goes the same way out."""
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "case.json").write_text(CASE, "utf-8")
+    (folder / "broker.conf").write_text("", "utf-8")
+    (folder / "results.jsonl").write_text(json.dumps(REPORT.to_json()) + "\n", "utf-8")
+    (folder / "bench.json").write_text(json.dumps(Result(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
+    plant.honest(folder / "trace", 300, 1)
+    return folder
+
+
+@pytest.fixture
+def quick(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In that folder, with what takes minutes made quick."""
+    from entrycache_evidence.evidence import Proof
+
+    monkeypatch.chdir(work)
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"cmd":"start","version":1}\n'))
+    monkeypatch.setattr("entrycache_cli.commands.conform.conform", lambda *_: REPORT)
+    monkeypatch.setattr("entrycache_evidence.prove", lambda profile: Proof([], [], []))
+    monkeypatch.setattr("entrycache_evidence.compare", lambda proof: [])
+
+
+def ended(line: str, out: Any, monkeypatch: pytest.MonkeyPatch) -> int:
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", out)
+        with pytest.raises(SystemExit) as left:
+            main(line.split())
+    out.close()
+    return int(left.value.code or 0)
+
+
+def test_every_command_has_a_line() -> None:
+    assert LINES.keys() == set(main.list_commands(None))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("line", [*(LINES[name] for name in LINES if name not in DEAR), *MORE])
+def test_a_command_whose_reader_has_gone(line: str, quick: None, monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    read, write = os.pipe()
+    os.close(read)
+    assert ended(line, os.fdopen(write, "w"), monkeypatch) == 141
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("line", ["museum", "--help", "museum --json"])
+def test_a_command_that_has_no_room_for_its_output(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        assert ended(line, full, monkeypatch) == 2
+    assert capsys.readouterr().err == "entrycache: cannot write the output: No space left on device\n"

@@ -1,0 +1,107 @@
+"""Signals at random moments end every command as documented; those that a pull request tries are few and quick."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from entrycache_cli.main import main
+from tests.support import signals
+from tests.support.signals import COMMANDS, chosen, prepared, tried, tried_program
+
+COUNT = int(os.environ.get("ENTRYCACHE_SIGNALS", "100"))
+SEED = int(os.environ.get("ENTRYCACHE_SEED", "1"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared(tmp_path_factory.mktemp("signals"), with_trace=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "after", "group"),
+    [
+        ("import", signal.SIGINT, 0.0, True),
+        ("tour", signal.SIGHUP, 0.0, False),
+        ("tour", signal.SIGTERM, 1.5, False),
+        ("generate", signal.SIGINT, 1.0, True),
+        ("record", signal.SIGTERM, 1.0, False),
+    ],
+)
+def test_a_signal_ends_a_command(command: str, number: signal.Signals, after: float, group: bool, folder: Path) -> None:
+    found = tried(command, number, after, group, folder)
+    assert not found.wrong, str(found)
+    assert found.seconds >= 0, "it was over before"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_a_hundred_signals(tmp_path: Path) -> None:
+    work = prepared(tmp_path)
+    found = [tried(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
+    assert [str(each) for each in found if each.wrong] == [], f"seed {SEED}"
+    assert sum(each.seconds >= 0 for each in found) > COUNT / 2
+
+
+def test_every_command_is_tried() -> None:
+    words = {line.split()[0] for line in COMMANDS.values()}
+    assert words >= set(main.list_commands(None)) - {"report", "settings", "share", "TOUR"}  # type: ignore[arg-type]
+
+
+DEAF = "import signal, subprocess, time\nsignal.signal(15, signal.SIG_IGN)\nsubprocess.run(['sleep', '60'])"
+LOUD = "import time\ntime.sleep(60)"
+
+
+@pytest.mark.parametrize(
+    ("program", "number", "wrongs"),
+    [
+        (DEAF, signal.SIGTERM, ("expected exit 143", "it took", "left behind: ['sleep 60']")),
+        (LOUD, signal.SIGINT, ("expected exit 130", "on stderr: ")),
+    ],
+)
+def test_the_harness_sees_what_ends_otherwise(
+    program: str, number: signal.Signals, wrongs: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WAITS_SECONDS", "BUSY_SECONDS", "GONE_SECONDS"):
+        monkeypatch.setattr(signals, name, 0.5)
+    monkeypatch.setattr(signals, "STARTED_CPU_SECONDS", 0.01)
+    found = tried_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
+    assert all(wrong in found.wrong for wrong in wrongs), str(found)
+
+
+POOL = (
+    "import time\n"
+    "from entrycache_cli.ending import stopped_by_signals\n"
+    "from entrycache_evidence import forked\n"
+    "forked.os.sched_getaffinity = lambda pid: {0, 1}\n"
+    "with stopped_by_signals():\n"
+    "    forked.each(time.sleep, [100, 100])\n"
+)
+RUNS = "from entrycache_conformance.subjects import watch\nwatch.run(['sleep', '100'])"
+
+
+@pytest.mark.parametrize(("program", "number"), [(POOL, 9), (RUNS, 9), (POOL, 2)], ids=["pool", "program", "ctrl-c"])
+def test_no_child_outlives_its_parent(program: str, number: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=signals.hears_all,  # noqa: PLW1509 - a test has one thread
+    ) as process:
+        own, end = psutil.Process(process.pid), time.monotonic() + 60
+        while len(found := own.children(recursive=True)) < 2 and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        _, err = process.communicate(timeout=20)
+    _, alive = psutil.wait_procs(found, timeout=signals.BUSY_SECONDS)
+    assert alive == []
+    assert "Process" not in err

@@ -1,0 +1,70 @@
+"""A history whose steps are refused says nothing, and where most are like that, nothing was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.concurrent.run import conform_concurrent
+from entrycache_conformance.subjects.resolve import in_process
+from entrycache_protocol.history import History
+from entrycache_protocol.subject import Event, Happened, HistoryAnswer
+from entrycache_protocol.verdict import Verdict
+
+
+class Refusing:
+    """Our fast cache, some of whose answers are refusals."""
+
+    def __init__(self, error: str, refuses: Callable[[int, History, Event], bool]) -> None:
+        found = in_process("fast", "kafka-streams")
+        assert found is not None
+        self._inner, self._error, self._refuses = found, error, refuses
+        self.declaration, self.name = found.declaration, "refusing"
+        self._asked = 0
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        return [self._refused(history) for history in histories]
+
+    def _refused(self, history: History) -> HistoryAnswer:
+        (answer,) = self._inner.play_histories([history])
+        assert isinstance(answer, Happened)
+        self._asked += 1
+        read = history.system.wire.read_outcome
+        events = [
+            event._replace(outcome=read(op, {"error": self._error}, self.declaration))
+            if self._refuses(self._asked, history, event)
+            else event
+            for op, event in zip(history.steps, answer.events, strict=True)
+        ]
+        return Happened(tuple(events))
+
+
+def in_a_thread(history: History, event: Event) -> bool:
+    return 0 <= event.client < len(history.clients)
+
+
+@pytest.mark.parametrize("error", ["illegal-argument", "illegal-state", "listener-failed"])
+@pytest.mark.parametrize(
+    ("which", "refuses"),
+    [
+        ("all steps", lambda number, history, event: True),
+        ("all steps of threads", lambda number, history, event: in_a_thread(history, event)),
+        ("one step of most", lambda number, history, event: number % 3 > 0 and (event.client, event.step) == (0, 0)),
+    ],
+)
+def test_what_is_refused_does_not_conform(
+    error: str, which: str, refuses: Callable[[int, History, Event], bool], tmp_path: Path
+) -> None:
+    subject: Any = Refusing(error, refuses)
+    found = conform_concurrent(subject, 70, 0, tmp_path, lambda done, wanted: None)
+    assert found.level.verdict is not Verdict.CONFORMS
+    if found.level.verdict is Verdict.NOTHING_CHECKED:
+        assert any("too few to say anything" in skip.reason for skip in found.skipped)
+
+
+def test_without_refusals_it_conforms(tmp_path: Path) -> None:
+    subject: Any = Refusing("illegal-state", lambda number, history, event: False)
+    assert conform_concurrent(subject, 140, 0, tmp_path, lambda done, wanted: None).level.verdict is Verdict.CONFORMS

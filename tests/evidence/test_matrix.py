@@ -1,0 +1,236 @@
+"""The mutation matrix: what is made of a toy module, what is seen of a change, and the table that is committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("z3", reason="needs the Python package z3-solver")
+
+from entrycache_evidence.matrix import detect, run
+from entrycache_evidence.matrix.change import Change
+from entrycache_evidence.matrix.equivalent import arguments
+from entrycache_evidence.matrix.generate import changes
+from entrycache_evidence.matrix.patches import patches
+from entrycache_evidence.matrix.places import all_changes, modules, sample, source_of
+from entrycache_evidence.matrix.run import FORMAL, Known, is_formal, known, look, look_at
+from entrycache_evidence.matrix.table import Line, page, read_json, to_json
+from entrycache_evidence.rulebook.registry import checkout
+from entrycache_protocol.errors import UsageError
+from tests.support import ROOT
+
+TOY = '''"""A toy."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+LEAST = 3
+Size = int | None
+
+
+class Kind(Enum):
+    """Two."""
+
+    ONE = 1
+    TWO = 2
+
+
+def lowered(count: int, floor: bool = True) -> int:
+    """One fewer."""
+    if floor and not count:
+        return LEAST
+    left = count - 1
+    left = max(left, 0)
+    return left if left < LEAST else told(count, left, kind=Kind.ONE)
+'''
+
+MADE = [
+    ("constant", "3", "4"),
+    ("constant", "3", "2"),
+    ("constant", "1", "2"),
+    ("constant", "1", "0"),
+    ("constant", "2", "3"),
+    ("constant", "2", "1"),
+    ("constant", "True", "False"),
+    ("negated condition", "floor and not count", "not (floor and not count)"),
+    ("statement dropped", "if floor and not count:\n        return LEAST", "pass"),
+    ("and, or", "and", "or"),
+    ("operand dropped", "floor and not count", "(not count)"),
+    ("operand dropped", "floor and not count", "(floor)"),
+    ("negated condition", "not count", "(count)"),
+    ("operator", "-", "+"),
+    ("operand dropped", "count - 1", "(count)"),
+    ("operand dropped", "count - 1", "(1)"),
+    ("constant", "1", "2"),
+    ("constant", "1", "0"),
+    ("statement dropped", "left = max(left, 0)", "pass"),
+    ("arguments swapped", "left, 0", "0, left"),
+    ("function", "max", "min"),
+    ("constant", "0", "1"),
+    ("always the first", "left if left < LEAST else told(count, left, kind=Kind.ONE)", "(left)"),
+    (
+        "always the second",
+        "left if left < LEAST else told(count, left, kind=Kind.ONE)",
+        "(told(count, left, kind=Kind.ONE))",
+    ),
+    ("comparison", "<", "<="),
+    ("comparison", "<", ">="),
+    ("arguments swapped", "count, left", "left, count"),
+    ("argument dropped", ", kind=Kind.ONE", ""),
+    ("member", "ONE", "TWO"),
+]
+"""Every change of the toy, in the order of its text; none of its types, its documentation and its imports."""
+
+SMALL = detect.Effort(cases=40, twins=10, runs=5, depth=1, inputs=50)
+
+
+def toy(source: str = TOY) -> list[Change]:
+    return changes("toy", source, {"Kind": ("ONE", "TWO")})
+
+
+def test_every_change_of_a_toy_is_made() -> None:
+    assert [(change.kind, change.old, change.new) for change in toy()] == MADE
+    assert {change.function for change in toy()} == {"", "Kind", "lowered"}
+
+
+def test_a_change_is_where_its_line_says_and_nowhere_else() -> None:
+    for change in toy():
+        before, after = TOY.split("\n"), change.whole.split("\n")
+        assert before[: change.line - 1] == after[: change.line - 1]
+        assert change.whole != TOY
+        assert change.diff(TOY)
+
+
+def test_identities_outlive_moved_lines_and_end_with_their_statement() -> None:
+    ids = [change.id for change in toy()]
+    assert len(set(ids)) == len(ids)
+    moved = TOY.replace("LEAST = 3", "OTHER = 5\n\nLEAST = 3")
+    assert set(ids) < {change.id for change in toy(moved)}
+    changed = {change.id for change in toy(TOY.replace("left = count - 1", "left = count - 2"))}
+    assert len(set(ids) - changed) == 5
+
+
+def test_all_changes_of_the_reference_have_names_of_their_own_and_compile() -> None:
+    every = all_changes()
+    assert len({change.id for change in every}) == len(every) > 3_000
+    for change in sample(every, 300, 1):
+        compile(change.whole, change.module, "exec")
+    assert not [change for change in every if ".laws" in change.module or ".threads" in change.module]
+
+
+@pytest.fixture(scope="module")
+def small() -> Known:
+    return known(SMALL)
+
+
+def changed(module: str, old: str, new: str) -> Change:
+    name = f"entrycache_reference.{module}"
+    source = source_of(name)
+    assert source.count(old) == 1
+    return Change("x", name, "", "patch", 1, old, new, source.replace(old, new))
+
+
+def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: Known) -> None:
+    change = changed("pulsar_pip430.remove", "pos != event.last", "pos == event.last")
+    assert "R-INVALIDATE-2" in look(change, small, ("laws",))["laws"]
+
+
+def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: Known) -> None:
+    change = changed("pulsar_pip430.decision", "cell is ANY or cell == fact", "cell is ANY or cell is fact or not fact")
+    assert look(change, small, ("laws",))
+    change = changed("kafka_streams.size", "FLAG_BYTES: Final = 1", "FLAG_BYTES: Final = 2")
+    assert look(change, small, ("laws", "twin"), thorough=True).keys() == {"laws", "twin"}
+
+
+def test_what_hangs_raises_or_cannot_be_imported_is_seen(small: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "SECONDS", 0.5)
+    hangs = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "while not event.last_inclusive:")
+    assert look(hangs, small, ("laws", "twin"), thorough=True) == {"laws": "hangs"}
+    raises = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "if not event.inclusive:")
+    assert look(raises, small, ("laws",)) == {"laws": "raises AttributeError"}
+    broken = changed("pulsar_pip430.change", "EMPTY = Cache({}, 0)", "EMPTY = Cache({})")
+    assert look(broken, small, ("laws",)) == {"laws": "import: TypeError"}
+
+
+def test_what_changes_nothing_is_told_as_not_seen_and_this_process_is_as_it_was(small: Known) -> None:
+    change = changed("pulsar_pip430.remove", "pos != event.last", "not pos == event.last")
+    assert look(change, small, run.ALL, thorough=True) == {}
+    assert detect.laws(detect_system("pulsar-pip430"), SMALL) == ""
+
+
+def detect_system(name: str):  # type: ignore[no-untyped-def]
+    from entrycache_conformance.systems import SYSTEMS
+
+    return SYSTEMS[name]
+
+
+def test_the_dear_detectors_see_what_only_they_are_asked() -> None:
+    change = changed("pulsar_pip430.decision", "entry.requeues < settings.max_requeues", "entry.requeues < 9")
+    change = change._replace(function="spare")
+    (seen,) = look_at([change], SMALL, thorough=True)
+    assert {"laws", "z3", "contracts"} <= seen.keys()
+
+
+def test_a_patch_that_no_longer_applies_is_an_error(tmp_path: Path) -> None:
+    text = '[[patch]]\nname = "one"\nmodule = "toy"\nnote = "."\nold = "{}"\nnew = "0"\n'
+    sources = {"entrycache_reference.toy": TOY}
+    (tmp_path / "toy.toml").write_text(text.format("count - 1"))
+    assert [change.id for change in patches(sources, tmp_path)] == ["one"]
+    for old, why in (("count - 7", "occurs 0 times"), ("left", "occurs 6 times")):
+        (tmp_path / "toy.toml").write_text(text.format(old))
+        with pytest.raises(UsageError, match=f"the patch 'one' of toy does not apply: its old text {why}"):
+            patches(sources, tmp_path)
+    (tmp_path / "toy.toml").write_text(text.format("count - 1") * 2)
+    with pytest.raises(UsageError, match="two patches are called 'one'"):
+        patches(sources, tmp_path)
+
+
+def test_an_argument_about_what_is_no_mutant_any_more_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "equivalent.toml"
+    file.write_text('[[equivalent]]\nids = ["a"]\nwhere = "f"\ntext = "x"\nbecause = "so"\n')
+    assert arguments({"a"}, file) == {"a": "so"}
+    with pytest.raises(UsageError, match="a is no change any more"):
+        arguments({"b"}, file)
+
+
+def test_the_page_tells_holes_apart_from_what_changes_nothing() -> None:
+    made = toy()
+    lines = [Line(made[0], {"laws": "R-1"}), Line(made[1], {"twin": "rows"}), Line(made[2], {}, "because of that")]
+    text = page([*lines, Line(made[3], {})], {"toy": TOY}, 25)
+    assert "**25 changes have not been asked about yet.**" in text
+    assert "4 changes, of which 1 change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
+    assert "## Not seen by any formal detector: 2" in text
+    assert "-LEAST = 3\n+LEAST = 2" in text
+    assert read_json(to_json(lines)) == {made[0].id: {"laws": "R-1"}, made[1].id: {"twin": "rows"}, made[2].id: {}}
+
+
+def committed() -> dict[str, dict[str, str]]:
+    root = checkout()
+    assert root is not None
+    return read_json((root / "docs" / "matrix.json").read_text(encoding="utf-8"))
+
+
+def test_what_the_committed_table_says_a_formal_detector_sees_is_seen() -> None:
+    """Of a sample, by the first or by an earlier one; what none saw is asked about when the table is made again."""
+    table = committed()
+    asked = sample([change for change in all_changes() if is_formal(table.get(change.id, {}))], 12, 16)
+    now = look_at(asked, detect.QUICK)
+    first = {
+        change.id: next((name for name in FORMAL if name in seen), None)
+        for change, seen in zip(asked, now, strict=True)
+    }
+    said = {change.id: next(name for name in FORMAL if name in table[change.id]) for change in asked}
+    assert {id for id, name in first.items() if name is None or FORMAL.index(name) > FORMAL.index(said[id])} == set()
+
+
+@pytest.mark.long
+def test_the_committed_table_has_no_other_change_and_the_page_says_how_many_are_left() -> None:
+    every = all_changes()
+    left = {change.id for change in every} - committed().keys()
+    page = (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8")
+    assert committed().keys() <= {change.id for change in every}, "python -m entrycache_evidence.matrix --rest --write"
+    assert (f"**{len(left)} changes have not been asked about yet.**" in page) == bool(left)
+    arguments({change.id for change in every})
+    assert modules()

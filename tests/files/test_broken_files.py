@@ -1,0 +1,110 @@
+"""Whatever a file holds: the documented exit, one line that names it, no traceback, and in bounded time.
+
+The seed stands in each line of a failure, with the command that makes that file again. ENTRYCACHE_FILES_SEED begins
+all seeds; ENTRYCACHE_FILES is how many files of a kind the long part makes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_cli.settings.kinds import Kind
+from tests.support.files.again import NAMES, faults
+from tests.support.files.runs import ended, wrong
+
+BASE: Final = os.environ.get("ENTRYCACHE_FILES_SEED", "1")
+FEW: Final = 25
+DEAR: Final = {"history.json": 3, "trace": 20, "numbers.json": 12}
+"""How many of those that take longer."""
+
+MANY: Final = int(os.environ.get("ENTRYCACHE_FILES", "600"))
+
+
+@pytest.fixture(autouse=True)
+def told_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of an error of ours goes into a file of the test's."""
+    (tmp_path / "told").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "told"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_broken_file_is_told_in_one_line(name: str, tmp_path: Path) -> None:
+    assert faults(name, (f"{BASE}/{number}" for number in range(DEAR.get(name, FEW))), tmp_path / "files") == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_thousands_of_broken_files_are_told_in_one_line(name: str, tmp_path: Path) -> None:
+    many = MANY if name not in DEAR else MANY // 2 if name != "history.json" else MANY // 20
+    assert faults(name, (f"{BASE}/long/{number}" for number in range(many)), tmp_path / "files") == []
+
+
+def _lets_through(*_: Any) -> Any:
+    return int("no number")
+
+
+def _says_more(*_: Any) -> Any:
+    print("one line", file=sys.stderr)
+    return None
+
+
+def _takes_long(*_: Any) -> Any:
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+
+
+def _escapes(*_: Any) -> Any:
+    print("\x1b[2J")
+
+
+PLANTED: Final = {
+    "exit 70": _lets_through,
+    "lines on stderr": _says_more,
+    "CPU seconds": _takes_long,
+    "not printable": _escapes,
+}
+"""What a reader of settings does wrong, by what is said of it."""
+
+
+@pytest.mark.parametrize("said", PLANTED)
+def test_a_reader_that_does_wrong_is_seen(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Kind.read
+    fault: Callable[..., Any] = PLANTED[said]
+    monkeypatch.setattr("tests.support.files.runs.CPU_SECONDS_MOST", 0.15)
+    monkeypatch.setattr(Kind, "read", lambda kind, name, text, where: (fault(), right(kind, name, text, where))[1])
+    found = faults("client.properties", (f"{BASE}/{number}" for number in range(5)), tmp_path / "files")
+    assert any(said in line for line in found), found
+    assert f"python -m tests.support.files client.properties {BASE}/" in found[0]
+
+
+UNHELD: Final = {
+    "record.json": "entrycache_cli.versions.records.hold",
+    "results.jsonl": "entrycache_cli.report.results.hold",
+    "numbers.json": "entrycache_bench.result.hold",
+}
+"""Where each kind of file is held to its schema."""
+
+
+@pytest.mark.parametrize("name", UNHELD)
+def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(UNHELD[name], lambda *_: None)
+    found = faults(name, (f"1/{number}" for number in range(10)), tmp_path / "files")
+    assert any(line.startswith("exit 70: ") for line in found), found
+
+
+def test_a_line_that_does_not_name_the_file_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    path.write_text("{")
+    end = ended(["replay", str(path), "fast"])
+    assert wrong(end, path) == ""
+    assert wrong(end._replace(err="entrycache: it is wrong\n"), path) == "a line that does not name the file"
+    assert wrong(end._replace(code=70), path) == "exit 70"
+    assert wrong(end._replace(err=""), path) == "0 lines on stderr"

@@ -1,0 +1,180 @@
+"""What is too large, too deep or no file at all is refused in one line, at once; nothing waits for a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.support.files.kinds import KINDS
+from tests.support.files.runs import ended, wrong
+from tests.support.files.traces import EVENT_LINES, honest
+
+CPU_SECONDS_MOST: Final = 5
+GROWTH_MB_MOST: Final = 300
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+SPECIAL: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
+    "a pipe": (os.mkfifo, "it is a pipe; expected a file"),
+    "a socket": (_socket, "it is a socket; expected a file"),
+    "a folder": (Path.mkdir, "Is a directory; expected a file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a device; expected a file"),
+    "nothing": (lambda path: None, "No such file"),
+    "a link to itself": (lambda path: path.symlink_to(path.name), "symbolic links"),
+}
+
+
+OTHERWISE: Final = ("no records", "no such folder", "is a directory", "No such file")
+"""What click says of a file, and a command whose file is one of a folder."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("special", SPECIAL)
+@pytest.mark.parametrize("kind", [*KINDS, EVENT_LINES], ids=lambda kind: kind.name)
+def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("in", kind.name)
+    path.parent.mkdir()
+    make, said = SPECIAL[special]
+    make(path)
+    for reader in kind.readers:
+        end = reader(path)
+        if special == "a folder" and kind is EVENT_LINES:  # a folder is a trace
+            continue
+        if end.code == 0 and special in {"nothing", "a link to itself"}:  # a folder of which this would be one file
+            assert kind.name == "case.json"
+            continue
+        assert wrong(end, path) == "", end
+        assert (end.code, end.out) == (2, "")
+        assert said in end.err or any(other in end.err for other in OTHERWISE), end.err
+
+
+def _case(steps: list[Any], **config: Any) -> str:
+    return json.dumps({"system": "pulsar-pip430", "config": config, "steps": steps})
+
+
+def _insert(at: int, **more: Any) -> dict[str, Any]:
+    return {"op": "insert", "cache": "a", "pos": [1, at], "size": 1, **more}
+
+
+READ: Final = {"op": "read", "cache": "a", "first": [1, 0], "last": [1, 10**9], "expected_reads": 0}
+REQUEUED: Final = [*(_insert(at, expected_reads=1) for at in range(9)), {"op": "evict", "bytes": 9}]
+REPLAY: Final = ("replay", "FILE", "fast")
+SETTINGS: Final = ("settings", "--broker-conf", "FILE", "--era", "5.0")
+CONVERT: Final = ("trace", "convert", "FILE", "new")
+
+TOO_MUCH: Final[dict[str, tuple[tuple[str, ...], Callable[[], str], str]]] = {
+    "a read of 10^9 positions": (REPLAY, lambda: _case([READ]), "may copy"),
+    "2^31 - 1 requeues": (REPLAY, lambda: _case(REQUEUED, max_requeues=2**31 - 1), "may copy"),
+    "requeues set later": (
+        REPLAY, lambda: _case([{"op": "configure", "max_requeues": 2**31 - 1}, *REQUEUED]), "may copy"),
+    "30,000 steps": (REPLAY, lambda: _case([_insert(at) for at in range(30_000)]), "has 30000 steps; expected 10000"),
+    "10,000 entries": (REPLAY, lambda: _case([_insert(at) for at in range(10_000)]), "may copy 50015000 entries"),
+    "a history of many steps": (
+        ("replay", "FILE", "fast"),
+        lambda: json.dumps({"system": "kafka-streams", "clients": [[{"op": "usage"}] * 6_000] * 2}),
+        "there are 12000 steps; expected 10000"),
+    "JSON 10^5 deep": (REPLAY, lambda: "[" * 100_000 + "]" * 100_000, "more than 100 deep"),
+    "JSON 150 deep": (REPLAY, lambda: "[" * 150 + "]" * 150, "more than 100 deep"),
+    "a number of 5,000 digits": (REPLAY, lambda: "9" * 5_000, "more than 64 bits"),
+    "a case of 17 MB": (REPLAY, lambda: " " * 17_000_000, "more than 16777216 bytes"),
+    "10^5 lines that go on": (SETTINGS, lambda: "a=b\\\n" * 100_000, "goes on for more than 1000 lines"),
+    "a broker.conf of 2 MB": (SETTINGS, lambda: "#" * 2_000_000, "more than 1048576 bytes"),
+    "a line of 100 MB": (CONVERT, lambda: "x" * 100_000_000, "line 1: more than 1048576 bytes"),
+    "an event 10^4 deep": (CONVERT, lambda: "[" * 10_000 + "\n", "more than 100 deep"),
+}  # fmt: skip
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("what", TOO_MUCH)
+def test_what_is_too_much_is_refused_at_once(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv, text, said = TOO_MUCH[what]
+    path = Path("file.any")
+    path.write_text(text())
+    del text
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    end = ended([str(path) if word == "FILE" else word for word in argv])
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
+    assert wrong(end, path) == "", end
+    assert end.code == 2
+    assert said in end.err
+    assert end.cpu_seconds < CPU_SECONDS_MOST
+    assert grown < GROWTH_MB_MOST
+
+
+def test_what_is_large_and_allowed_is_read(tmp_path: Path) -> None:
+    for name, text in {
+        "many steps": _case([_insert(at % 100) for at in range(10_000)]),
+        "a wide read": _case([{**READ, "last": [1, 999]}]),
+        "requeues within the limit": _case(REQUEUED, max_requeues=1_000),
+    }.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(text)
+        end = ended(["replay", str(path), "fast"])
+        assert (end.code, end.err) == (0, ""), name
+        assert end.cpu_seconds < 2 * CPU_SECONDS_MOST
+    conf = tmp_path / "broker.conf"
+    conf.write_text("a=b\\\n" * 900 + "x\n" + "".join(f"some.setting.{at}={at}\n" for at in range(600)))
+    assert ended(["settings", "--broker-conf", str(conf), "--era", "5.0"]).code == 0
+
+
+LONG: Final = "x" * (1 << 20)
+
+
+def _plain(table: pa.Table, path: Path) -> None:
+    """Many bytes that compress well."""
+    rows = table.slice(0, 50)
+    rows = rows.set_column(rows.column_names.index("value"), "value", pa.array([LONG * 2] * 50))
+    pq.write_table(rows, path, compression="zstd", use_dictionary=False)
+
+
+def _repeated(table: pa.Table, path: Path) -> None:
+    """One long text that stands in many rows, written once."""
+    rows = pa.concat_tables([table] * 8)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), pa.array([LONG]))
+    pq.write_table(rows.set_column(rows.column_names.index("cause"), "cause", texts), path)
+
+
+BOMBS: Final = {
+    "long texts": (_plain, "bytes a row at most"),
+    "a text again and again": (_repeated, "the texts of column cause"),
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize(
+    "argv", [("trace", "inspect", "t"), ("audit", "t", "--engine", "local"), ("audit", "t", "--engine", "replay")],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_small_part_that_would_become_large_is_refused(
+    bomb: str, argv: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table, about = honest("tail-fanout")
+    Path("t/broker=b").mkdir(parents=True)
+    Path("t/_entrycache.json").write_bytes(about)
+    part = Path("t/broker=b/part.parquet")
+    make, said = BOMBS[bomb]
+    make(table, part)
+    assert part.stat().st_size < 1 << 20
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    end = ended(list(argv))
+    assert (wrong(end, part), end.code) == ("", 2), end
+    assert said in end.err
+    assert end.cpu_seconds < CPU_SECONDS_MOST
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10 < GROWTH_MB_MOST

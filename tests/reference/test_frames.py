@@ -1,0 +1,263 @@
+"""Frames and definitions: every declaration is as narrow as can be, and whatever is altered of a step is seen."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.rulebook.corpus import Run, random_runs
+from entrycache_protocol.system import AnySystem
+from entrycache_reference import kafka_streams, pulsar_pip430
+from entrycache_reference.kafka_streams import ops as kafka_ops
+from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
+from entrycache_reference.kafka_streams.laws import frame as kafka
+from entrycache_reference.kafka_streams.ops import frame as kafka_words
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.laws import frame as pulsar
+from entrycache_reference.pulsar_pip430.ops import frame as pulsar_words
+from entrycache_reference.vocabulary import CacheName, HoldName, Position
+from tests.support.altered import altered, fields_altered, rows_altered
+
+PULSAR, KAFKA = (SYSTEMS[module.NAME] for module in (pulsar_pip430, kafka_streams))
+FRAMES: Mapping[str, ModuleType] = {PULSAR.name: pulsar, KAFKA.name: kafka}
+WORDS: Mapping[str, ModuleType] = {PULSAR.name: pulsar_words, KAFKA.name: kafka_words}
+
+
+A: Final = CacheName("a")
+AT: Final = Position(0, 0)
+LOSING: Final = kafka_streams.Config(
+    max_size_bytes=100,
+    variants=kafka_streams.Variants(undelivered_eviction=UndeliveredEviction.LOST),
+)
+LOST: Final = (
+    kafka_ops.Put("s", "x", "1", True),
+    kafka_ops.Evict("s"),
+    kafka_ops.Put("s", "y", "1", True),
+    kafka_ops.StoreInner("s"),
+)
+"""Nobody listens, so that a dirty key has no entry any more; then a store does, and meets it."""
+
+FULL: Final = (kafka_ops.StorePut("s", "x", "1"), kafka_ops.StorePut("s", "y", "1"))
+"""Two dirty entries of a store that are all that the limit leaves room for."""
+
+RARE: Final = (
+    Run(
+        PULSAR, pulsar_pip430.Config(ttl_nanos=1), (ops.Insert(A, AT, 1), ops.Get(A, AT), ops.Advance(9), ops.Expire())
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(),
+        (ops.Read(A, AT, AT, 1, HoldName("h")), ops.InvalidateBefore(A, Position(1, 0))),
+    ),
+    *(
+        Run(KAFKA, kafka_streams.Config(max_size_bytes=100), (*FULL, event))
+        for event in (
+            kafka_ops.Put("s", "z", "1", True),
+            kafka_ops.PutAll("s", (kafka_ops.Write("z", "1", True),)),
+            kafka_ops.PutIfAbsent("s", "z", "1", True),
+            kafka_ops.StoreDelete("s", "z"),
+            kafka_ops.Resize(50),
+        )
+    ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(max_size_bytes=100, variants=kafka_streams.Variants(total=Total.RUNNING)),
+        (*FULL, kafka_ops.Put("r", "x", ""), kafka_ops.Resize(50)),
+    ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(max_size_bytes=100),
+        (FULL[0], kafka_ops.StoreFlush("s"), FULL[1], kafka_ops.StorePut("s", "z", "1"), kafka_ops.StoreGet("s", "x")),
+    ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(),
+        (kafka_ops.Put("a", "x", "1", True), kafka_ops.Listen("a", (), 1), kafka_ops.Resize(0)),
+    ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(max_size_bytes=50),
+        (
+            kafka_ops.Put("a", "x", "1", True),
+            kafka_ops.Listen("a", (), 1),
+            kafka_ops.PutAll("a", (kafka_ops.Write("y", "1", True),)),
+        ),
+    ),
+    *(
+        Run(KAFKA, LOSING, (*LOST, *events))
+        for events in (
+            (kafka_ops.Evict("s"),),
+            (kafka_ops.Resize(0),),
+            (kafka_ops.StoreFlush("s"),),
+            (kafka_ops.StorePut("s", "z", "1"), kafka_ops.StorePut("s", "w", "1")),
+        )
+    ),
+)
+"""What random runs hardly ever come to."""
+
+
+class Taken(NamedTuple):
+    """One step of a run."""
+
+    config: Any
+    pre: Any
+    event: Any
+    step: Any
+
+
+def varied(system: AnySystem) -> Iterator[Run]:
+    """The runs of a system, each second one under variants drawn at random."""
+    chance = random.Random(16)
+    kinds = [type(getattr(system.model.variants(), one.name)) for one in dataclasses.fields(system.model.variants)]
+    for number, run in enumerate(random_runs(system)):
+        variants = system.model.variants(*(chance.choice(list(kind)) for kind in kinds))
+        yield run._replace(config=dataclasses.replace(run.config, variants=variants)) if number % 2 else run
+    yield from (run for run in RARE if run.system is system)
+
+
+@pytest.fixture(scope="module", params=[PULSAR, KAFKA], ids=lambda system: system.name)
+def system(request) -> AnySystem:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def taken(system) -> list[Taken]:
+    found = []
+    for run in varied(system):
+        state = system.model.initial(run.config)
+        for event in run.events:
+            step = system.model.step(state, event, run.config)
+            found.append(Taken(run.config, state, event, step))
+            state = step.state
+    return found
+
+
+Seen = dict[tuple[type[Any], bool], dict[Enum, list[frozenset[Enum]]]]
+"""By operation, and whether beside its parts: the aspects that changed, each time with the words that hold whose."""
+
+
+def words_of(system: AnySystem, one: Any, key: tuple[Any, ...]) -> frozenset[Enum]:
+    """The words of declarations to which a key belongs."""
+    found = set()
+    for word, is_in in FRAMES[system.name].IS_IN.items():
+        asked = (one.event,) if system is KAFKA else (one.pre, one.event, one.step)
+        try:
+            if key and is_in(*asked, key):
+                found.add(word)
+        except (AttributeError, IndexError, TypeError):
+            continue
+    return frozenset(found)
+
+
+def framed(system: AnySystem, step: Taken) -> Iterator[tuple[Any, bool]]:
+    """What has a frame in a step, and whether it lies beside the parts of an operation that tells the two apart."""
+    if system is KAFKA:
+        for one in kafka.framed(step.pre, step.event, step.step.state, step.step.parts):
+            yield one, False
+        return
+    for each in pulsar.framed(step.pre, step.event, step.step):
+        yield each, each.may_change is not each.event.may_change
+
+
+@pytest.fixture(scope="module")
+def seen(system, taken) -> Seen:
+    found: Seen = defaultdict(lambda: defaultdict(list))
+    changes = FRAMES[system.name].changes
+    for step in taken:
+        for one, beside in framed(system, step):
+            after = one.after if system is KAFKA else one.step.state
+            for aspect, key in changes(one.pre, after):
+                found[type(one.event), beside][aspect].append(words_of(system, one, key))
+    return found
+
+
+def declarations(system: AnySystem) -> dict[tuple[type[Any], bool], Mapping[Any, Any]]:
+    found = {(op, False): op.may_change for op in system.ops.values()}
+    return found | {(op, True): op.beside for op in system.ops.values() if hasattr(op, "beside")}
+
+
+def too_wide(
+    words: ModuleType, may_change: Mapping[Any, Any], changed: Mapping[Enum, list[frozenset[Enum]]]
+) -> set[Any]:
+    """The aspects that are declared and never change, or for more than a narrower word names."""
+    order = list(words.Of)
+    found = set()
+    for aspect, whose in may_change.items():
+        times = changed.get(aspect, [])
+        narrower = order[: order.index(whose)]
+        if not times or any(all(word in held for held in times) for word in narrower):
+            found.add(aspect)
+    return found
+
+
+def test_whatever_is_declared_changes_and_for_no_narrower_word(system, seen):
+    words = WORDS[system.name]
+    wide = {
+        f"{op.name}{' beside' if beside else ''}: {', '.join(sorted(aspect.name for aspect in found))}"
+        for (op, beside), declared in declarations(system).items()
+        if (found := too_wide(words, declared, seen[op, beside]))
+    }
+    assert wide == set()
+
+
+def test_a_declaration_that_is_widened_is_noticed(system, seen):
+    words = WORDS[system.name]
+    for (op, beside), declared in declarations(system).items():
+        changed = seen[op, beside]
+        opened = words.OPENED.keys() if changed.keys() - declared.keys() else set()
+        for aspect in set(words.What) - declared.keys() - opened:
+            assert too_wide(words, {**declared, aspect: words.Of.ALL}, changed) == {aspect}, (op.name, aspect)
+        for aspect, whose in declared.items():
+            if whose is not words.Of.ALL and any(changed[aspect]):
+                assert aspect in too_wide(words, {**declared, aspect: words.Of.ALL}, changed), (op.name, aspect)
+
+
+def richest(taken: list[Taken], op: type[Any], many: int) -> list[Taken]:
+    """Steps of one operation: those whose states hold most."""
+    own = [step for step in taken if type(step.event) is op]
+    return sorted(own, key=lambda step: len(str(step.step.state)))[-many:]
+
+
+def is_seen(system: AnySystem, step: Taken, made: Any) -> bool:
+    """Whether a step that was tampered with breaks a rule; a law that cannot even read it has seen it."""
+    try:
+        return bool(system.laws.check(step.config, step.pre, step.event, made, {}))
+    except (KeyError, IndexError, AttributeError, ValueError, TypeError):
+        return True
+
+
+def test_whatever_is_altered_of_the_state_is_seen(system, taken):
+    shape = FRAMES[system.name].STATE
+    aspects = defaultdict(set)
+    for op in system.ops.values():
+        for step in richest(taken, op, 3):
+            for aspect, state in altered(step.step.state, shape):
+                aspects[op].add(aspect)
+                assert is_seen(system, step, step.step._replace(state=state)), (step.event, aspect)
+    assert {aspect for found in aspects.values() for aspect in found} == set(WORDS[system.name].What)
+    assert min(len(found) for found in aspects.values()) > 12
+
+
+def test_whatever_is_altered_of_the_answer_or_a_row_is_seen(system, taken):
+    chance = random.Random(16)
+    for op in system.ops.values():
+        for step in richest(taken, op, 12):
+            rows = list(rows_altered(step.step.rows))
+            made = [step.step._replace(outcome=answer) for answer in answers(step.step.outcome)]
+            made += [step.step._replace(rows=some) for some in chance.sample(rows, min(len(rows), 25))]
+            assert all(is_seen(system, step, one) for one in made), step.event
+
+
+def answers(outcome: Any) -> Iterator[Any]:
+    """The outcome with one thing altered."""
+    yield from fields_altered(outcome)
+    if isinstance(outcome, kafka_streams.state.Outcome):
+        yield from (dataclasses.replace(outcome, answer=answer) for answer in fields_altered(outcome.answer))

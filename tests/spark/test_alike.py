@@ -1,0 +1,183 @@
+"""Engines read the same trace for the same: names with signs of their own, integers at their extremes, other files."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_protocol.errors import UsageError
+from entrycache_spark.audit import audit
+from tests.spark.conftest import Evaluator
+from tests.support.traces import plant
+
+RULES: Final = ("R-STATE-1", "R-EXPIRE-1", "R-METRICS-3")
+
+FOLDERS: Final = (
+    "t*",
+    "[tx]",
+    "t?",
+    "{t,x}",
+    "a b",
+    "a%20b",
+    "it's",
+    "ü",
+    "a=b",
+    "a,b",
+    "$t",
+    "a\\b",
+    "#t",
+    "t;x",
+    "~t",
+)
+BROKERS: Final = (
+    "*",
+    "b*",
+    "[b]",
+    "?",
+    "{b}",
+    "a b",
+    "a%2Ab",
+    "ü",
+    "null",
+    "NULL",
+    "007",
+    "1e3",
+    "2026-01-01",
+    "true",
+    "b=c",
+)
+NO_BROKERS: Final = ("__HIVE_DEFAULT_PARTITION__", "")
+EXTREMES: Final = (2**31 - 1, -(2**31), 2**53 - 1, -(2**53) + 1, 2**53, 2**62, -(2**62), 2**62 + 1, 2**63 - 1, -(2**63))
+COLUMNS: Final = (
+    "seq",
+    "ts_ns",
+    "bytes_after",
+    "size_bytes",
+    "stamp_ns",
+    "life",
+    "tail_no",
+    "bound",
+    "requeues",
+    "entry_id",
+)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
+    return plant.honest(tmp_path_factory.mktemp("honest") / "trace", 200, 11)["broker-0"]
+
+
+@pytest.fixture
+def asked(request: pytest.FixtureRequest, engines: Mapping[str, Evaluator]) -> tuple[str, ...]:
+    """The engines that are asked."""
+    return ("local", "replay", "spark") if "spark" in engines else ("local", "replay")
+
+
+def told(trace: Path, engine: str) -> Any:
+    """What an engine says: verdicts and the places of violations, or that it refuses the trace, and why."""
+    try:
+        result = audit(trace, engine, rules=RULES)
+    except UsageError as error:
+        return str(error)
+    shown = {rule: verdict.value for rule, verdict in result.rules.items()}
+    return shown, sorted((row.rule, row.broker, row.seq) for row in result.violations)
+
+
+def alike(trace: Path, asked: tuple[str, ...]) -> Any:
+    """What all engines say."""
+    said = {engine: told(trace, engine) for engine in asked}
+    first = said[asked[0]]
+    assert all(one == first for one in said.values()), (trace, said)
+    return first
+
+
+def test_names_of_folders_stand_for_themselves(tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]) -> None:
+    """Beside each there are traces that a pattern would find too, and they are broken."""
+    for name in ("t", "x", "tx", "t1"):
+        rows = plant.renamed(honest, "b")
+        rows[50]["bytes_after"] += 1
+        plant.write(tmp_path / name, rows)
+    assert alike(tmp_path / "t", asked)[0]["R-STATE-1"] == "violates"
+    for name in FOLDERS:
+        trace = plant.write(tmp_path / name, plant.renamed(honest, "b"))
+        verdicts, violations = alike(trace, asked)
+        assert (verdicts["R-STATE-1"], violations) == ("conforms", []), name
+        shutil.rmtree(trace)
+
+
+def test_an_engine_that_takes_a_name_for_a_pattern_is_seen(
+    tmp_path: Path, honest: list[plant.Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = plant.renamed(honest, "b")
+    trace = plant.write(tmp_path / "t*", rows)
+    rows[50]["bytes_after"] += 1
+    plant.write(tmp_path / "tx", rows)
+    assert alike(trace, ("local", "replay"))[1] == []
+    monkeypatch.setattr("entrycache_spark.engines.local._literal", str)
+    with pytest.raises(AssertionError):
+        alike(trace, ("local", "replay"))
+
+
+def test_names_of_brokers_stand_for_themselves(tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]) -> None:
+    rows = []
+    for name in BROKERS:
+        own = plant.renamed(honest, name)
+        own[50]["bytes_after"] += 1
+        rows += own
+    _, violations = alike(plant.write(tmp_path / "trace", rows), asked)
+    assert {broker for _, broker, _ in violations} == set(BROKERS)
+
+
+def test_what_is_null_to_others_names_no_broker(
+    tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]
+) -> None:
+    trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
+    for name in NO_BROKERS:
+        (trace / "broker=b").rename(trace / f"broker={name}")
+        assert "names no broker" in alike(trace, asked)
+        (trace / f"broker={name}").rename(trace / "broker=b")
+    assert alike(trace, asked)[0]["R-STATE-1"] == "conforms"
+
+
+def test_a_name_that_an_engine_cannot_read_is_refused_by_all(
+    tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]
+) -> None:
+    trace = plant.write(tmp_path / "t\\*", plant.renamed(honest, "b"))
+    assert "a backslash beside" in alike(trace, asked)
+    half = trace.rename(tmp_path / "half-\udcff")
+    assert "is not UTF-8" in alike(half, asked)
+
+
+def test_other_files_are_no_part_of_a_trace(tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]) -> None:
+    trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
+    for name in ("notes.txt", ".part.parquet.crc", "_SUCCESS", "part.parquet.tmp", ".x.parquet"):
+        (trace / "broker=b" / name).write_text("PAR1")
+        (trace / name).write_text("PAR1")
+    (trace / ".x.parquet").unlink()
+    (trace / "logs").mkdir()
+    (trace / "logs" / "x.log").write_text("x")
+    assert alike(trace, asked)[0]["R-STATE-1"] == "conforms"
+
+
+@pytest.mark.parametrize(
+    "column", [pytest.param(name, marks=[] if name in COLUMNS[:3] else pytest.mark.long) for name in COLUMNS]
+)
+def test_integers_at_their_extremes(
+    column: str, tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]
+) -> None:
+    for number, value in enumerate(EXTREMES):
+        if column == "requeues" and not -(2**31) <= value < 2**31:
+            continue
+        rows = plant.renamed(honest, "b")
+        at = next(at for at, row in enumerate(rows) if at > 40 and row[column] is not None)
+        rows[at][column] = value
+        said = alike(plant.write(tmp_path / str(number), rows), asked)
+        beyond = (
+            abs(value) > (2**62 if column in {"ts_ns", "stamp_ns", "bound"} else 2**53 - 1) and column != "requeues"
+        )
+        assert isinstance(said, str) is beyond, (value, said)
+        assert not beyond or f"column {column} holds {value}, not int64 from" in said

@@ -1,0 +1,1 @@
+"""Broken files, made from valid ones by seed, and the commands that read them."""

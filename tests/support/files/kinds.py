@@ -1,0 +1,273 @@
+"""Every kind of file that a command reads: valid ones, how they are broken, and the commands that read them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
+
+import click
+
+from entrycache_cli.ending import OneLineErrors
+from entrycache_conformance.known.check import check
+from entrycache_conformance.known.entry import read_known
+from entrycache_conformance.known.running import running
+from entrycache_conformance.report import RunReport
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from tests.support import ROOT
+from tests.support.files.changes import change_bytes, change_json, change_lines, encoded, text_of
+from tests.support.files.runs import Ended, ended
+
+BYTES_OFTEN: Final = 0.2
+"""The share of files that are broken without a look at what they hold."""
+
+
+class Kind(NamedTuple):
+    """A kind of file: its name on disk, valid texts of it, how one is changed, and who reads it (any of `readers`)."""
+
+    name: str
+    valid: Callable[[], tuple[str, ...]]
+    change: Callable[[str, Random], str]
+    readers: tuple[Callable[[Path], Ended], ...]
+
+
+def broken(kind: Kind, chance: Random) -> bytes:
+    """One broken file of a kind."""
+    text = chance.choice(kind.valid())
+    raw = encoded(text) if chance.random() < BYTES_OFTEN else encoded(kind.change(text, chance))
+    return change_bytes(raw, chance) if chance.random() < BYTES_OFTEN else raw
+
+
+def _files(*patterns: str) -> Callable[[], tuple[str, ...]]:
+    @functools.cache
+    def read() -> tuple[str, ...]:
+        found = [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+        assert found, patterns
+        return tuple(path.read_text("utf-8") for path in found)
+
+    return read
+
+
+def changed_json(text: str, chance: Random) -> str:
+    """A change of one JSON value."""
+    return text_of(change_json(json.loads(text), chance), chance)
+
+
+def changed_json_lines(text: str, chance: Random) -> str:
+    """A change of a file with a JSON value a line."""
+    lines = text.splitlines()
+    at = chance.randrange(len(lines))
+    new = changed_json(lines[at], chance).replace("\n", " ")
+    lines[at : at + 1] = chance.choice(([new], [new], [new], [], [lines[at]] * 2, [new, lines[at]], ["", new, " "]))
+    return "\n".join(lines) + "\n"
+
+
+def _reads(*argv: str) -> Callable[[Path], Ended]:
+    """The command line in which FILE, FOLDER and NEW stand for the file, its folder, and a place beside it."""
+
+    def run(path: Path) -> Ended:
+        stands = {
+            "UP": str(path.parent.parent),
+            "FILE": str(path),
+            "FOLDER": str(path.parent),
+            "NEW": str(path.parent.parent / "new" / path.stem),
+        }
+        return ended([stands.get(word, word.replace("FILE", str(path))) for word in argv])
+
+    return run
+
+
+@click.group(cls=OneLineErrors)
+def others() -> None:
+    """What a command does after a while with a file, at once."""
+
+
+@others.command("known")
+@click.argument("path", type=click.Path(path_type=Path))
+def known(path: Path) -> None:
+    """Look at each known failure beside the fast cache, as `conform --known` does before it searches."""
+    subject = resolve(Choice("fast"))
+    for entry in read_known(path):
+        check(entry, path.parent, subject, running(subject))
+
+
+@functools.cache
+def known_failures() -> tuple[str, ...]:
+    """Files of known failures."""
+    case = (ROOT / "conformance/entrycache_faults/cases/evict-one-too-many.json").read_text("utf-8")
+    entry = (
+        '[[known]]\nrule = "R-EXPIRE-1"\nsystem = "pulsar-pip430"\nsubject = "fast"\nversions = ["*"]\n'
+        f"case = '''\n{case}'''\nexpected = '{{\"entries\": 0, \"bytes\": 0}}'\ngot = '{{\"entries\": 1}}'\n"
+        'reason = "because"\nissue = "https://example.org/1"\n'
+    )
+    tables = entry.replace("expected = '", "expected = {entries = 0, bytes = 0}\n# '")
+    found = (entry, entry + "\n" + tables, entry.replace('"fast"', '"my-cache"'))
+    assert all(tomllib.loads(text)["known"] for text in found)
+    return found
+
+
+TOML: Final = (
+    *(
+        "1",
+        "-1",
+        "1.5",
+        "nan",
+        "inf",
+        "-inf",
+        "1e400",
+        "true",
+        '""',
+        "''",
+        '"x"',
+        "[]",
+        "{}",
+        "[[]]",
+        "[1, 2]",
+        "0x" + "F" * 5_000,
+    ),
+    *(
+        "9" * 5_000,
+        "1979-05-27",
+        "1979-05-27T07:32:00Z",
+        "07:32:00",
+        '"\\u0000"',
+        '"\\ud800"',
+        "{a = nan}",
+        "{a.b.c = 1}",
+    ),
+    *(
+        "[" * 2_000,
+        "{a=" * 500 + "1" + "}" * 500,
+        "a." * 3_000 + "b = 1",
+        "[[known]]",
+        "[known]",
+        "[x]",
+        "'''",
+        '"/dev/zero"',
+    ),
+    *('"../"', '"{"', "'{}'", "'[1]'", "'NaN'", "'" + "[" * 50_000 + "'", '"' + "x" * 100_000 + '"'),
+)
+
+
+@functools.cache
+def properties() -> tuple[str, ...]:
+    """Files of a broker."""
+    return (
+        "# a broker\nmanagedLedgerCacheSizeMB=64\nmanagedLedgerCacheEvictionWatermark=0.9\n"
+        "managedLedgerCacheEvictionTimeThresholdMillis : 1000\ncacheEvictionByExpectedReadCount true\n"
+        "zookeeperServers=\nmetadataStoreUrl=zk:a\\\n  b,c\nmanagedLedgerMaxReadsInFlightSizeInMB=\n",
+    )
+
+
+@functools.cache
+def client_properties() -> tuple[str, ...]:
+    """Files of a client of Kafka Streams."""
+    return ("application.id=x\nstatestore.cache.max.bytes=1048576\nnum.stream.threads=3\n",)
+
+
+PROPERTIES: Final = (
+    *(
+        "",
+        "0",
+        "-1",
+        "1",
+        "1e3",
+        "0x10",
+        "true",
+        "yes",
+        "NaN",
+        "Infinity",
+        "1e400",
+        "9" * 5_000,
+        "\\u00e9",
+        "\\u12",
+        "\\uD800",
+    ),
+    *("2147483648", "9223372036854775808", "  ", "=", ":", "\\", "#", "!", "x" * 5_000, "managedLedgerCacheSizeMb=1"),
+    *("a=b\\\n" * 1_500, "managedLedgerCachSize", "\x00", "é", "١٢", "1_000", "+5", " 5 ", "5 MB"),
+)
+
+
+@functools.cache
+def results() -> tuple[str, ...]:
+    """Results as `--json` prints them, one a line."""
+    level = {"examples": 3, "steps": 9, "verdict": "conforms", "missing": ["get"]}
+    threads = {**level, "histories": 3, "threads": 4, "inconclusive": 0, "states_max": 10}
+    failure = {"rule": "R-EXPIRE-1", "rules": ["R-EXPIRE-1"], "case": "x.json", "step": 1, "steps": 2}
+    failure |= {"expected": {"entries": 0}, "got": None}
+    by_threads = {**failure, "said": "x", "clients": 2, "tries": 5, "times": 2, "proved": False}
+    run = {
+        "schema": 1, "subject": "mine", "source": None, "system": "pulsar-pip430", "verdict": "violates",
+        "levels": {"range": level, "threads": threads}, "rules": {"R-EVICT-1": {"fired": 9}},
+        "cells": {"TIME/EVICT_1": 2},
+        "failures": [failure, by_threads], "skipped": [{"what": "level queue", "reason": "no op"}],
+    }  # fmt: skip
+    assert RunReport.from_json(run).to_json()["levels"] == run["levels"]
+    audit = {"schema": 1, "rules": {"R-EVICT-8": "violates", "R-STATE-1": "inconclusive"}, "violations": 1}
+    proof = {"rule": "R-LIVENESS-1", "grade": "proved", "bounds": "1", "refuted_mutant": "none"}
+    lines = (run, audit, {"schema": 1, "evidence": [proof]}, {"schema": 1, "skipped": [{"what": "x", "reason": "y"}]})
+    return ("".join(json.dumps(line) + "\n" for line in lines), json.dumps(run) + "\n")
+
+
+@functools.cache
+def records() -> tuple[str, ...]:
+    """Records of campaigns and of a run."""
+    run = results()[1]
+    return (*_files("docs/campaigns/*.json")()[:3], *_files("docs/campaigns/kafka-streams/*.json")()[:4], run)
+
+
+@functools.cache
+def settings_json() -> tuple[str, ...]:
+    """Settings that a simulation is asked about."""
+    return ('{"max_size_bytes": 1000, "watermark": 0.5, "ttl_nanos": 5, "eviction": "inline", "grace_millis": null}',)
+
+
+REPLAYED: Final = ("replay", "FILE", "fast")
+
+KINDS: Final = (
+    Kind(
+        "case.json",
+        _files("docs/findings/*/case.json", "conformance/entrycache_faults/cases/*.json", "spec/examples/*-1.json"),
+        changed_json,
+        (
+            _reads(*REPLAYED),
+            _reads(*REPLAYED, "--json"),
+            _reads("replay", "FILE", "--as", "pytest"),
+            _reads("replay", "FILE", "--as", "java"),
+            _reads("trace", "record", "fast", "--case", "FILE", "--out", "NEW"),
+            _reads("versions", "--findings", "UP", "--results", str(ROOT / "docs/campaigns")),
+        ),
+    ),
+    Kind("history.json", _files("tests/conformance/kafka_streams/histories/*.json"), changed_json,
+         (_reads("replay", "FILE", "fast"),)),
+    Kind("known.toml", known_failures, lambda text, chance: change_lines(text, chance, TOML),
+         (lambda path: ended(["known", str(path)], others),)),
+    Kind("broker.conf", properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
+         tuple(_reads("settings", "--broker-conf", "FILE", "--era", era, "--json") for era in ("4.0", "4.2", "5.0"))),
+    Kind("client.properties", client_properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
+         (_reads("share", "--config", "FILE"), _reads("share", "--config", "FILE", "--json"))),
+    Kind("results.jsonl", results, changed_json_lines,
+         tuple(_reads("report", "FILE", "--to", form) for form in ("terminal", "junit", "markdown", "badge"))),
+    Kind("record.json", records, changed_json,
+         (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),)),
+    Kind("numbers.json", _files("docs/numbers.json"), changed_json,
+         (_reads("bench", "--from", "FILE"), _reads("bench", "--from", "FILE", "--json"))),
+)  # fmt: skip
+
+
+def kind_named(name: str) -> Kind:
+    """The kind whose files have this name."""
+    return next(kind for kind in KINDS if kind.name == name)
+
+
+def tried(kind: Kind, seed: str, folder: Path) -> tuple[Path, Ended]:
+    """Make the broken file of a seed in a folder of its own, and read it; how that ended."""
+    chance = Random(f"{kind.name}/{seed}")
+    path = folder / seed.replace("/", "-") / kind.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(broken(kind, chance))
+    return path, chance.choice(kind.readers)(path)
