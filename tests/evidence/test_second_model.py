@@ -120,9 +120,9 @@ def test_a_fault_that_changes_nothing_is_not_told_apart(found: Graph) -> None:
 
 
 MUTATIONS = (
-    (pulsar_worlds.QUICK, "Decision", "ELSE IF ~gone /\\ halt THEN", "ELSE IF ~gone /\\ halt /\\ ~touched THEN"),
+    (pulsar_worlds.QUICK, "Decision", 'spare THEN "REQUEUE_EXPECTED"', 'spare THEN "REMOVE"'),
     (pulsar_worlds.QUICK, "RemovalQueue", "~(entry[1].stamp < bound)", "~(entry[1].stamp <= bound)"),
-    (pulsar_worlds.QUICK, "RemovalQueue", "!.accessed = FALSE, !.requeues = @ + 1]", "!.requeues = @ + 1]"),
+    (pulsar_worlds.QUICK, "RemovalQueue", "!.stamp = s.now, !.accessed", "!.accessed"),
     (pulsar_worlds.QUICK, "RemovalQueue", "!.removed = @ + 1", "!.removed = @ + 2"),
     (pulsar_worlds.QUICK, "RemovalQueue", "!.freed = @ + s.entries[head].size]", "!.freed = @]"),
     (pulsar_worlds.QUICK, "RemovalQueue", "s.entries[e.key].count[1] + by", "s.entries[e.key].count[1] - by"),
