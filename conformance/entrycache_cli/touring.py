@@ -24,7 +24,7 @@ from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects import watch
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.reference import REFERENCE, reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
 from entrycache_protocol.family import Family
@@ -33,7 +33,6 @@ from entrycache_protocol.system import AnySystem
 from entrycache_spark.parts import Traced
 from entrycache_spark.systems import AUDITED
 
-REFERENCE = "reference"
 FAST = "fast"
 
 ENGINES = ("spark", "local", "replay")

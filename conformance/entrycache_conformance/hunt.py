@@ -73,7 +73,7 @@ class Hunt:
 
     def body(self, data: st.DataObject) -> None:
         """Draw a case from Hypothesis, play and judge it."""
-        met = Coverage()
+        met = Coverage(whole=self._coverage.whole)
         made = self.make(data, met)
         met.steps = len(made.steps)
         if self.differs(made, met if self.failure is None else None):

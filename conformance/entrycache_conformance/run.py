@@ -20,6 +20,7 @@ from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
 from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
+from entrycache_conformance.subjects.reference import REFERENCE
 from entrycache_protocol.case import write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
@@ -75,7 +76,7 @@ def conform(subject: UnderTest, options: Options, notify: Notify = lambda level,
         SelfCheckFailed: our error.
     """
     declaration = subject.declaration
-    coverage = Coverage()
+    coverage = Coverage(whole=subject.name == REFERENCE)
     parts: dict[str, Part] = {}
     try:
         for level in options.levels:

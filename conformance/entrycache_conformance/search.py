@@ -55,7 +55,7 @@ def search(
     seeded = examples * 3 // 4
     made, size = 0, 1
     while made < seeded:
-        batch = [_record(source, subject, menu, theme) for _ in range(min(size, seeded - made))]
+        batch = [_record(source, subject, menu, theme, coverage.whole) for _ in range(min(size, seeded - made))]
         found = _first_difference(subject, batch, coverage, skipped)
         progress(len(batch))
         made, size = made + len(batch), min(2 * size, FEW)
@@ -82,7 +82,7 @@ def bulk(
     source = random.Random(seed_)
     skipped: list[Skipped] = []
     while not enough():
-        batch = [_record(source, subject, menu, theme) for _ in range(BATCH)]
+        batch = [_record(source, subject, menu, theme, coverage.whole) for _ in range(BATCH)]
         found = _first_difference(subject, batch, coverage, skipped)
         if found is not None:
             return Search(_shrink_recorded(subject, menu, *found, theme), skipped)
@@ -125,9 +125,9 @@ def _failure(item: _Recorded, difference: Difference) -> FailingCase:
     return FailingCase(item.made.case, item.made.steps, difference)
 
 
-def _record(source: random.Random, subject: UnderTest, menu: Sequence[str], theme: Any) -> _Recorded:
+def _record(source: random.Random, subject: UnderTest, menu: Sequence[str], theme: Any, whole: bool) -> _Recorded:
     choices: list[int] = []
-    met = Coverage()
+    met = Coverage(whole=whole)
     drawn = even(source)
 
     def draw(least: int, greatest: int) -> int:

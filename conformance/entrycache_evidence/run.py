@@ -82,7 +82,10 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
     if "z3" not in missing:
         yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
     for name, shown in SHOWN.items():
-        yield f"the worlds of {name}", partial(explorer.exhaust, shown.of(profile), shown.refute, told)
+        yield (
+            f"the worlds of {name}",
+            partial(explorer.exhaust, shown.of(profile), shown.refute, told, whole=profile != PROFILES[0]),
+        )
     for name, shown in SHOWN.items():
         if shown.second is not None and TLC not in missing:
             second = importlib.import_module(shown.second).SECOND

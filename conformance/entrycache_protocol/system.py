@@ -61,15 +61,15 @@ class Laws(NamedTuple, Generic[C, S, O]):
 
     `check` takes a configuration, a state, an operation, its step and the counts of rules that fired, and tells the
     rules that are broken: those whose laws are; where there are none, but the step is not what is defined, or changes
-    what its operation does not declare, the rule of the operation. `broken` tells the first kind only, without
-    counting. `each` is a law, with its `rule` and what `holds`.
+    what its operation does not declare, the rule of the operation. `broken` tells the first kind only, which is
+    quicker; the counts may be left out. `each` is a law, with its `rule` and what `holds`.
     `liveness`: the rules that a step breaks which never ends, and one which throws. `rules` are those that runs count;
     those `of_variants` fire under a variant only, or in cases that no subject is asked. `cells` are the cells of the
     decision table, `count_cells` counts them in one step.
     """
 
     check: Callable[[C, S, O, Any, dict[Rule, int]], tuple[Rule, ...]]
-    broken: Callable[[C, S, O, Any], tuple[Rule, ...]]
+    broken: Callable[..., tuple[Rule, ...]]
     each: tuple[Any, ...]
     liveness: tuple[Rule, Rule]
     rules: tuple[Rule, ...]

@@ -8,6 +8,9 @@ from typing import Any, Final
 from entrycache_protocol.in_process import InProcess, Open
 from entrycache_protocol.system import AnyModel, AnySystem, Instance
 
+REFERENCE: Final = "reference"
+"""What the reference is called as a subject."""
+
 THREADS: Final = 8
 """The most clients of a history that our own caches take."""
 
@@ -44,7 +47,7 @@ def has_payload(system: AnySystem) -> bool:
     return "token" in {name for op in system.ops.values() for name in op.__slots__}
 
 
-def reference(system: AnySystem, called: str = "reference", open_shared: Open | None = None) -> InProcess:
+def reference(system: AnySystem, called: str = REFERENCE, open_shared: Open | None = None) -> InProcess:
     """The reference of a system as a subject.
 
     `open_shared`: how it is opened for several threads, where that is not the way of the system.

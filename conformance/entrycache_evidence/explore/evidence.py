@@ -33,15 +33,17 @@ def shown(world: AnyWorld, seen: Exploration) -> str:
     return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(worlds: Sequence[AnyWorld], refute: Refute, told: Told = nobody, model: Model | None = None) -> Result:
+def exhaust(
+    worlds: Sequence[AnyWorld], refute: Refute, told: Told = nobody, model: Model | None = None, whole: bool = True
+) -> Result:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
-    The steps are those of the reference, or of the model. A law without a planted fault gives no evidence: nothing
-    shows that it can fail.
+    The steps are those of the reference, or of the model; with `whole` they are held to definitions and frames too. A
+    law without a planted fault gives no evidence: nothing shows that it can fail.
     """
 
     def look(world: AnyWorld) -> tuple[Exploration, str]:
-        found = explore(world, model=model)
+        found = explore(world, model=model, whole=whole)
         broken = found.counterexample
         return found._replace(counterexample=None), "" if broken is None else _failure(world, broken)
 

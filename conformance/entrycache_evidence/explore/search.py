@@ -50,23 +50,29 @@ def _no_collection() -> Iterator[None]:
 
 
 def explore(
-    world: AnyWorld, progress: Progress | None = None, only: Rule | None = None, model: Model | None = None
+    world: AnyWorld,
+    progress: Progress | None = None,
+    only: Rule | None = None,
+    model: Model | None = None,
+    whole: bool = True,
 ) -> Exploration:
     """Run every event of the world in every state, of the reference or of a model, and every law after it.
 
-    The first step that breaks a law, is not what is defined, or leaves the frame of its operation ends the exploration;
-    with `only`, the first that breaks the law of that rule (laws of other rules may break on the way; their steps are
-    not followed).
+    The first step that breaks a law, and with `whole` one that is not what is defined or leaves the frame of its
+    operation, ends the exploration; with `only`, the first that breaks the law of that rule (laws of other rules may
+    break on the way; their steps are not followed).
     """
     with _no_collection():
-        return _explored(world, progress, only, model)
+        return _explored(world, progress, only, model, whole)
 
 
-def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, model: Model | None) -> Exploration:
+def _explored(
+    world: AnyWorld, progress: Progress | None, only: Rule | None, model: Model | None, whole: bool
+) -> Exploration:
     config = world.config
     system, events_of, canon, start = world.parts()
     played = model or system.model
-    step, check, broken = played.step, system.laws.check, system.laws.broken
+    step, check = played.step, system.laws.check if whole and only is None else system.laws.broken
     follows, key_of, settled = canon.follows, canon.key, canon.settled
     first: Any = settled(after(played, config, start))
     seen: set[Hashable] = {key_of(first)}
@@ -81,7 +87,7 @@ def _explored(world: AnyWorld, progress: Progress | None, only: Rule | None, mod
             for event in events_of(state):
                 done = step(state, event, config)
                 transitions += 1
-                wrong = broken(config, state, event, done) if only else check(config, state, event, done, fired)
+                wrong = check(config, state, event, done, fired)
                 if wrong:
                     if only is None or only in wrong:
                         path = [*start, *_path(number, parents, via, list(made)), event]

@@ -50,14 +50,14 @@ FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000
 def laws(system: AnySystem, effort: Effort) -> str:
     """Seeded cases of all themes, levels and variants under every law."""
     try:
-        for _ in _cases(system, effort.cases, Coverage()):
+        for _ in _cases(system, effort.cases, Coverage(whole=True)):
             pass
         for number, (config, steps) in enumerate(SHOWN[system.name].runs()):
             if number >= effort.runs:
                 break
             state = system.model.initial(config)
             for op in steps:
-                state = checked_step(system, config, state, op, Coverage()).state
+                state = checked_step(system, config, state, op, Coverage(whole=True)).state
     except LawBroken as broken:
         return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
     return ""

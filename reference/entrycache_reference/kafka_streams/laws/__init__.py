@@ -67,9 +67,11 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 """The laws that an operation can break."""
 
 
-def broken(config: Config, pre: State, event: Any, step: Step) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks."""
-    return _of_rules(config, pre, event, step, {})
+def broken(
+    config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int] | None = None
+) -> tuple[Rule, ...]:
+    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
+    return _of_rules(config, pre, event, step, {} if fired is None else fired)
 
 
 def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:

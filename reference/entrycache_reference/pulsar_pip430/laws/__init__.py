@@ -79,9 +79,11 @@ WHOLE_LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {op: _of(op, True) f
 """The laws of each operation about the step as a whole, its parts and how they follow one another."""
 
 
-def broken(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks."""
-    return _of_rules(config, pre, event, step, {})
+def broken(
+    config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
+) -> tuple[Rule, ...]:
+    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
+    return _of_rules(config, pre, event, step, {} if fired is None else fired)
 
 
 def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:

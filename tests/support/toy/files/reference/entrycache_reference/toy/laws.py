@@ -71,9 +71,11 @@ LAWS: Final = (
 """One law a rule."""
 
 
-def broken(config: Config, pre: State, event: Any, step: Step) -> tuple[Rule, ...]:
-    """The rules that this step breaks."""
-    return check(config, pre, event, step, {})
+def broken(
+    config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int] | None = None
+) -> tuple[Rule, ...]:
+    """The rules that this step breaks; counts in `fired` every law whose guard held."""
+    return check(config, pre, event, step, {} if fired is None else fired)
 
 
 def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
