@@ -81,12 +81,7 @@ def _reads(*argv: str) -> Callable[[Path], Ended]:
     return run
 
 
-@click.group(cls=OneLineErrors)
-def others() -> None:
-    """What a command does after a while with a file, at once."""
-
-
-@others.command("known")
+@click.command("known", cls=OneLineErrors)
 @click.argument("path", type=click.Path(path_type=Path))
 def known(path: Path) -> None:
     """Look at each known failure beside the fast cache, as `conform --known` does before it searches."""
@@ -245,7 +240,7 @@ KINDS: Final = (
     Kind("history.json", _files("tests/conformance/kafka_streams/histories/*.json"), changed_json,
          (_reads("replay", "FILE", "fast"),)),
     Kind("known.toml", known_failures, lambda text, chance: change_lines(text, chance, TOML),
-         (lambda path: ended(["known", str(path)], others),)),
+         (lambda path: ended([str(path)], known),)),
     Kind("broker.conf", properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
          tuple(_reads("settings", "--broker-conf", "FILE", "--era", era, "--json") for era in ("4.0", "4.2", "5.0"))),
     Kind("client.properties", client_properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
