@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_cli.report.results import lines_of
+from entrycache_cli.report.results import read_results
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.run import Options, conform
@@ -139,9 +139,11 @@ def test_the_verdict_of_several(parts: list[Verdict], whole: Verdict) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"levels": 3}, {"levels": {"range": {}}}, {"failures": [{}]}, {"system": None}])
-def test_a_result_of_conform_that_lacks_something_is_refused(changes: dict[str, Any]) -> None:
+def test_a_result_of_conform_that_lacks_something_is_refused(changes: dict[str, Any], tmp_path: Path) -> None:
     said = {"schema": 1, "subject": "fast", "system": "pulsar-pip430", "levels": {}, **changes}
     if said["system"] is None:
         del said["system"]
-    with pytest.raises(UsageError, match="a result of conform lacks something"):
-        lines_of(said)
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(UsageError, match="results.json, line 1: "):
+        read_results(file)

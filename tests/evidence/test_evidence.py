@@ -108,7 +108,8 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[AnyWorld]] = []
 
-    def exhaust(worlds: Sequence[AnyWorld], refute: Refute, told: Told) -> Result:
+    def exhaust(worlds: Sequence[AnyWorld], refute: Refute, told: Told, whole: bool) -> Result:
+        assert whole
         asked.append(worlds)
         return [], []
 
@@ -130,7 +131,8 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
 
 
 def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(world: AnyWorld, model: Model | None = None) -> Exploration:
+    def dies(world: AnyWorld, model: Model | None, whole: bool) -> Exploration:
+        assert not whole
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 

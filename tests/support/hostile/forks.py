@@ -27,7 +27,8 @@ def begin(job: dict[str, Any]) -> int:
     code = 99
     try:
         os.setsid()
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it,
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and this one below nohup
         for path, descriptor in (("/dev/null", 0), (job["out"], 1), (job["err"], 2)):
             os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), descriptor)
         try:
