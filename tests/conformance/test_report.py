@@ -145,5 +145,5 @@ def test_a_result_of_conform_that_lacks_something_is_refused(changes: dict[str, 
         del said["system"]
     file = tmp_path / "results.json"
     file.write_text(json.dumps(said), encoding="utf-8")
-    with pytest.raises(UsageError, match="results.json, line 1: "):
+    with pytest.raises(UsageError, match=r"results\.json, line 1: "):
         read_results(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,8 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Answer, Played, Skipped
-from entrycache_reference.pulsar_pip430 import Variants, passes
+from entrycache_protocol.verdict import Verdict
+from entrycache_reference.pulsar_pip430 import Variants, laws, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
@@ -119,6 +121,18 @@ def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(passes, "halts", lambda kind, bound, entry: False)
     with pytest.raises(LawBroken):
         search(reference(SYSTEM), MENU, 500, 0, Coverage())
+
+
+def test_definitions_and_frames_are_asked_where_the_reference_is_the_subject(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(laws, "is_defined", lambda *step: False)
+    options = Options(("range",), PROFILES["dev"], 0, 0.0, tmp_path)
+    with pytest.raises(LawBroken):
+        conform(reference(SYSTEM), options)
+    beside = in_process("fast", SYSTEM.name)
+    assert beside is not None
+    assert conform(beside, options).verdict is Verdict.CONFORMS
 
 
 def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:

@@ -184,7 +184,7 @@ def shrink(subject: UnderTest, found: Found) -> Found:
         if left <= 0 or not history.clients or not promises.is_sound(history):
             return False
         left -= 1
-        again = fails(subject, history, found, _tries(shortest, often), often)
+        again = fails(subject, history, found, tries_for(shortest, often), often)
         if again is not None:
             shortest = again
         return again is not None
@@ -201,7 +201,7 @@ def shrink(subject: UnderTest, found: Found) -> Found:
         return _told(subject, shortest)
 
 
-def _tries(found: Found, often: int) -> int:
+def tries_for(found: Found, often: int) -> int:
     """How often a shorter history than that one is played to see it fail so often."""
     return min(TRIES, RARER * often * found.tries // found.times)
 

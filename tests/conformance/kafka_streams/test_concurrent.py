@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_conformance.concurrent.run import SpoiltUnseen, conform_concurrent, see_what_is_spoilt
-from entrycache_conformance.concurrent.search import Tally, judge, search
+from entrycache_conformance.concurrent.search import Found, Tally, judge, search, tries_for
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
 from entrycache_conformance.systems import SYSTEMS
@@ -236,3 +236,11 @@ def test_who_takes_no_histories_is_not_asked(capsys: pytest.CaptureFixture[str])
     code, _, err = run(capsys, "replay", str(HISTORIES[0]), "evict-handed-over-last", "--system", "kafka-streams")
     assert code == 2
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("tries", "times", "played"), [(4, 4, 16), (8, 4, 32), (100, 4, 100), (100, 1, 100)])
+def test_a_shorter_history_is_played_as_often_as_it_has_to_be(tries: int, times: int, played: int) -> None:
+    history = read_file(HISTORIES[0], SYSTEMS)
+    assert isinstance(history, History)
+    found = Found(history, (Rule.K_CONCURRENCY_3,), "", None, None, tries, times)
+    assert tries_for(found, 4) == played

@@ -251,42 +251,31 @@ def _(speaker: Speaker) -> None:
 # --- answers that depend on more than the question
 
 
-@kind("wrong-once", 1)
-def _(speaker: Speaker) -> None:
+def misses_where(speaker: Speaker, chosen: Callable[[], bool]) -> None:
+    """Turn round what a look finds, where that is so."""
     right = speaker.outcome
 
     def outcome(step: dict[str, Any]) -> Any:
         said = right(step)
-        if "hit" in said and speaker.runs > 5 and speaker.first_life():
-            return {"hit": not said["hit"]}
-        return said
+        return {"hit": not said["hit"]} if "hit" in said and chosen() else said
 
     speaker.outcome = outcome
+
+
+@kind("wrong-once", 1)
+def _(speaker: Speaker) -> None:
+    misses_where(speaker, lambda: speaker.runs > 5 and speaker.first_life())
 
 
 @kind("wrong-once-late", 1)
 def _(speaker: Speaker) -> None:
     """So late that Hypothesis meets it."""
-    right = speaker.outcome
-
-    def outcome(step: dict[str, Any]) -> Any:
-        said = right(step)
-        if "hit" in said and speaker.runs > 310 and speaker.first_life():
-            return {"hit": not said["hit"]}
-        return said
-
-    speaker.outcome = outcome
+    misses_where(speaker, lambda: speaker.runs > 310 and speaker.first_life())
 
 
 @kind("wrong-every-third-run", 1)
 def _(speaker: Speaker) -> None:
-    right = speaker.outcome
-
-    def outcome(step: dict[str, Any]) -> Any:
-        said = right(step)
-        return {"hit": not said["hit"]} if "hit" in said and speaker.runs % 3 == 0 else said
-
-    speaker.outcome = outcome
+    misses_where(speaker, lambda: speaker.runs % 3 == 0)
 
 
 @kind("remembers-earlier-runs", 1)

@@ -148,8 +148,7 @@ def do_clear(picture: Picture, event: ops.Clear) -> Answer:
     """Every entry leaves; listener and counters stay."""
     if event.ns in picture:
         own = picture.open(event.ns)
-        gone = [(key, own.nodes[key]) for key in own.recent]
-        all_gone(picture, own.size_bytes)
+        gone = all_taken(picture, own)
         own.nodes, own.recent, own.dirty = {}, [], []
         tell_removed(picture, event.ns, gone, Rule.K_CLOSE_1, "CLEAR")
     return Done()
@@ -158,19 +157,18 @@ def do_clear(picture: Picture, event: ops.Clear) -> Answer:
 def do_close(picture: Picture, event: ops.Close) -> Answer:
     """The namespace is gone with all that it holds."""
     if event.ns in picture:
-        own = picture.open(event.ns)
-        gone = [(key, own.nodes[key]) for key in own.recent]
-        all_gone(picture, own.size_bytes)
+        gone = all_taken(picture, picture.open(event.ns))
         picture.close(event.ns)
         tell_removed(picture, event.ns, gone, Rule.K_CLOSE_2, "CLOSE")
         picture.tell(Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns, None, None)
     return Done()
 
 
-def all_gone(picture: Picture, size: int) -> None:
-    """These bytes leave at once."""
-    picture.total -= size
-    book(picture, -size)
+def all_taken(picture: Picture, own: OwnSpace) -> list[tuple[str, Node]]:
+    """All entries of a namespace, most recent first; their bytes leave at once."""
+    picture.total -= own.size_bytes
+    book(picture, -own.size_bytes)
+    return [(key, own.nodes[key]) for key in own.recent]
 
 
 def tell_removed(picture: Picture, ns: str, gone: list[tuple[str, Node]], rule: Rule, cause: str) -> None:
