@@ -137,6 +137,12 @@ def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: Known) 
     assert "R-INVALIDATE-2" in look(change, small, ("laws",))["laws"]
 
 
+def test_a_change_that_only_a_definition_sees_is_seen(small: Known) -> None:
+    """In which order holds are given back stands in rows, of which the law of no rule speaks."""
+    change = next(change for change in all_changes() if change.id == "p-release-backwards")
+    assert look(change, small, ("laws",))["laws"]
+
+
 @pytest.mark.long
 def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: Known) -> None:
     change = changed("pulsar_pip430.decision", "cell is ANY or cell == fact", "cell is ANY or cell is fact or not fact")
