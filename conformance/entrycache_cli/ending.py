@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import gc
 import os
 import signal
@@ -57,7 +58,7 @@ class OneLineErrors(click.Command):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and end the process with its exit code."""
-        lacking = "cannot write the output: stdout is closed" if not opened() else lost_folder()
+        lacking = lost_folder() if opened() else "cannot write the output: stdout is closed, or open for reading alone"
         if lacking:
             say(lacking)
             leave_stderr()
@@ -128,7 +129,7 @@ def opened() -> bool:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest number that was free
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 - for the whole process
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
-    return sys.stdout is not None
+    return sys.stdout is not None and fcntl.fcntl(1, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
 
 
 @contextlib.contextmanager

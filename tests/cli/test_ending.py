@@ -63,14 +63,17 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
     assert "ValueError: odd (its traceback could not be written" in err
 
 
-@pytest.mark.parametrize(("closed", "code"), [("<&-", 0), ("2>&-", 0), (">&-", 2), ("<&- >&- 2>&-", 2)])
+@pytest.mark.parametrize(
+    ("closed", "code"), [("<&-", 0), ("2>&-", 0), (">&-", 2), ("1</dev/null", 2), ("<&- >&- 2>&-", 2)]
+)
 def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
     """Where stdout is, nobody can read what would be found."""
     argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "museum"]
     ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == code
     assert bool(ended.stdout) is (code == 0)
-    assert ended.stderr == ("entrycache: cannot write the output: stdout is closed\n" if closed == ">&-" else "")
+    told = "entrycache: cannot write the output: stdout is closed, or open for reading alone\n"
+    assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
