@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import jinja2
 
-from entrycache_evidence.evidence import GRADES
 from entrycache_evidence.matrix.run import is_formal
+from entrycache_evidence.obtained import GRADES
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
@@ -23,7 +23,7 @@ Lines = Sequence[dict[str, Any]]
 """Those of one of the `SOURCES`."""
 
 
-def page(evidence: Lines, changes: Lines) -> str:
+def page(evidence: Lines, refinements: Lines, changes: Lines) -> str:
     """The page, of the lines of evidence.json and of matrix.json."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_evidence", "."),
@@ -37,6 +37,7 @@ def page(evidence: Lines, changes: Lines) -> str:
         shown=len(set().union(*have.values())),
         families=_families(have),
         worlds=_worlds(evidence),
+        refinements=_refinements(refinements),
         lemmas=_lemmas(evidence),
         matrix=_matrix(changes),
     )
@@ -45,7 +46,7 @@ def page(evidence: Lines, changes: Lines) -> str:
 def of_checkout(root: Path) -> str:
     """The page as it follows from the files of a checkout."""
     evidence, changes = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
-    return page(evidence["evidence"], changes["changes"])
+    return page(evidence["evidence"], evidence["refinements"], changes["changes"])
 
 
 def path_in(root: Path) -> Path:
@@ -83,8 +84,19 @@ def _worlds(evidence: Lines) -> str:
         if line["grade"] == "exhausted":
             world = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
             rules[world] = rules.get(world, 0) + 1
-    rows = [[world.partition(": ")[0], count, world.partition(": ")[2]] for world, count in rules.items()]
-    return _table(["world", "rules", "what it has, how far, how many"], rows)
+    rows = [[*_named(world), count] for world, count in rules.items()]
+    return _table(["world", "what it has, how far, how many", "rules"], rows)
+
+
+def _refinements(refinements: Lines) -> str:
+    rows = [[line["system"], *_named(line["bounds"]), line["refuted_mutant"]] for line in refinements]
+    return _table(["system", "world", "what it has, how far, how many", "the fault that is told apart"], rows)
+
+
+def _named(world: str) -> tuple[str, str]:
+    """The name of a world, and the rest of what is told of it."""
+    name, _, rest = world.partition(": ")
+    return name, rest
 
 
 def _lemmas(evidence: Lines) -> str:
