@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
 from rich.table import Table
 
 from entrycache_protocol.shown import printable
 from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
+from entrycache_trace.parquet import read_batches
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,12 @@ def summarize(directory: Path) -> TraceSummary:
 
 
 def _summarize(parts: list[Part]) -> BrokerSummary:
-    table = read_broker(parts, ("seq", "op", "cause"))
-    seqs = table["seq"].to_numpy()
+    ops: Counter[str] = Counter()
+    for part in parts:
+        for some in read_batches(part.path, ("op", "cause")):
+            ops.update(_counted(some))
+    seqs = read_broker(parts, ("seq",))["seq"].to_numpy()
     holes = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
-    names = pc.binary_join_element_wise(table["op"], pc.fill_null(table["cause"], ""), " ")
-    ops = Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
     return BrokerSummary(
         parts[0].broker,
         len(parts),
@@ -62,6 +65,12 @@ def _summarize(parts: list[Part]) -> BrokerSummary:
         int(seqs[holes[0]]) + 1 if len(holes) else None,
         dict(sorted(ops.items())),
     )
+
+
+def _counted(rows: pa.Table) -> Counter[str]:
+    """How often each op stands there with each cause."""
+    names = pc.binary_join_element_wise(rows["op"], pc.fill_null(rows["cause"], ""), " ")
+    return Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
 
 
 def as_json(summary: TraceSummary) -> dict[str, object]:

@@ -21,8 +21,9 @@ import pytest
 from entrycache_cli import ending
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import LevelReport, RunReport, Skip
-from entrycache_conformance.run import Options, Stopped, conform
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.verdict import Verdict
 from tests.support.command import run
 
@@ -191,7 +192,7 @@ def test_what_was_finished_is_said(tmp_path: Path) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     with closing(resolve(Choice("fast"))) as fast, pytest.raises(Stopped) as stopped:
         conform(fast, options, notify)
-    report = stopped.value.report
+    report = stopped.value.so_far
     assert {level: told.verdict for level, told in report.levels.items()} == {
         "range": Verdict.CONFORMS,
         "queue": Verdict.NOTHING_CHECKED,

@@ -27,11 +27,12 @@ from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_f
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.run import Notify, Options, Stopped, conform
+from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.subject import UnderTest
 
 Result = TypeVar("Result")
@@ -104,8 +105,8 @@ def command(
             except Unwritten as error:
                 lost.append(str(error))
     except Stopped as stopped:
-        if any(level.examples for level in stopped.report.levels.values()):
-            _say(stopped.report, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
+        if any(level.examples for level in stopped.so_far.levels.values()):
+            _say(stopped.so_far, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
         raise
     finally:
         found.close()

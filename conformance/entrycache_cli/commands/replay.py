@@ -109,7 +109,10 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
     outcomes = [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())]
     value = {**to_json(case), "outcomes": outcomes}
     if language == "java":
-        return java_test(value)
+        try:
+            return java_test(value)
+        except UsageError as error:
+            raise UsageError(f"{file}: {error}") from None
     if language == "pytest":
         return pytest_test(value, subject_command)
     raise UsageError(f"tests in {language} are not written yet; expected java or pytest")
