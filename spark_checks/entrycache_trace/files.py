@@ -221,6 +221,8 @@ class PartWriter:
         except OSError as error:
             if self._beside is not None:
                 self._beside.end()
+            with suppress(OSError):
+                self.path.parent.rmdir()
             raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:

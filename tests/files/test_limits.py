@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -17,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_lines, read_text
 from tests.support.files.kinds import KINDS
 from tests.support.files.runs import ended, wrong
 from tests.support.files.traces import EVENT_LINES, honest
@@ -64,6 +67,22 @@ def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, mon
         assert wrong(end, path) == "", end
         assert (end.code, end.out) == (2, "")
         assert said in end.err or any(other in end.err for other in OTHERWISE), end.err
+
+
+class Waits(io.BytesIO):
+    """As a file of the system's whose reader would wait: not opened to wait, it gives neither bytes nor an end."""
+
+    def read(self, *_: Any) -> Any:
+        return None
+
+    readline = read
+
+
+def test_what_would_wait_is_no_end_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrycache_protocol.input._open", lambda path, what: Waits())
+    for read in (read_text, lambda path, what: list(read_lines(path, what))):
+        with pytest.raises(UsageError, match="cannot read the case x: a reader would have to wait"):
+            read(Path("x"), "the case")
 
 
 def _case(steps: list[Any], **config: Any) -> str:
