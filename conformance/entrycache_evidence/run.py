@@ -13,10 +13,10 @@ from typing import Final
 
 from rich.console import Console
 
-from entrycache_evidence.evidence import Proof
 from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore.evidence import Result, Told
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
+from entrycache_evidence.refine.evidence import refined
+from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_evidence.tlc.evidence import modelled
 from entrycache_evidence.tlc.tools import tools
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
@@ -31,6 +31,9 @@ WITH_TLC: Final = ("long", "nightly")
 """The profiles that ask for it: it takes minutes."""
 
 
+Part = tuple[Sequence[Evidence | Refinement], list[str]]
+"""What a part has shown, and what failed."""
+
 STOPPED: Final = "stopped before it was over"
 
 
@@ -38,7 +41,7 @@ STOPPED: Final = "stopped before it was over"
 def _progress() -> Iterator[Told]:
     """On a terminal, one line on stderr that says what is going on."""
     if not sys.stderr.isatty():
-        yield explorer.nobody
+        yield nobody
         return
     with Console(stderr=True).status("proofs") as status:
         yield lambda what, done, of: status.update(f"{what}: {done} of {of}")
@@ -65,7 +68,7 @@ def prove(profile: str) -> Proof:
         except MissingPrerequisite as error:
             missing.append(TLC)
             skipped.append((TLC, str(error)))
-    over: dict[str, Result] = {}
+    over: dict[str, Part] = {}
     with _progress() as told:
         parts = dict(_parts(profile, (*missing, *left_out), told))
 
@@ -82,12 +85,18 @@ def prove(profile: str) -> Proof:
     return _proof(over, skipped, left_out)
 
 
-def _proof(over: Mapping[str, Result], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
-    evidence = [item for shown, _ in over.values() for item in shown]
-    return Proof(evidence, [line for _, failures in over.values() for line in failures], skipped, left_out)
+def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
+    shown = [item for items, _ in over.values() for item in items]
+    return Proof(
+        [item for item in shown if isinstance(item, Evidence)],
+        [line for _, failures in over.values() for line in failures],
+        skipped,
+        left_out,
+        [item for item in shown if isinstance(item, Refinement)],
+    )
 
 
-def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Result]]]:
+def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Part]]]:
     """What is done, part by part, each by as many processes as there are cores."""
     for name, shown in SHOWN.items():
         if shown.contracts is not None and "crosshair" not in missing:
@@ -101,6 +110,7 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
             f"the worlds of {name}",
             partial(explorer.exhaust, shown.of(profile), shown.refute, told, whole=profile != PROFILES[0]),
         )
+    yield "refinement", partial(refined, refinements(profile), told)
     for name, shown in SHOWN.items():
         if shown.second is not None and TLC not in missing:
             second = importlib.import_module(shown.second).SECOND

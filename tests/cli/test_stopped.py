@@ -22,7 +22,7 @@ from entrycache_conformance.campaign import run as campaign
 from entrycache_conformance.systems.kafka_streams import kept_promises
 from entrycache_evidence import forked
 from entrycache_evidence import run as evidence
-from entrycache_evidence.evidence import Evidence
+from entrycache_evidence.obtained import Evidence
 from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.stopped import Stopped
 from entrycache_reference.rules import Rule

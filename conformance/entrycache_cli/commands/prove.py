@@ -15,7 +15,10 @@ from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from entrycache_evidence import Proof
+    from entrycache_evidence.obtained import Refinement
 
 
 @click.command("prove")
@@ -56,7 +59,8 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
     if as_json:
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
         shown = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
-        echo(json.dumps({**shown, "problems": problems, "skipped": skipped}))
+        walked = [refinement._asdict() for refinement in result.refinements]
+        echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped}))
         return
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
     for column in ("rule", "grade", "bounds", "refutes"):
@@ -64,7 +68,18 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
     for line in evidence:
         table.add_row(*(Text(str(line[key])) for key in ("rule", "grade", "bounds", "refuted_mutant")))
     console().print(table)
+    if result.refinements:
+        console().print(_refinements(result.refinements))
     for what, reason in result.skipped:
         echo(f"skipped: {what}: {reason}")
     for problem in problems:
         echo(problem)
+
+
+def _refinements(found: Sequence[Refinement]) -> Table:
+    table = Table(title="the fast caches are where the reference is, in all states of", title_justify="left")
+    for column in ("system", "world", "refutes"):
+        table.add_column(column, overflow="fold")
+    for refinement in found:
+        table.add_row(*map(Text, refinement))
+    return table
