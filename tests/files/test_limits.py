@@ -22,7 +22,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_lines, read_text
 from tests.support.files.kinds import KINDS
 from tests.support.files.runs import ended, wrong
-from tests.support.files.traces import EVENT_LINES, honest
+from tests.support.files.traces import EVENT_LINES, events, honest
 from tests.support.traces import plant
 
 CPU_SECONDS_MOST: Final = 5
@@ -117,6 +117,8 @@ TOO_MUCH: Final[dict[str, tuple[tuple[str, ...], Callable[[], str], str]]] = {
     "10^5 lines that go on": (SETTINGS, lambda: "a=b\\\n" * 100_000, "goes on for more than 1000 lines"),
     "a broker.conf of 2 MB": (SETTINGS, lambda: "#" * 2_000_000, "more than 1048576 bytes"),
     "a line of 100 MB": (CONVERT, lambda: "x" * 100_000_000, "line 1: more than 1048576 bytes"),
+    "a broker with a name of 249 bytes": (
+        CONVERT, lambda: events()[0].replace('"broker": "b"', f'"broker": "{"x" * 249}"'), "line 1: the broker's name"),
     "an event 10^4 deep": (CONVERT, lambda: "[" * 10_000 + "\n", "more than 100 deep"),
 }  # fmt: skip
 
