@@ -111,10 +111,12 @@ class OneLineErrors(click.Command):
         """The command; one that is stopped ends so, whatever its libraries make of the exception."""
         try:
             return super().main(*args, **kwargs)
-        except BaseException:
-            if stopped:
-                return 128 + stopped[0]
-            raise
+        except BaseException as error:
+            if not stopped:
+                raise
+            if isinstance(error, Unwritten):  # what was finished could not be kept
+                say(str(error))
+            return 128 + stopped[0]
 
 
 def opened() -> bool:

@@ -45,6 +45,9 @@ MAPPED_MOST: Final = 50_000_000
 FOLDERS_MOST: Final = 8
 """How deep folders may stand within a trace, so that links in a circle come to an end."""
 
+NAME_BYTES_MOST: Final = 255 - len("broker=")
+"""Of the name of a broker as its folder has it."""
+
 PATTERN: Final = re.compile(r"[*?[]")
 NO_NAMES: Final = frozenset({"", "__HIVE_DEFAULT_PARTITION__"})
 
@@ -174,6 +177,10 @@ def check_broker(name: str, where: str) -> None:
         raise UsageError(f"{where}: the name is not UTF-8 text")
     if "\\" in where and PATTERN.search(where):
         raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some engine; rename it")
+    if len(_escaped(name).encode()) > NAME_BYTES_MOST:
+        raise UsageError(
+            f"{where}: the broker's name is too long for a folder; expected {NAME_BYTES_MOST} bytes at most"
+        )
     if name in NO_NAMES:
         raise UsageError(f"{where}: {name!r} names no broker; Spark and Hive read it as null")
 
@@ -221,6 +228,8 @@ class PartWriter:
         except OSError as error:
             if self._beside is not None:
                 self._beside.end()
+            with suppress(OSError):
+                self.path.parent.rmdir()
             raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:

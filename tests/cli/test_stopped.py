@@ -5,22 +5,25 @@ from __future__ import annotations
 import itertools
 import json
 import multiprocessing
+import signal
 import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from entrycache_bench import result as bench
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.pulsar_pip430.cursors import JUDGED_SIZES, MOVE_RANK, CursorCost
+from entrycache_cli.ending import OneLineErrors
 from entrycache_conformance.campaign import behaviour
 from entrycache_conformance.campaign import run as campaign
 from entrycache_conformance.systems.kafka_streams import kept_promises
 from entrycache_evidence import forked
 from entrycache_evidence import run as evidence
 from entrycache_evidence.obtained import Evidence
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.stopped import Stopped
 from entrycache_reference.rules import Rule
 from tests.support.command import run
@@ -160,3 +163,12 @@ def test_processes_end_at_once_with_what_they_are_at(monkeypatch: pytest.MonkeyP
     assert time.monotonic() - began < 30
     assert next(told) == 1
     assert set(multiprocessing.active_children()) <= before
+
+
+def test_what_cannot_be_kept_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command(cls=OneLineErrors)
+    def writes() -> None:
+        raise Unwritten("cannot write record.json: No space left on device")
+
+    assert writes._code([signal.SIGTERM], ([],), {"standalone_mode": False}) == 143
+    assert capsys.readouterr().err == "entrycache: cannot write record.json: No space left on device\n"

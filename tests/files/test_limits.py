@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -17,9 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_lines, read_text
 from tests.support.files.kinds import KINDS
 from tests.support.files.runs import ended, wrong
-from tests.support.files.traces import EVENT_LINES, honest
+from tests.support.files.traces import EVENT_LINES, events, honest
 from tests.support.traces import plant
 
 CPU_SECONDS_MOST: Final = 5
@@ -66,6 +69,22 @@ def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, mon
         assert said in end.err or any(other in end.err for other in OTHERWISE), end.err
 
 
+class Waits(io.BytesIO):
+    """As a file of the system's whose reader would wait: not opened to wait, it gives neither bytes nor an end."""
+
+    def read(self, *_: Any) -> Any:
+        return None
+
+    readline = read
+
+
+def test_what_would_wait_is_no_end_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrycache_protocol.input._open", lambda path, what: Waits())
+    for read in (read_text, lambda path, what: list(read_lines(path, what))):
+        with pytest.raises(UsageError, match="cannot read the case x: a reader would have to wait"):
+            read(Path("x"), "the case")
+
+
 def _case(steps: list[Any], **config: Any) -> str:
     return json.dumps({"system": "pulsar-pip430", "config": config, "steps": steps})
 
@@ -98,6 +117,8 @@ TOO_MUCH: Final[dict[str, tuple[tuple[str, ...], Callable[[], str], str]]] = {
     "10^5 lines that go on": (SETTINGS, lambda: "a=b\\\n" * 100_000, "goes on for more than 1000 lines"),
     "a broker.conf of 2 MB": (SETTINGS, lambda: "#" * 2_000_000, "more than 1048576 bytes"),
     "a line of 100 MB": (CONVERT, lambda: "x" * 100_000_000, "line 1: more than 1048576 bytes"),
+    "a broker with a name of 249 bytes": (
+        CONVERT, lambda: events()[0].replace('"broker": "b"', f'"broker": "{"x" * 249}"'), "line 1: the broker's name"),
     "an event 10^4 deep": (CONVERT, lambda: "[" * 10_000 + "\n", "more than 100 deep"),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from entrycache_cli.report.terminal import echo
 from entrycache_conformance.campaign.behaviour import Behaviour, behaviours, to_markdown
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.case import to_json
+from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.output import write_text
 from entrycache_protocol.stopped import Stopped
 
@@ -47,7 +48,12 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
     text = to_markdown((before, after), found, run)
     _say(text if out is None else "", (before, after), found, {}, as_json)
     if out is not None:
-        write_text(out, text)
+        try:
+            write_text(out, text)
+        except Unwritten:
+            if not as_json:
+                echo(text)
+            raise
     return 1 if found else 0
 
 

@@ -74,11 +74,13 @@ def _reads(*argv: str) -> Callable[[Path], Ended]:
     """The command line in which FILE, FOLDER and NEW stand for the file, its folder, and a place beside it."""
 
     def run(path: Path) -> Ended:
+        new = str(path.parent.parent / "new" / path.stem)
         stands = {
+            "NEW.md": f"{new}.md",
             "UP": str(path.parent.parent),
             "FILE": str(path),
             "FOLDER": str(path.parent),
-            "NEW": str(path.parent.parent / "new" / path.stem),
+            "NEW": new,
         }
         return ended([stands.get(word, word.replace("FILE", str(path))) for word in argv])
 
@@ -283,7 +285,8 @@ KINDS: Final = (
     Kind("record.json", records, changed_json,
          (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),), no_json),
     Kind("numbers.json", _files("docs/numbers.json"), changed_json,
-         (_reads("bench", "--from", "FILE"), _reads("bench", "--from", "FILE", "--json")), no_json),
+         (_reads("bench", "--from", "FILE"), _reads("bench", "--from", "FILE", "--json"),
+          _reads("bench", "--from", "FILE", "--page", "NEW.md")), no_json),
 )  # fmt: skip
 
 

@@ -183,7 +183,7 @@ def _elsewhere(folder: Path, part: Path, name: str) -> bool:
     other.mkdir(parents=True, exist_ok=True)
     if part.exists():
         part.rename(other / "part-00002.parquet")
-    return not name.startswith(TAKEN) or name == "broker=%ED%A0%80"
+    return not name.startswith(TAKEN)
 
 
 BESIDE: Final[tuple[Callable[[Path, Path], object], ...]] = (
