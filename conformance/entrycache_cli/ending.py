@@ -61,7 +61,6 @@ class OneLineErrors(click.Command):
         lacking = lost_folder() if opened() else "cannot write the output: stdout is closed, or open for reading alone"
         if lacking:
             say(lacking)
-            leave_stderr()
             sys.exit(2)
         kwargs["standalone_mode"] = False
         with stopped_by_signals() as stopped:
@@ -72,7 +71,6 @@ class OneLineErrors(click.Command):
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             os._exit(code)
-        leave_stderr()
         sys.exit(code)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
@@ -163,14 +161,6 @@ def lost_folder() -> str:
     except OSError as error:
         return f"cannot run in the current folder: {reason(error)}"
     return ""
-
-
-def leave_stderr() -> None:
-    """Where nobody takes what stands on stderr, Python would fail at the very end, and the code would be its own."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def say(line: str) -> None:

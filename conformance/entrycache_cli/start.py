@@ -37,6 +37,6 @@ def _leave(ended: list[int]) -> None:
     """End with the exit code of a command, if it has one."""
     if ended:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, AttributeError):  # there is none where it was closed
                 stream.flush()
         os._exit(ended[0])
