@@ -102,6 +102,11 @@ def json_of(text: str, where: str) -> Any:
         raise UsageError(f"{where} is not JSON: {error}") from None
 
 
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON: to Python `true` and `1.0` are 1, to most other readers they are not."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
 def is_deeper(value: Any, most: int) -> bool:
     """Whether arrays and objects stand more than so many deep within one another."""
     level = [value]

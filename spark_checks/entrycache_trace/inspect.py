@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.table import Table
 
+from entrycache_protocol.shown import printable
 from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
 from entrycache_trace.parquet import read_batches
 
@@ -80,9 +81,10 @@ def as_json(summary: TraceSummary) -> dict[str, object]:
 def show(summary: TraceSummary, console: Console) -> None:
     """Print the summary as tables."""
     about = summary.metadata
-    console.print(f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}")
+    told = f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}"
+    console.print(printable(told))
     if about.source:
-        console.print(f"source: {about.source}")
+        console.print(printable(f"source: {about.source}"))
     brokers = Table("broker", "parts", "events", "first seq", "last seq", "missing")
     for item in summary.brokers:
         gap = f"{item.missing} (first: {item.first_gap_seq})" if item.missing else "0"

@@ -64,6 +64,35 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
     assert "ValueError: odd (its traceback could not be written" in err
 
 
+@pytest.mark.parametrize(
+    ("closed", "code"), [("<&-", 0), ("2>&-", 0), (">&-", 2), ("1</dev/null", 2), ("<&- >&- 2>&-", 2)]
+)
+def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
+    """Where stdout is, nobody can read what would be found."""
+    argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "museum"]
+    ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == code
+    assert bool(ended.stdout) is (code == 0)
+    told = "entrycache: cannot write the output: stdout is closed, or open for reading alone\n"
+    assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    argv = ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && "$@"', "sh", *ENTRYCACHE, "conform", "fast"]
+    ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "entrycache: cannot run in the current folder: No such file or directory\n"
+
+
+def test_where_stderr_takes_nothing_the_code_stays() -> None:
+    """Python would end with 120, as what was not written is written again at its end."""
+    argv = [*ENTRYCACHE, "rules", "R-NONE-1"]
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(argv, stdout=subprocess.PIPE, stderr=full, env=plain, check=False, timeout=120)
+    assert ended.returncode == 2
+
+
 @pytest.mark.parametrize("arguments", [["museum"], ["rules"], ["rules", "R-EVICT-3"]])
 def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
     read, write = os.pipe()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.commands.options import Seconds, ends_with_code, json_option
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.campaign.programs import PROGRAMS
 from entrycache_conformance.campaign.run import Plan, run_campaign
@@ -42,7 +42,7 @@ TOLD_EVERY: Final = 1_000_000
 @click.option("--cases", type=click.IntRange(1), help="How many cases.")
 @click.option(
     "--cpu-seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min_open=True),
     help="Instead: as many cases as this process makes and judges in so many seconds.",
 )
 @click.option("--differences", type=click.IntRange(1), default=5, show_default=True, help="End after so many.")

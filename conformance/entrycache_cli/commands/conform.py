@@ -12,7 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from entrycache_cli.commands import known as known_failures
 from entrycache_cli.commands.known import known_options
-from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
+from entrycache_cli.commands.options import (
+    Seconds,
+    choice_of,
+    ends_with_code,
+    json_option,
+    say_nothing_checked,
+    subject_options,
+)
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
 from entrycache_cli.report.run_text import show
 from entrycache_cli.report.terminal import console, description, echo
@@ -39,7 +46,7 @@ Result = TypeVar("Result")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of all choices.")
 @click.option(
     "--bulk",
-    type=click.FloatRange(min=0),
+    type=Seconds(min_open=False),
     default=0.0,
     metavar="SECONDS",
     help="Then seeded cases without a framework, a level, for that long.",
