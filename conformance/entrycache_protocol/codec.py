@@ -16,7 +16,11 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+from entrycache_protocol.shown import cut
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
+
+INTEGERS: Final = range(-(2**63), 2**64)
+"""What other languages read without loss."""
 
 HALVES: Final = re.compile("[\ud800-\udfff]")
 """Half a pair of surrogates, which JSON can hold and UTF-8 cannot; also a byte of a file's name that is not UTF-8."""
@@ -44,6 +48,8 @@ def _integer(span: Span | None) -> Decoder:
             raise Malformed(f"expected an integer, got {value!r}")
         if span is not None and not span.least <= value <= span.greatest:
             raise Malformed(f"expected {span.least} to {span.greatest}, got {value}")
+        if value not in INTEGERS:
+            raise Malformed(f"expected an integer of at most 64 bits, got {cut(str(value), 30)}")
         return value
 
     return decode

@@ -6,26 +6,18 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
-from entrycache_protocol.codec import HALVES
+from entrycache_protocol.codec import HALVES, INTEGERS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.shown import cut, shown
 
 DEPTH_MOST: Final = 100
 """Arrays and objects within one another; a case of listeners within listeners has some twenty."""
 
-INTEGERS: Final = range(-(2**63), 2**64)
-"""What other languages read without loss."""
-
-
 _MAY_HAVE_HALVES: Final = re.compile(r"(?i)\\ud[89a-f]|[\ud800-\udfff]")
 
 
 class Disputed(ValueError):
     """Something that one reader of JSON takes for JSON and another does not, or takes for something else."""
-
-
-class TwiceTold(Disputed):
-    """A key is there twice: which of its values counts, every reader would decide for itself."""
 
 
 def no_number(name: str) -> NoReturn:
@@ -39,7 +31,7 @@ def each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(members):
         met: set[str] = set()
         twice = next(key for key, _ in members if key in met or met.add(key))  # type: ignore[func-returns-value]
-        raise TwiceTold(f"the key {cut(ascii(twice), 60)} twice in one object")
+        raise Disputed(f"the key {cut(ascii(twice), 60)} twice in one object")
     return found
 
 

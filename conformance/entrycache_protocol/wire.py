@@ -12,7 +12,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.history import History, parts_to_json
 from entrycache_protocol.shown import cut, printable
-from entrycache_protocol.strict_json import TwiceTold, each_once, no_number
+from entrycache_protocol.strict_json import Disputed, each_once, no_number
 from entrycache_protocol.subject import Event, Failed, Happened, Played, Skipped, Trouble
 
 MESSAGE_LENGTH: Final = 2_000
@@ -35,18 +35,21 @@ def run_line(case: Case | History, identity: int, declaration: Declaration) -> s
 
 
 _JSON: Final = json.JSONDecoder(parse_constant=no_number, object_pairs_hook=each_once)
+"""Looser than for files: a message may hold what is shown escaped, however deep, and is never kept as it is."""
 
 
 def parse_line(line: bytes) -> dict[str, Any]:
     """The JSON object of an answer.
 
     Raises:
-        BrokenSubject: it is no JSON object in UTF-8, or a key of an object is there twice.
+        BrokenSubject: it is no JSON object in UTF-8, or one that not every reader takes for the same: a key is there
+            twice in an object, a number is none.
     """
     try:
         value = _JSON.decode(line.decode("utf-8"))
-    except TwiceTold as error:
-        raise BrokenSubject(f"the subject answered {error}: {shortened(line)}") from None
+    except Disputed as error:
+        why = f"not JSON to every reader, {error}"
+        raise BrokenSubject(f"the subject answered a line that is {why}: {shortened(line)}") from None
     except (ValueError, RecursionError):
         raise BrokenSubject(f"the subject answered a line that is not JSON: {shortened(line)}") from None
     if type(value) is not dict:

@@ -38,7 +38,7 @@ SMOKED = [
 
 IN_JSON = [
     "right", "implementation-surrogate", "errored-message-surrogate", "skipped-with-markup", "ops-empty",
-    "usage-beyond-integers", "leaked-positive",
+    "usage-at-the-end-of-integers", "leaked-positive",
 ]  # fmt: skip
 
 

@@ -157,6 +157,6 @@ def _(speaker: Speaker) -> None:
 IN_FULL = {
     "right", "implementation-markup", "slow-within-the-timeout", "floods-stderr-beside-right-answers", "leaked-none",
     "skips-every-fifth-run", "takes-one-step-at-most", "takes-only-empty-entries", "offers-only-advance",
-    "offers-only-insert", "offers-only-get", "answers-more-than-a-pipe-holds",
+    "offers-only-insert", "offers-only-get", "offers-only-exists", "answers-more-than-a-pipe-holds",
 }  # fmt: skip
 """Of the kinds that are right, those that `conform` is run on; a full run takes long, `smoke` has to do for others."""

@@ -52,11 +52,19 @@ def _(speaker: Speaker) -> None:
     speaker.outcome = lambda step: said if step["op"] == "usage" else right(step)
 
 
-@kind("usage-beyond-integers", 1)
+@kind("usage-beyond-integers", 3)
 def _(speaker: Speaker) -> None:
     speaker.offer["ops"] = ["insert", "usage"]
     right = speaker.outcome
     said = {"entries": 0, "bytes": 10**400}
+    speaker.outcome = lambda step: said if step["op"] == "usage" else right(step)
+
+
+@kind("usage-at-the-end-of-integers", 1)
+def _(speaker: Speaker) -> None:
+    speaker.offer["ops"] = ["insert", "usage"]
+    right = speaker.outcome
+    said = {"entries": 0, "bytes": 2**64 - 1}
     speaker.outcome = lambda step: said if step["op"] == "usage" else right(step)
 
 

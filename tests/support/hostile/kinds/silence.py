@@ -134,7 +134,7 @@ throws_when("exists-errs", lambda speaker, step: step["op"] == "exists", None, T
 throws_when("insert-of-nothing-errs", lambda speaker, step: step.get("size") == 0, None, THROW)
 throws_when("duplicate-errs", duplicate, None, THROW)
 throws_when("third-entry-errs", lambda speaker, step: len(speaker.sizes) == 2, None, THROW)
-throws_when("duplicate-hangs", duplicate, lambda speaker: forever(), HANG, 1)
+throws_when("duplicate-hangs", duplicate, lambda speaker: forever(), HANG, 2)
 throws_when("third-entry-hangs", lambda speaker, step: len(speaker.sizes) == 3, lambda speaker: forever(), HANG, 1)
 throws_when("duplicate-dies", duplicate, lambda speaker: die(1), THROW)
 throws_when("third-entry-dies", lambda speaker, step: len(speaker.sizes) == 3, lambda speaker: die(1), THROW)
