@@ -7,8 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
+from entrycache_evidence.kafka_streams.large import large as kafka_large
 from entrycache_evidence.kafka_streams.runs import runs
 from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
+from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
 from entrycache_faults.planted import Fault
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
@@ -25,8 +27,9 @@ class Shown(NamedTuple):
 
     `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night;
     `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
-    are tried besides generated ones. `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair,
-    and `second` the one with a second model for TLC, if there is one.
+    are tried besides generated ones; `large` are judged because no small world holds the like. `lemmas`: modules with
+    lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a second model for TLC, if
+    there is one.
     """
 
     ci: tuple[AnyWorld, ...]
@@ -37,6 +40,7 @@ class Shown(NamedTuple):
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
     second: str | None = None
+    large: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
 
     def of(self, profile: str) -> tuple[AnyWorld, ...]:
         """Those of a profile."""
@@ -55,6 +59,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         ),
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
         second="entrycache_evidence.pulsar_pip430.tlc.second",
+        large=pulsar_large,
     ),
     KAFKA_STREAMS: Shown(
         kafka_streams.CI,
@@ -67,5 +72,6 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.kafka_streams.induction.overflow",
         ),
         second="entrycache_evidence.kafka_streams.tlc.second",
+        large=kafka_large,
     ),
 }
