@@ -123,6 +123,13 @@ def closings() -> Iterator[ops.Op]:
     yield from (ops.Put("a", "w", "1", True), ops.Flush("a"), ops.Usage())
 
 
+def lost() -> Iterator[ops.Op]:
+    """Entries that are evicted while nobody listens, or while the listener throws, and what is handed over then."""
+    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
+        yield from (ops.Close("a"), *written("a", 4), ops.Evict("a"), *written("a", 12), ops.Evict("a"), listener)
+        yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *looked_at("a"))
+
+
 def counters() -> Iterator[ops.Op]:
     """Writes and lookups until every counter is above 100."""
     for _ in range(110):
@@ -147,7 +154,7 @@ def stores() -> Iterator[ops.Op]:
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
-PLAYED: Final = (handed_over, texts, limits, calls, closings, counters, stores)
+PLAYED: Final = (handed_over, texts, limits, calls, closings, lost, counters, stores)
 
 
 def large() -> Iterator[Run]:
@@ -161,3 +168,4 @@ def large() -> Iterator[Run]:
         yield replace(config, variants=variants), (*handed_over(), *calls(), *stores())
         yield replace(config, variants=variants), tuple(limits())
         yield replace(config, variants=variants), tuple(closings())
+        yield replace(config, variants=variants), tuple(lost())

@@ -50,9 +50,9 @@ FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000
 
 def laws(system: AnySystem, effort: Effort) -> str:
     """Seeded cases of all themes, levels and variants under every law, then the large runs of `prove`."""
-    stray = [op.name for op in system.ops.values() if not _is_placed(system, op)]
+    stray = _stray(system)
     if stray:
-        return f"the level or the rule of {stray[0]}"
+        return stray
     try:
         for _ in _cases(system, effort.cases, Coverage(whole=True)):
             pass
@@ -69,6 +69,15 @@ def laws(system: AnySystem, effort: Effort) -> str:
 
 ASIDE: Final = frozenset({"store_inner"})
 """Operations that look at what a rule is about, while its law is asked of others."""
+
+
+def _stray(system: AnySystem) -> str:
+    """The first operation that has no place, or the first reading that is not the norm where nothing is said."""
+    norm = system.model.variants()
+    readings = {field.name: getattr(norm, field.name) for field in fields(norm)}
+    told = [f"the level or the rule of {op.name}" for op in system.ops.values() if not _is_placed(system, op)]
+    told += [f"the norm of {name}" for name, value in readings.items() if value is not next(iter(type(value)))]
+    return next(iter(told), "")
 
 
 def _is_placed(system: AnySystem, op: type[Any]) -> bool:

@@ -121,6 +121,8 @@ def ages() -> Iterator[ops.Op]:
 def cursors() -> Iterator[ops.Op]:
     """Many members of one cache, in several ledgers, added and moved out of order, with and without a position."""
     names = [CursorName(f"{number:02}") for number in range(26)]
+    yield from (ops.CursorAdd(A, names[0], at(1)), ops.CursorRemove(A, names[0]))
+    yield from (ops.Advance(2 * 10**9 - 1), ops.ShouldCache(A), ops.Advance(1), ops.ShouldCache(A))
     for number, name in enumerate(names):
         yield ops.CursorAdd(A, name, None if number == 5 else at(number * 7 % 26, 9 - number // 3))
     told = (ops.Slowest(A), ops.Cursors(A), ops.ShouldCache(A))
