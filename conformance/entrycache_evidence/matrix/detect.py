@@ -75,8 +75,9 @@ def _stray(system: AnySystem) -> str:
     """The first operation that has no place, or the first reading that is not the norm where nothing is said."""
     norm = system.model.variants()
     readings = {field.name: getattr(norm, field.name) for field in fields(norm)}
+    first = {name: next(iter(type(value).__members__.values())) for name, value in readings.items()}
     told = [f"the level or the rule of {op.name}" for op in system.ops.values() if not _is_placed(system, op)]
-    told += [f"the norm of {name}" for name, value in readings.items() if value is not next(iter(type(value)))]
+    told += [f"the norm of {name}" for name, value in readings.items() if value is not first[name]]
     return next(iter(told), "")
 
 
