@@ -17,6 +17,8 @@ from entrycache_bench.pulsar_pip430.released import with_released
 from entrycache_bench.suite import suite
 from entrycache_protocol.input import read_json
 from entrycache_protocol.shape import NUMBER, TEXT, Schema, hold, many, or_null, record
+from entrycache_protocol.stopped import keeping
+from entrycache_protocol.verdict import Verdict
 
 CURSOR_ROUNDS_MAX = 3
 
@@ -48,18 +50,25 @@ class Result:
     """How many programs wanted a processor when it began, where the system tells."""
     streams: Streams | None = None
     """What was measured in rounds of its own, where it was asked for."""
+    stopped: bool = False
+    """Whether it was stopped, so that this is not all."""
 
     @property
     def missed(self) -> list[Measurement]:
         """The measurements that miss their target."""
         return [item for item in self.measurements if item.missed]
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether a target is missed; what was stopped meets none as a whole."""
+        return Verdict.VIOLATES if self.missed else Verdict.NOTHING_CHECKED if self.stopped else Verdict.CONFORMS
+
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         measurements = [{**dataclasses.asdict(item), "missed": item.missed} for item in self.measurements]
         return {
             "schema": 1,
-            "verdict": "violates" if self.missed else "conforms",
+            "verdict": self.verdict.value,
             "rounds": self.rounds,
             "operations": self.operations,
             "python": self.python,
@@ -69,6 +78,7 @@ class Result:
             "released": self.released,
             "load": self.load,
             "streams": None if self.streams is None else dataclasses.asdict(self.streams),
+            "stopped": self.stopped,
         }
 
 
@@ -78,14 +88,26 @@ def run(rounds: int, operations: int, released: str | None = None) -> Result:
     Raises:
         UsageError: there is no driver for that version.
         MissingPrerequisite: cachetools, or what that version needs, is not there.
+        Stopped: with what was measured until then.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    found = [*measure(rounds, operations), *suite(rounds)]
-    costs = cursor_costs(min(rounds, CURSOR_ROUNDS_MAX))
-    if released is not None:
-        costs = with_released(costs, released, rounds)
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return Result(rounds, operations, python, os.cpu_count() or 1, [*found, *judged(costs)], costs, released, load)
+    found: list[Measurement] = []
+    costs: list[CursorCost] = []
+
+    def so_far(costs: list[CursorCost], released: str | None, stopped: bool) -> Result:
+        measured = [*found, *judged(costs)]
+        processors = os.cpu_count() or 1
+        return Result(rounds, operations, python, processors, measured, costs, released, load, stopped=stopped)
+
+    with keeping(lambda: so_far(costs, None, True)):
+        for part in (measure(rounds, operations), suite(rounds)):
+            for measured in part:
+                found.append(measured)
+        for cost in cursor_costs(min(rounds, CURSOR_ROUNDS_MAX)):
+            costs.append(cost)
+        beside = costs if released is None else with_released(costs, released, rounds)
+        return so_far(beside, released, False)
 
 
 def with_streams(result: Result, rounds: int, operations: int, released: str) -> Result:
@@ -94,9 +116,12 @@ def with_streams(result: Result, rounds: int, operations: int, released: str) ->
     Raises:
         UsageError: there is no driver for that version.
         MissingPrerequisite: cachetools, or what that version needs, is not there.
+        Stopped: with the result as it was.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    found = Streams(rounds, operations, kafka_costs(rounds, operations, released), released, load)
+    with keeping(lambda: dataclasses.replace(result, stopped=True)):
+        measured = kafka_costs(rounds, operations, released)
+    found = Streams(rounds, operations, measured, released, load)
     return dataclasses.replace(result, streams=found)
 
 
@@ -107,7 +132,7 @@ def read_result(path: Path) -> Result:
         UsageError: there is no such file, or it holds something else.
     """
     value = read_json(path, "the result")
-    hold(value, SHAPE, f"{path} is no result of entrycache bench --json of this version")
+    hold(value, SHAPE, f"{path} is no whole result of entrycache bench --json of this version")
     cursors = [CursorCost(**item) for item in value["cursors"]]
     numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
     released, load, part = value.get("released"), value.get("load"), value.get("streams")
@@ -147,7 +172,8 @@ SHAPE: Final = record(
         "processors": _POSITIVE,
         "cursors": many(_closed(_CURSORS)),
         "streams": or_null(_closed(record({**_ROUNDS, **_BESIDE}, *_BESIDE))),
+        "stopped": {"const": False},
     },
-    *(*_BESIDE, "streams"),
+    *(*_BESIDE, "streams", "stopped"),
 )
-"""What `--json` prints, as JSON Schema."""
+"""What `--json` prints of a run that was not stopped, as JSON Schema."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Iterator
 from time import perf_counter
 
 from entrycache_bench.measurement import Measurement, bare_rate, interleaved, seconds_of
@@ -20,9 +21,9 @@ LEVELS = ("queue", "cursors")
 """The levels whose cases are measured; a case of a level uses the operations of those before it too."""
 
 
-def suite(rounds: int) -> list[Measurement]:
+def suite(rounds: int) -> Iterator[Measurement]:
     """Judged steps a second in a search and in bulk, and played steps a second through the protocol."""
-    return [item for level in LEVELS for item in suite_at(level, rounds)]
+    return (item for level in LEVELS for item in suite_at(level, rounds))
 
 
 def suite_at(level: str, rounds: int) -> list[Measurement]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import gc
 import os
 import signal
@@ -20,6 +21,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
@@ -56,6 +58,10 @@ class OneLineErrors(click.Command):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and end the process with its exit code."""
+        lacking = lost_folder() if opened() else "cannot write the output: stdout is closed, or open for reading alone"
+        if lacking:
+            say(lacking)
+            sys.exit(2)
         kwargs["standalone_mode"] = False
         with stopped_by_signals() as stopped:
             code = self._code(stopped, args, kwargs)
@@ -103,10 +109,27 @@ class OneLineErrors(click.Command):
         """The command; one that is stopped ends so, whatever its libraries make of the exception."""
         try:
             return super().main(*args, **kwargs)
-        except BaseException:
-            if stopped:
-                return 128 + stopped[0]
-            raise
+        except BaseException as error:
+            if not stopped:
+                raise
+            if isinstance(error, Unwritten):  # what was finished could not be kept
+                say(str(error))
+            return 128 + stopped[0]
+
+
+def opened() -> bool:
+    """Put the empty device where a standard stream is closed, or a file that is opened would take its place.
+
+    Whether somebody can read the output.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest number that was free
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 - for the whole process
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    return sys.stdout is not None and fcntl.fcntl(1, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
 
 
 @contextlib.contextmanager
@@ -129,6 +152,15 @@ def while_read() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             sys.exit(GONE)
         raise Unwritten(f"cannot write {error.filename or 'the output'}: {reason(error)}") from None
+
+
+def lost_folder() -> str:
+    """What is told where the folder in which the command runs is gone: libraries ask for it as they are loaded."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        return f"cannot run in the current folder: {reason(error)}"
+    return ""
 
 
 def say(line: str) -> None:

@@ -12,8 +12,9 @@ from entrycache_conformance.judge import Coverage, judge, play, trajectory
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.output import check_empty
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import Skipped, UnderTest
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.calls import Call
 from entrycache_trace.files import Metadata
@@ -35,15 +36,18 @@ def record(subject: UnderTest, case: Case, out: Path) -> Recording:
     outcome is compared, and the trace says so: an audit of it is no evidence about the subject.
 
     Raises:
-        UsageError: the case cannot be asked of the subject, its system has no traces, or `out` is not empty.
+        UsageError: the case cannot be asked of the subject, or it declines it; its system has no traces, or `out` is
+            not empty.
     """
     if case.system.name not in AUDITED:
         raise UsageError(f"there are no traces of {case.system.name}; there are of {', '.join(AUDITED)}")
     check_empty(out, "the trace")
     steps = trajectory(case, Coverage())
     answer = play(subject, case)
+    if isinstance(answer, Skipped):
+        raise UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
     difference = judge(case, steps, answer, subject.declaration)
-    own_rows = subject.name == "fast"
+    own_rows = subject.name == "fast" and isinstance(subject, InProcess)  # any subject may call itself so
     done = _fast_steps(case) if own_rows else [(step.outcome, step.rows) for step in steps]
     calls = [
         Call(op, partial(case.system.wire.write_outcome, outcome), rows)

@@ -1,9 +1,16 @@
-"""The first moment of a command: a signal ends it before anything that takes long is imported."""
+"""The first and the last moment of a command: a signal ends it before anything that takes long is imported, and after.
+
+While Python takes itself apart at the end, a signal would end it by itself, not with the documented exit code. So the
+process ends before that, once all that is to be done at exit is done.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
+from contextlib import suppress
 from importlib import import_module
 from types import FrameType
 
@@ -13,8 +20,23 @@ def begin(module: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
-    import_module(module).main()
+    ended: list[int] = []
+    atexit.register(_leave, ended)  # the first one, which runs last
+    try:
+        import_module(module).main()
+    except SystemExit as end:
+        ended += [end.code] if isinstance(end.code, int) else []
+        raise
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
+
+
+def _leave(ended: list[int]) -> None:
+    """End with the exit code of a command, if it has one."""
+    if ended:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # there is none where it was closed
+                stream.flush()
+        os._exit(ended[0])

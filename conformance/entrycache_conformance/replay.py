@@ -14,6 +14,7 @@ from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.history import History
+from entrycache_protocol.strict_json import same_json
 from entrycache_protocol.subject import Skipped, UnderTest
 from entrycache_protocol.verdict import Verdict
 
@@ -47,7 +48,9 @@ def replay(path: Path, subject: UnderTest) -> Replayed:
     answer = play(subject, case)
     expected = [case.system.wire.write_outcome(done.outcome) for done in steps]
     stale = [
-        index for index, outcome in enumerate(case.outcomes) if index >= len(expected) or outcome != expected[index]
+        index
+        for index, outcome in enumerate(case.outcomes)
+        if index >= len(expected) or not same_json(outcome, expected[index])
     ]
     if isinstance(answer, Skipped):
         return Replayed(case, None, answer, stale)

@@ -26,6 +26,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.output import tried
+from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
@@ -47,14 +48,6 @@ class SelfCheckFailed(OurError):
     """The run did not catch a subject that is broken on purpose: nothing it says could be believed."""
 
 
-class Stopped(KeyboardInterrupt):
-    """A run was stopped; the report of the levels that were judged."""
-
-    def __init__(self, report: RunReport) -> None:
-        super().__init__()
-        self.report = report
-
-
 Notify = Callable[[str, int, int], None]
 """Told the level, the examples judged so far and the examples wanted."""
 
@@ -74,43 +67,45 @@ def conform(subject: UnderTest, options: Options, notify: Notify = lambda level,
     Raises:
         BrokenSubject: the subject does not speak the protocol.
         SelfCheckFailed: our error.
+        Stopped: with the report of the levels that were judged.
     """
-    declaration = subject.declaration
     coverage = Coverage(whole=subject.name == REFERENCE)
     parts: dict[str, Part] = {}
-    try:
-        for level in options.levels:
-            if level != LEVEL:
-                hung = any(part.hung for part in parts.values())
-                parts[level] = _judged(subject, level, options, coverage, notify, hung)
-    except KeyboardInterrupt:
-        raise _stopped(subject, coverage, parts, options.levels) from None
-    seldom = _hold_minimums(declaration, parts, options, coverage)
+    with keeping(lambda: _so_far(subject, coverage, parts, options.levels)):
+        return _conform(subject, options, coverage, parts, notify)
+
+
+def _conform(
+    subject: UnderTest, options: Options, coverage: Coverage, parts: dict[str, Part], notify: Notify
+) -> RunReport:
+    """The same; a level that was judged is entered into `parts`."""
+    for level in options.levels:
+        if level != LEVEL:
+            hung = any(part.hung for part in parts.values())
+            parts[level] = _judged(subject, level, options, coverage, notify, hung)
+    seldom = _hold_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     if LEVEL in options.levels:
-        try:
-            threaded = conform_concurrent(
-                subject,
-                options.profile.examples,
-                options.seed,
-                options.failures,
-                lambda done, wanted: notify(LEVEL, done, wanted),
-            )
-        except KeyboardInterrupt:
-            raise _stopped(subject, coverage, parts, options.levels) from None
+        threaded = conform_concurrent(
+            subject,
+            options.profile.examples,
+            options.seed,
+            options.failures,
+            lambda done, wanted: notify(LEVEL, done, wanted),
+        )
         coverage.fired.update(threaded.fired)
         skipped += threaded.skipped
         parts[LEVEL] = Part(threaded.level, threaded.failures)
     return _report(subject, coverage, parts, skipped)
 
 
-def _stopped(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], levels: Sequence[str]) -> Stopped:
-    """The end of a run whose other levels are not judged, so that it conforms in nothing as a whole."""
+def _so_far(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], levels: Sequence[str]) -> RunReport:
+    """The report of a run whose other levels are not judged, so that it conforms in nothing as a whole."""
     unjudged = [level for level in levels if level not in parts]
     skipped = [skip for part in parts.values() for skip in part.skipped]
     skipped += [Skip(f"level {level}", "stopped before it was judged") for level in unjudged]
     whole = {**parts, **{level: Part(LevelReport()) for level in unjudged}}
-    return Stopped(_report(subject, coverage, whole, skipped))
+    return _report(subject, coverage, whole, skipped)
 
 
 def _report(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], skipped: Sequence[Skip]) -> RunReport:

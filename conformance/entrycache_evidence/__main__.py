@@ -1,10 +1,11 @@
-"""`python -m entrycache_evidence [PROFILE]`: run everything and write docs/evidence.json."""
+"""`python -m entrycache_evidence [PROFILE]`: run everything; write docs/evidence.json and docs/evidence.md."""
 
 from __future__ import annotations
 
 import sys
 
-from entrycache_evidence import prove, write_evidence
+from entrycache_evidence import prove, sceptic, write_evidence
+from entrycache_evidence.rulebook.registry import checkout
 
 
 def main() -> int:
@@ -15,6 +16,9 @@ def main() -> int:
     if proof.failures or proof.skipped:
         return 1
     write_evidence(proof)
+    root = checkout()
+    assert root is not None, "the line before has written into it"
+    sceptic.write(root)
     return 0
 
 

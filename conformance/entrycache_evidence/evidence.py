@@ -1,41 +1,18 @@
-"""What was obtained for a rule, how good it is, and how it compares with what was obtained before."""
+"""How what was obtained compares with what was obtained before, and the file that holds it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
+from entrycache_evidence.obtained import GRADES, Proof
 from entrycache_evidence.rulebook.registry import checkout
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
-GRADES: Final = ("modelled", "confirmed", "exhausted", "proved")
-"""From the weakest to the strongest; a part of the command obtains each."""
-
 PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair", "modelled": "tlc"}
 """Which part of the command obtains a grade."""
-
-
-class Evidence(NamedTuple):
-    """One thing that was shown about a rule, within which bounds, and a planted error that the same check refutes."""
-
-    rule: Rule
-    grade: str
-    bounds: str
-    refuted_mutant: str
-
-
-class Proof(NamedTuple):
-    """All that one run obtained; `failures` are lines for a person, `skipped` pairs of a part and a reason.
-
-    `left_out` are the parts that its profile does not ask for.
-    """
-
-    evidence: list[Evidence]
-    failures: list[str]
-    skipped: list[tuple[str, str]]
-    left_out: tuple[str, ...] = ()
 
 
 def evidence_file() -> Path | None:
@@ -74,7 +51,10 @@ def _strongest(found: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def dumps(proof: Proof) -> str:
-    """The text of the evidence file: a line of evidence a line, in the order of the rules, the strongest first."""
+    """The text of the evidence file: a line of evidence a line, in the order of the rules, the strongest first.
+
+    Then a line for each refinement.
+    """
     order = list(Rule)
     ranked = sorted(proof.evidence, key=lambda item: (order.index(item.rule), -GRADES.index(item.grade)))
     lines = [
@@ -88,7 +68,10 @@ def dumps(proof: Proof) -> str:
         )
         for item in ranked
     ]
-    return '{\n "schema": 1,\n "evidence": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+    walked = [json.dumps(refinement._asdict()) for refinement in proof.refinements]
+    shown = {"evidence": lines, "refinements": walked}
+    lists = [f' "{name}": [\n  ' + ",\n  ".join(found) + "\n ]" for name, found in shown.items()]
+    return '{\n "schema": 1,\n' + ",\n".join(lists) + "\n}\n"
 
 
 def write_evidence(proof: Proof) -> None:

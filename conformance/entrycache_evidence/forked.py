@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -30,10 +30,17 @@ def each(call: Callable[[T], R], items: Sequence[T], told: Callable[[int], None]
             found.append(call(item))
             told(len(found))
         return found
+    others = set(active_children())
     with ProcessPoolExecutor(workers, get_context("fork"), _hold, (call, items)) as pool:
-        for one in pool.map(_one, range(len(items))):
-            found.append(one)
-            told(len(found))
+        try:
+            for one in pool.map(_one, range(len(items))):
+                found.append(one)
+                told(len(found))
+        except KeyboardInterrupt:
+            # Else they would first end what they are at.
+            for child in set(active_children()) - others:
+                child.kill()
+            raise
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
@@ -14,14 +14,15 @@ from typing import Final
 from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.evidence import Proof
 from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore.evidence import Result, Told
 from entrycache_evidence.large import broken_in
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
+from entrycache_evidence.refine.evidence import refined
+from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_evidence.tlc.evidence import modelled
 from entrycache_evidence.tlc.tools import tools
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.stopped import keeping
 
 REASON: Final = "needs the Python package {}: pip install 'entrycache[prove]'"
 PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
@@ -32,11 +33,17 @@ WITH_TLC: Final = ("long", "nightly")
 """The profiles that ask for it: it takes minutes."""
 
 
+Part = tuple[Sequence[Evidence | Refinement], list[str]]
+"""What a part has shown, and what failed."""
+
+STOPPED: Final = "stopped before it was over"
+
+
 @contextmanager
 def _progress() -> Iterator[Told]:
     """On a terminal, one line on stderr that says what is going on."""
     if not sys.stderr.isatty():
-        yield explorer.nobody
+        yield nobody
         return
     with Console(stderr=True).status("proofs") as status:
         yield lambda what, done, of: status.update(f"{what}: {done} of {of}")
@@ -48,6 +55,7 @@ def prove(profile: str) -> Proof:
     Raises:
         MissingPrerequisite: neither of the packages is there.
         UsageError: no such profile.
+        Stopped: with what the parts that were over have obtained; the others are skipped.
     """
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}")
@@ -62,25 +70,41 @@ def prove(profile: str) -> Proof:
         except MissingPrerequisite as error:
             missing.append(TLC)
             skipped.append((TLC, str(error)))
-    results: list[Result] = []
+    over: dict[str, Part] = {}
     with _progress() as told:
-        for what, part in _parts(profile, (*missing, *left_out), told):
-            told(what, 0, 1)
-            try:
-                results.append(part())
-            except BrokenProcessPool as error:
-                results.append(([], [f"{what}: a process ended early: {error}"]))
-    evidence = [item for shown, _ in results for item in shown]
-    return Proof(evidence, [line for _, failures in results for line in failures], skipped, left_out)
+        parts = dict(_parts(profile, (*missing, *left_out), told))
+
+        def so_far() -> Proof:
+            return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
+
+        with keeping(so_far):
+            for what, part in parts.items():
+                told(what, 0, 1)
+                try:
+                    over[what] = part()
+                except BrokenProcessPool as error:
+                    over[what] = ([], [f"{what}: a process ended early: {error}"])
+    return _proof(over, skipped, left_out)
 
 
-def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Result]]]:
+def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
+    shown = [item for items, _ in over.values() for item in items]
+    return Proof(
+        [item for item in shown if isinstance(item, Evidence)],
+        [line for _, failures in over.values() for line in failures],
+        skipped,
+        left_out,
+        [item for item in shown if isinstance(item, Refinement)],
+    )
+
+
+def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Part]]]:
     """What is done, part by part, each by as many processes as there are cores."""
-    for shown in SHOWN.values():
+    for name, shown in SHOWN.items():
         if shown.contracts is not None and "crosshair" not in missing:
             contracts = importlib.import_module(shown.contracts)
             asked = contracts.NIGHTLY if profile == "nightly" else contracts.CI
-            yield "CrossHair", partial(contracts.confirm, contracts.plan(asked), told)
+            yield f"the contracts of {name}", partial(contracts.confirm, contracts.plan(asked), told)
     if "z3" not in missing:
         yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
     for name, shown in SHOWN.items():
@@ -89,13 +113,14 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
             f"the worlds of {name}",
             partial(explorer.exhaust, shown.of(profile), shown.refute, told, whole=profile != PROFILES[0]),
         )
+    yield "refinement", partial(refined, refinements(profile), told)
     for name, shown in SHOWN.items():
         if shown.second is not None and TLC not in missing:
             second = importlib.import_module(shown.second).SECOND
             yield f"the second model of {name}", partial(modelled, second, told)
 
 
-def _large(name: str) -> Result:
+def _large(name: str) -> Part:
     """Large runs give no evidence: they are a few. What fails in them is a failure."""
     broken = broken_in(SYSTEMS[name], SHOWN[name].large())
     return [], [f"{name}: {broken}"] if broken else []

@@ -28,6 +28,10 @@ KINDS: Final = {
 }
 
 
+WAITS: Final = "a reader would have to wait; expected a file"
+"""What is said of a file of the system's that is none, such as `/proc/kmsg`."""
+
+
 def check_plain(path: Path, what: str) -> None:
     """Refuse what is no plain file, without opening it: a pipe would wait, and a device may do something.
 
@@ -62,9 +66,11 @@ def read_bytes(path: Path, what: str, most: int = BYTES_MOST) -> bytes:
     """
     with _open(path, what) as file:
         try:
-            found = file.read(most + 1)
+            found: bytes | None = file.read(most + 1)
         except OSError as error:
             raise UsageError(f"cannot read {what} {path}: {reason(error)}") from None
+    if found is None:
+        raise UsageError(f"cannot read {what} {path}: {WAITS}")
     if len(found) > most:
         raise UsageError(f"cannot read {what} {path}: it has more than {most} bytes")
     return found
@@ -105,9 +111,11 @@ def read_lines(path: Path, what: str, most: int = LINE_BYTES_MOST) -> Iterator[t
         number = 0
         while True:
             try:
-                line = file.readline(most + 1)
+                line: bytes | None = file.readline(most + 1)
             except OSError as error:
                 raise UsageError(f"cannot read {what} {path}: {reason(error)}") from None
+            if line is None:
+                raise UsageError(f"cannot read {what} {path}: {WAITS}")
             if not line:
                 return
             number += 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final, NoReturn
 
+from entrycache_protocol.codec import HALVES
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.shown import cut, shown
 
@@ -13,6 +15,9 @@ DEPTH_MOST: Final = 100
 
 INTEGERS: Final = range(-(2**63), 2**64)
 """What other languages read without loss."""
+
+
+_MAY_HAVE_HALVES: Final = re.compile(r"(?i)\\ud[89a-f]|[\ud800-\udfff]")
 
 
 class Disputed(ValueError):
@@ -71,7 +76,18 @@ def parse(text: str) -> Any:
         deep = is_deeper(value, DEPTH_MOST)
     if deep:
         raise Disputed(f"arrays and objects stand more than {DEPTH_MOST} deep within one another")
+    if _MAY_HAVE_HALVES.search(text) and _has_halves(value):
+        raise Disputed("a string holds half a pair of surrogates, which UTF-8 does not have")
     return value
+
+
+def _has_halves(value: Any) -> bool:
+    """Whether a string, or a key, is none that UTF-8 has too."""
+    if type(value) is str:
+        return HALVES.search(value) is not None
+    if type(value) is dict:
+        return any(_has_halves(part) for member in value.items() for part in member)
+    return type(value) is list and any(map(_has_halves, value))
 
 
 def json_of(text: str, where: str) -> Any:
@@ -84,6 +100,11 @@ def json_of(text: str, where: str) -> Any:
         return parse(text)
     except ValueError as error:
         raise UsageError(f"{where} is not JSON: {error}") from None
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON: to Python `true` and `1.0` are 1, to most other readers they are not."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def is_deeper(value: Any, most: int) -> bool:

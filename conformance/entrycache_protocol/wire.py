@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from entrycache_protocol.case import Case, config_to_json
@@ -151,4 +152,21 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
             except Malformed as error:
                 raise BrokenSubject(f"the outcome of {where}: {error}") from None
             found.append(Event(client, index, event["start"], end, outcome))
+    _hold_one_counter(found, len(history.clients))
     return tuple(found)
+
+
+def _hold_one_counter(events: Sequence[Event], clients: int) -> None:
+    """Hold all ticks to one counter: where each thread counts for itself, no order of the steps could be wrong.
+
+    Raises:
+        BrokenSubject: a tick is there twice, or what runs alone does not.
+    """
+    if len({tick for event in events for tick in (event.start, event.end)}) < 2 * len(events):
+        raise BrokenSubject("two ticks of a history are the same, and all come from one counter")
+    for first_after in (0, clients):
+        earlier = [event.end for event in events if event.client < first_after]
+        later = [event.start for event in events if event.client >= first_after]
+        if earlier and later and max(earlier) > min(later):
+            whose = "before" if first_after == 0 else "after"
+            raise BrokenSubject(f"the steps of {whose} run alone, and one is told to overlap another client's")

@@ -15,7 +15,7 @@ from entrycache_simulate.checks import check_rows
 from entrycache_simulate.configs import recorded_config, whole_config
 from entrycache_simulate.drive import Driver, Habits
 from entrycache_simulate.meter import Meter
-from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
+from entrycache_trace.files import Metadata, Part, list_parts, read_mappings, read_metadata
 
 COLUMNS: Final = (
     *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
@@ -120,7 +120,7 @@ def read_brokers(directory: Path, progress: Callable[[str], None] = lambda text:
 
 
 def _broker(directory: Path, name: str, parts: list[Part]) -> Broker:
-    rows: list[dict[str, Any]] = read_broker(parts, COLUMNS).to_pylist()
+    rows = read_mappings(parts, COLUMNS)
     where = f"{directory}: broker {name!r}"
     if not rows or rows[0]["op"] != "CONFIG":
         raise UsageError(f"{where}: the first event is no CONFIG; the settings of the recording are unknown")

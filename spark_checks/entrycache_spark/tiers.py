@@ -31,7 +31,16 @@ _OF_QUEUE: Final = ("unnumbered", "unlinked", "dead_at_end")
 
 _FEW_CONFIGS: Final = 8
 _STRETCH_SEQS: Final = 4_096
+_STRETCHES: Final = 100_000
+"""As many stretches of seqs there are at most, about, however far apart seqs are."""
+
 _ALL_SEQS: Final = 1 << 62
+
+CONFIGS_MOST: Final = 100_000
+"""CONFIG events of a trace; each is read, and each is a row of settings."""
+
+TOLD_MOST: Final = 100_000
+"""Rows of one question that are told as violations; of more, the first ones in the order of brokers and events."""
 
 # Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace.
 _FACTS: Final = {
@@ -106,15 +115,18 @@ class Broker(NamedTuple):
 def mark(engine: SqlEngine, metadata: Metadata) -> None:
     """Define `marked`: each event with what holds for the trace, and the settings in force."""
     configs: dict[str, list[tuple[int, str | None]]] = {}
-    for broker, seq, value in engine.rows("select broker, seq, value from trace where op = 'CONFIG'"):
+    changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {CONFIGS_MOST + 1}")
+    if len(changes) > CONFIGS_MOST:
+        raise UsageError(f"more than {CONFIGS_MOST} events are CONFIG; expected a change of settings now and then")
+    for broker, seq, value in changes:
         configs.setdefault(broker, []).append((seq, value))
     parts = parts_of(metadata.system)
     columns = columns_of(parts)
     found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own, parts)]
     # Where settings change often, each event is compared with those of its own stretch of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
-    stretch = _STRETCH_SEQS if often else _ALL_SEQS
     last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
+    stretch = max(_STRETCH_SEQS, sum(last.values()) // _STRETCHES) if often else _ALL_SEQS
     rows = [
         (number, *row.row())
         for row in found
@@ -263,20 +275,27 @@ def evaluate(
         rule for rule in rules if any(broker.checked[rule.id] or rule.id == parts.chain for broker in unproved[rule.id])
     ]
     shown: list[tuple[str, tuple[Any, ...]]] = []
+    cut: list[str] = []
     for rule in left:
         if rule.window is not None:
             progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
             windows.open(unproved[rule.id])
-            shown += [(rule.id, row) for row in engine.rows(rule.window)]
+            answered, whole = told(engine, rule.window, "sure desc, broker, seq")
+            shown += [(rule.id, row) for row in answered]
+            cut += [] if whole else [rule.id]
     for view in sorted({condition.view for rule in left for condition in rule.conditions}):
         over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
         names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
         progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
         windows.open([broker for broker in brokers if broker.name in names])
-        shown += windows.over(view, over)
+        answered, whole = windows.over(view, over)
+        shown += answered
+        cut += [] if whole else [rule.id for rule, _ in over]
     open_names = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
     violations: dict[str, list[Violation]] = {rule.id: [] for rule in rules}
     undecided: dict[str, list[str]] = {rule.id: list(missing) for rule in rules}
+    for rule_id in cut:
+        undecided[rule_id].append(f"{rule_id}: more than {TOLD_MOST} rows tell of violations; these are the first")
     for rule_id, (broker, seq, life, expected, observed, seqs, sure) in shown:
         if broker not in open_names[rule_id]:
             continue
@@ -288,6 +307,12 @@ def evaluate(
     return {
         rule.id: RuleFinding(checked[rule.id], tuple(violations[rule.id]), tuple(undecided[rule.id])) for rule in rules
     }
+
+
+def told(engine: SqlEngine, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
+    """The first rows of a query, and whether these are all: a trace may break a rule in each of its events."""
+    rows = engine.rows(f"select * from (\n{query}\n) as told order by {order} limit {TOLD_MOST + 1}")
+    return rows[:TOLD_MOST], len(rows) <= TOLD_MOST
 
 
 class Windows:
@@ -334,8 +359,10 @@ class Windows:
         for name, *held in self._engine.rows(f"select broker, {columns} from settled"):
             by_name[name].proved.update(zip((rule.id for rule in asked), held, strict=True))
 
-    def over(self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]) -> list[tuple[str, tuple[Any, ...]]]:
-        """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan."""
+    def over(
+        self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]
+    ) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
+        """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan; see `told`."""
         joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
         text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
         self._engine.define(f"over_{view}", text if view == ROWS else shared_view(self._system, view))
@@ -346,9 +373,11 @@ class Windows:
                 columns.append(f"case when {own.fails} then {getattr(own, name)} end as {name}_{number}")
         where = " or ".join(f"({own.fails})" for _, own in conditions)
         found = []
-        for broker, seq, *parts in self._engine.rows(f"select {', '.join(columns)} from over_{view} where {where}"):
+        query = f"select {', '.join(columns)} from over_{view} where {where}"
+        answered, whole = told(self._engine, query, "broker, seq")
+        for broker, seq, *parts in answered:
             for number, (rule, _) in enumerate(conditions):
                 fails, *described = parts[6 * number : 6 * number + 6]
                 if fails:
                     found.append((rule.id, (broker, seq, *described)))
-        return found
+        return found, whole

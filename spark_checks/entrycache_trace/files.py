@@ -36,11 +36,17 @@ ROW_GROUP_ROWS: Final = 131_072
 ROWS_MOST: Final = 1_000_000_000
 """Events of a trace, ten times as many as the largest that was tried."""
 
-VALUES_MOST: Final = 300_000_000
-"""Rows times columns of one broker where its rows are read at once: ten million rows of a trace."""
+VALUES_MOST: Final = 200_000_000
+"""Rows times columns of one broker where its rows are read at once: six million rows of a trace, 3 GB."""
+
+MAPPED_MOST: Final = 50_000_000
+"""The same where each row becomes a mapping, which takes ten times as much."""
 
 FOLDERS_MOST: Final = 8
 """How deep folders may stand within a trace, so that links in a circle come to an end."""
+
+NAME_BYTES_MOST: Final = 255 - len("broker=")
+"""Of the name of a broker as its folder has it."""
 
 PATTERN: Final = re.compile(r"[*?[]")
 NO_NAMES: Final = frozenset({"", "__HIVE_DEFAULT_PARTITION__"})
@@ -171,6 +177,10 @@ def check_broker(name: str, where: str) -> None:
         raise UsageError(f"{where}: the name is not UTF-8 text")
     if "\\" in where and PATTERN.search(where):
         raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some engine; rename it")
+    if len(_escaped(name).encode()) > NAME_BYTES_MOST:
+        raise UsageError(
+            f"{where}: the broker's name is too long for a folder; expected {NAME_BYTES_MOST} bytes at most"
+        )
     if name in NO_NAMES:
         raise UsageError(f"{where}: {name!r} names no broker; Spark and Hive read it as null")
 
@@ -218,6 +228,8 @@ class PartWriter:
         except OSError as error:
             if self._beside is not None:
                 self._beside.end()
+            with suppress(OSError):
+                self.path.parent.rmdir()
             raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:
@@ -286,7 +298,15 @@ def read_part(part: Part, columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
         return table.cast(pa.schema([ROW_SCHEMA.field(name).with_nullable(True) for name in wanted]))
 
 
-def read_broker(parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
+def read_mappings(parts: Iterable[Part], columns: Sequence[str]) -> list[Json]:
+    """The rows of one broker's parts as mappings; see `read_broker`."""
+    rows: list[Json] = read_broker(parts, columns, MAPPED_MOST).to_pylist()
+    return rows
+
+
+def read_broker(
+    parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS, values_most: int = VALUES_MOST
+) -> pa.Table:
     """The rows of one broker's parts in the order of `seq`; the same (broker, seq) twice is an error.
 
     All of them are in memory then, so there must not be too many.
@@ -294,9 +314,9 @@ def read_broker(parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS) -> 
     named = list(parts)
     where = named[0].path.parent.parent
     values = sum(part.rows for part in named) * len(columns)
-    if values > VALUES_MOST:
+    if values > values_most:
         line = f"{where}: broker {named[0].broker!r} has {values} values in {len(columns)} columns"
-        raise UsageError(f"{line}; expected {VALUES_MOST} at most where they are read at once")
+        raise UsageError(f"{line}; expected {values_most} at most where they are read at once")
     table = pa.concat_tables([read_part(part, columns) for part in named]).sort_by("seq")
     seqs = table["seq"].to_numpy()
     if len(seqs) > 1 and (seqs[1:] == seqs[:-1]).any():
@@ -341,7 +361,7 @@ def _fits(value: object, column: pa.Field) -> bool:
         return isinstance(value, bool)
     if pa.types.is_integer(column.type):
         return type(value) is int and value in span_of(column.name)
-    return isinstance(value, str) and not HALVES.search(value)
+    return isinstance(value, str)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:

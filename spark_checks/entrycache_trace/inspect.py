@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
 from rich.table import Table
 
+from entrycache_protocol.shown import printable
 from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
+from entrycache_trace.parquet import read_batches
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,12 @@ def summarize(directory: Path) -> TraceSummary:
 
 
 def _summarize(parts: list[Part]) -> BrokerSummary:
-    table = read_broker(parts, ("seq", "op", "cause"))
-    seqs = table["seq"].to_numpy()
+    ops: Counter[str] = Counter()
+    for part in parts:
+        for some in read_batches(part.path, ("op", "cause")):
+            ops.update(_counted(some))
+    seqs = read_broker(parts, ("seq",))["seq"].to_numpy()
     holes = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
-    names = pc.binary_join_element_wise(table["op"], pc.fill_null(table["cause"], ""), " ")
-    ops = Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
     return BrokerSummary(
         parts[0].broker,
         len(parts),
@@ -63,6 +67,12 @@ def _summarize(parts: list[Part]) -> BrokerSummary:
     )
 
 
+def _counted(rows: pa.Table) -> Counter[str]:
+    """How often each op stands there with each cause."""
+    names = pc.binary_join_element_wise(rows["op"], pc.fill_null(rows["cause"], ""), " ")
+    return Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
+
+
 def as_json(summary: TraceSummary) -> dict[str, object]:
     """The summary as one JSON object."""
     return {"schema": 1, "metadata": asdict(summary.metadata), "brokers": [asdict(item) for item in summary.brokers]}
@@ -71,9 +81,10 @@ def as_json(summary: TraceSummary) -> dict[str, object]:
 def show(summary: TraceSummary, console: Console) -> None:
     """Print the summary as tables."""
     about = summary.metadata
-    console.print(f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}")
+    told = f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}"
+    console.print(printable(told))
     if about.source:
-        console.print(f"source: {about.source}")
+        console.print(printable(f"source: {about.source}"))
     brokers = Table("broker", "parts", "events", "first seq", "last seq", "missing")
     for item in summary.brokers:
         gap = f"{item.missing} (first: {item.first_gap_seq})" if item.missing else "0"

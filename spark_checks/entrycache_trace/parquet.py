@@ -30,6 +30,10 @@ FIRST_BYTES: Final = 64 << 20
 TEXT_BYTES_MOST: Final = 1 << 30
 """Of all texts of one column of a part, where they are read at once."""
 
+BATCH_ROWS: Final = 65_536
+BATCH_TEXT_BYTES_MOST: Final = 64 << 20
+"""The same where so many rows are read at a time."""
+
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
@@ -141,14 +145,35 @@ def read_columns(path: Path, names: Sequence[str]) -> pa.Table:
     Raises:
         UsageError: texts are too long, or none in UTF-8.
     """
-    texts = [name for name in names if pa.types.is_string(ROW_SCHEMA.field(name).type)]
+    texts = _texts(names)
     with readable(path):
-        table = pq.ParquetFile(path, read_dictionary=texts).read(columns=list(names)).select(list(names))
-        table.validate(full=True)
-        for name in texts:
-            _check_text(path, table, name)
-            plain = table[name].cast(_plain(table[name].type))
-            table = table.set_column(table.column_names.index(name), name, plain)
+        table = pq.ParquetFile(path, read_dictionary=texts).read(columns=list(names))
+        return _in_full(path, table.select(list(names)), texts, TEXT_BYTES_MOST)
+
+
+def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
+    """The same, some rows at a time.
+
+    Raises:
+        UsageError: see `read_columns`.
+    """
+    texts = _texts(names)
+    with readable(path), pq.ParquetFile(path, read_dictionary=texts) as file:
+        for batch in file.iter_batches(BATCH_ROWS, columns=list(names)):
+            yield _in_full(path, pa.Table.from_batches([batch]).select(list(names)), texts, BATCH_TEXT_BYTES_MOST)
+
+
+def _texts(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name != "broker" and pa.types.is_string(ROW_SCHEMA.field(name).type)]
+
+
+def _in_full(path: Path, table: pa.Table, texts: Sequence[str], most: int) -> pa.Table:
+    """The table with its texts written out, once that is known to fit."""
+    table.validate(full=True)
+    for name in texts:
+        _check_text(path, table, name, most)
+        plain = table[name].cast(_plain(table[name].type))
+        table = table.set_column(table.column_names.index(name), name, plain)
     return table
 
 
@@ -158,15 +183,14 @@ def check_texts(path: Path, names: Sequence[str]) -> None:
     Raises:
         UsageError: see `read_columns`.
     """
-    texts = [name for name in names if name != "broker" and pa.types.is_string(ROW_SCHEMA.field(name).type)]
-    read_columns(path, texts)
+    read_columns(path, _texts(names))
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _check_text(path: Path, table: pa.Table, name: str) -> None:
+def _check_text(path: Path, table: pa.Table, name: str, most: int) -> None:
     total = 0
     for chunk in table[name].chunks:
         if pa.types.is_dictionary(chunk.type):
@@ -175,5 +199,5 @@ def _check_text(path: Path, table: pa.Table, name: str) -> None:
         else:
             lengths = pc.binary_length(chunk)
         total += pc.sum(pc.cast(lengths, pa.int64())).as_py() or 0
-    if total > TEXT_BYTES_MOST:
-        raise UsageError(f"{path}: the texts of column {name} take {total} bytes; expected {TEXT_BYTES_MOST} at most")
+    if total > most:
+        raise UsageError(f"{path}: the texts of column {name} take {total} bytes; expected {most} at most")

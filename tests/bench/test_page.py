@@ -61,6 +61,10 @@ def test_the_released_container_stands_third(result: Result) -> None:
     assert "of Pulsar 4.2.4" in text
 
 
+def test_what_was_not_measured_of_cursors_is_left_empty(result: Result) -> None:
+    assert "|  |" in page(dataclasses.replace(result, cursors=result.cursors[1:]), "numbers.svg")
+
+
 def test_the_committed_page_is_that_of_the_committed_numbers() -> None:
     assert (DOCS / "numbers.md").read_text(encoding="utf-8") == page(read_result(DOCS / "numbers.json"), "numbers.svg")
 

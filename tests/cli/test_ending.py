@@ -21,8 +21,9 @@ import pytest
 from entrycache_cli import ending
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import LevelReport, RunReport, Skip
-from entrycache_conformance.run import Options, Stopped, conform
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.verdict import Verdict
 from tests.support.command import run
 
@@ -61,6 +62,35 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
     code, _, err = run(capsys, "museum")
     assert code == 70
     assert "ValueError: odd (its traceback could not be written" in err
+
+
+@pytest.mark.parametrize(
+    ("closed", "code"), [("<&-", 0), ("2>&-", 0), (">&-", 2), ("1</dev/null", 2), ("<&- >&- 2>&-", 2)]
+)
+def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
+    """Where stdout is, nobody can read what would be found."""
+    argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "museum"]
+    ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == code
+    assert bool(ended.stdout) is (code == 0)
+    told = "entrycache: cannot write the output: stdout is closed, or open for reading alone\n"
+    assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    argv = ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && "$@"', "sh", *ENTRYCACHE, "conform", "fast"]
+    ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "entrycache: cannot run in the current folder: No such file or directory\n"
+
+
+def test_where_stderr_takes_nothing_the_code_stays() -> None:
+    """Python would end with 120, as what was not written is written again at its end."""
+    argv = [*ENTRYCACHE, "rules", "R-NONE-1"]
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(argv, stdout=subprocess.PIPE, stderr=full, env=plain, check=False, timeout=120)
+    assert ended.returncode == 2
 
 
 @pytest.mark.parametrize("arguments", [["museum"], ["rules"], ["rules", "R-EVICT-3"]])
@@ -162,7 +192,7 @@ def test_what_was_finished_is_said(tmp_path: Path) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     with closing(resolve(Choice("fast"))) as fast, pytest.raises(Stopped) as stopped:
         conform(fast, options, notify)
-    report = stopped.value.report
+    report = stopped.value.so_far
     assert {level: told.verdict for level, told in report.levels.items()} == {
         "range": Verdict.CONFORMS,
         "queue": Verdict.NOTHING_CHECKED,

@@ -18,10 +18,16 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli import ending
+from entrycache_cli.commands import known
 from entrycache_cli.report import terminal
 from entrycache_cli.report.pytest_test import pytest_test
 from entrycache_cli.report.results import FORMS
+from entrycache_cli.report.run_text import show
 from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
+from entrycache_conformance.known.check import Checked, State
+from entrycache_conformance.known.entry import Entry
+from entrycache_conformance.known.run import KnownReport
+from entrycache_conformance.report import RunReport, Skip
 from entrycache_protocol.shown import printable
 from tests.support import ROOT
 from tests.support.command import run
@@ -177,6 +183,29 @@ def test_the_name_and_the_note_of_a_case_are_text(
         code, out, err = run(capsys, "replay", str(path), subject)
         assert code == expected
         assert all(line.isprintable() for line in (out + err).split("\n"))
+        assert expected or out.startswith(f"{printable(str(path))}: "), "a name is in one line"
+
+
+def test_what_is_told_of_known_failures_and_of_what_was_declined_is_a_line_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "two\nentrycache: all conforms"
+    entry = Entry(1, text, text, text, (text,), text, {}, {}, text, text)
+    report = RunReport("s", None, "pulsar-pip430", {}, {}, {}, (), (Skip("level range", text),))
+    told = KnownReport(
+        report, tuple(Checked(entry, state, text, text, {}, {}) for state in (State.FAILS, State.PASSES)), ()
+    )
+    assert known.say_problems(told, None, 0) == 1
+    assert known.say_problems(told, [text], 0) == 0
+    (fails,) = known.lines(told)
+    show(report, "seed 0", "s")
+    out, err = capsys.readouterr()
+    assert [line.split("(")[0] for line in err.splitlines()] == [
+        "entrycache: entry 1 ",
+        "entrycache: two\\nentrycache: all conforms",
+    ]
+    assert fails.isprintable()
+    assert "\n  level range: two\\nentrycache: all conforms\n" in out
 
 
 def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

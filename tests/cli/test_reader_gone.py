@@ -60,7 +60,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def quick(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In that folder, with what takes minutes made quick."""
-    from entrycache_evidence.evidence import Proof
+    from entrycache_evidence.obtained import Proof
 
     monkeypatch.chdir(work)
     monkeypatch.setattr("sys.stdin", io.StringIO('{"cmd":"start","version":1}\n'))

@@ -73,7 +73,10 @@ def test_a_badge_is_green_only_where_all_was_checked(results: list[dict[str, Any
     assert json.loads(FORMS["badge"](results))["message"] == message
 
 
-@pytest.mark.parametrize("text", ["", "no json\n", "{}\n", "[1]\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "no json\n", "{}\n", "[1]\n", *(f'{{"schema":{one},"skipped":[]}}\n' for one in ("true", "1.0", "2"))],
+)
 def test_a_file_without_results_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text(text)

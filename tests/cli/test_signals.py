@@ -105,3 +105,23 @@ def test_no_child_outlives_its_parent(program: str, number: int) -> None:
     _, alive = psutil.wait_procs(found, timeout=signals.BUSY_SECONDS)
     assert alive == []
     assert "Process" not in err
+
+
+LAST = (
+    "import atexit, sys\n"
+    "from entrycache_cli.start import begin\n"
+    "class Late:\n"
+    "    def __del__(self):\n"
+    "        __import__('os').write(1, b'taken apart')\n"
+    "def main():\n"
+    "    atexit.register(print, 'at exit')\n"
+    "    print('said', flush=False)\n"
+    "    sys.exit(3)\n"
+    "kept = Late()\n"
+    "begin('__main__')\n"
+)
+
+
+def test_a_command_ends_before_python_takes_itself_apart() -> None:
+    done = subprocess.run([sys.executable, "-c", LAST], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "said\nat exit\n", "")

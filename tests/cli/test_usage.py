@@ -24,6 +24,11 @@ MISTAKES = [
     ("conform fast --classpath x.jar", 2, "--classpath goes with a released jar"),
     ("conform pulsar:9", 2, f"known: {versions('pulsar')[0]}"),
     ("conform --timeout 0", 2, "--timeout"),
+    ("conform fast --timeout nan", 2, "is not a number"),
+    ("conform fast --timeout inf", 2, "--timeout"),
+    ("conform fast --bulk nan", 2, "is not a number"),
+    ("conform fast --bulk inf", 2, "--bulk"),
+    ("campaign fast --cpu-seconds nan", 2, "is not a number"),
     ("fly", 2, "No such command"),
     ("replay nowhere", 2, "cannot read the case"),
     ("report nowhere --to junit", 2, "cannot read the results"),
@@ -83,6 +88,39 @@ def test_recording_beside_another_subject_says_that_it_is_no_evidence(
         ended, _, err = run(capsys, "trace", "record", subject, "--case", case, "--out", str(out))
         assert ended == code, err
         assert source in json.loads((out / "_entrycache.json").read_text())["source"]
+
+
+def test_nothing_is_recorded_of_what_was_declined_or_only_calls_itself_fast(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "subject.py"
+    program.write_text(
+        "import json, sys\n"
+        "start = {'version': 1, 'implementation': {'name': 'fast'}, 'systems': {'pulsar-pip430': {'ops': ['get']}}}\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if asked['cmd'] == 'stop':\n        break\n"
+        "    kinds = {'skips': {'skipped': {'reason': 'not\\ntoday'}}, 'misses': {'outcomes': [{'hit': False}]}}\n"
+        "    answer = start if asked['cmd'] == 'start' else {'id': asked['id'], **kinds[sys.argv[1]]}\n"
+        "    print(json.dumps(answer), flush=True)\n",
+        "utf-8",
+    )
+    case = tmp_path / "case.json"
+    case.write_text(
+        json.dumps({"system": "pulsar-pip430", "steps": [{"op": "get", "cache": "a", "pos": [0, 0]}]}), "utf-8"
+    )
+
+    def record(kind: str) -> tuple[int, str, str]:
+        subject = ("--command", f"{sys.executable} -I {program} {kind}")
+        return run(capsys, "trace", "record", *subject, "--case", str(case), "--out", str(tmp_path / kind))
+
+    code, out, err = record("skips")
+    assert (code, out) == (2, "")
+    assert err == "entrycache: nothing was recorded: fast skipped the case: not\\ntoday\n"
+    assert not (tmp_path / "skips").exists()
+    code, _, err = record("misses")
+    assert (code, err) == (0, "")
+    assert "no evidence" in json.loads((tmp_path / "misses" / "_entrycache.json").read_text())["source"]
 
 
 def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from entrycache_conformance.replay import fit
+from entrycache_conformance.replay import fit, replay
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
@@ -49,6 +51,13 @@ def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
     fit(untracked, reference(SYSTEM))
     with pytest.raises(UsageError, match="takes no null positions, and step 1 of the case has one"):
         fit(untracked, partial(limits=Limits(null_positions=False)))
+
+
+def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    told = [{"inserted": 1}, {"inserted": False}]
+    path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": told}), "utf-8")
+    assert replay(path, reference(SYSTEM)).stale == [0]
 
 
 def test_an_operation_that_is_not_offered_is_named() -> None:

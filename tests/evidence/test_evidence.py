@@ -14,19 +14,20 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence import Evidence, Proof, compare, evidence, prove, run, write_evidence
+from entrycache_evidence import Evidence, Proof, compare, evidence, prove, run, sceptic, write_evidence
 from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore.evidence import Result, Told
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import Exploration
 from entrycache_evidence.kafka_streams.worlds.caches import EVERY
 from entrycache_evidence.kafka_streams.worlds.small import refute
+from entrycache_evidence.obtained import GRADES, Result, Told
 from entrycache_evidence.systems import PROFILES, SHOWN, Refute
 from entrycache_evidence.tlc.second import SecondModel
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_pip430
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
+from tests.support import ROOT
 
 
 def proof(*found: tuple[Rule, str], skipped: tuple[str, ...] = (), failures: tuple[str, ...] = ()) -> Proof:
@@ -173,4 +174,27 @@ def test_the_committed_evidence_is_complete() -> None:
         fault.rule.value for fault in (*pulsar_pip430.PLANTED.own, *kafka_streams.PLANTED.own)
     }
     assert all(item["bounds"] and item["refuted_mutant"] for item in found)
-    assert {item["grade"] for item in found} <= set(evidence.GRADES)
+    assert {item["grade"] for item in found} <= set(GRADES)
+
+
+def test_the_page_for_who_doubts_is_made_of_what_is_committed() -> None:
+    assert sceptic.path_in(ROOT).read_text("utf-8") == sceptic.of_checkout(ROOT)
+
+
+def test_the_page_counts_and_names_what_is_only_tested() -> None:
+    lines = [
+        {"rule": "R-STATE-1", "grade": "proved", "bounds": "any queue; 9 obligations", "refuted_mutant": ""},
+        {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); asked 3 times"},
+        {"rule": "R-STATE-2", "grade": "exhausted", "bounds": "two: small; asked 7 times", "refuted_mutant": ""},
+    ]
+    changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
+    walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
+    text = sceptic.page(lines, walked, changes)
+    bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
+    assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
+    assert f"Of {len(Rule)} rules 2 have formal evidence." in text
+    assert "| two | small | 2 |" in text
+    assert "| pulsar-pip430 | two | small | An error. |" in text
+    assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
+    assert "4 were asked about, 1 of them change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
+    assert "written answers 1 more. 1 pass everything." in text

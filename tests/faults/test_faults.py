@@ -1,6 +1,7 @@
 """Planted faults and changed jars are caught in at most eight steps, by their rule.
 
-In the long run each is a process of its own; in every run the planted ones are not, and there is one a rule.
+In the long run each is a process of its own; in every run the planted ones are not, and there is one a rule, but for
+the one that spins until a clock ends it: that a subject hangs is shown there by tests/conformance/hostile.
 """
 
 from __future__ import annotations
@@ -51,17 +52,21 @@ SHORT_JARS = {"time-cutoff-included", "overflow-at-the-limit", "range-below-with
 """One changed jar for Pulsar and one for each level of Kafka Streams; the others are for the long run."""
 
 
-def first_of_each_rule() -> set[str]:
-    """The planted faults that are caught in every run; the others of their rules are for the long one."""
+SPINS = "liveness-mark-survives-requeue"
+"""It never answers and keeps a core busy: most of what all others cost together, at eight seconds a try."""
+
+
+def in_every_run() -> set[str]:
+    """The first planted fault of each rule; the others of their rules are for the long run."""
     cases = catalogue(SYSTEMS)
-    return set({cases[name].rules: name for name in reversed(faults.NAMES)}.values())
+    return set({cases[name].rules: name for name in reversed(faults.NAMES)}.values()) - {SPINS}
 
 
 def params(names: Iterable[str], short: Set[str]) -> list[ParameterSet]:
     return [pytest.param(name, marks=() if name in short else pytest.mark.long) for name in names]
 
 
-FAULTS = pytest.mark.parametrize("name", params(faults.NAMES, first_of_each_rule()))
+FAULTS = pytest.mark.parametrize("name", params(faults.NAMES, in_every_run()))
 CHANGED = pytest.mark.parametrize("name", params(JAR_RULES, SHORT_JARS))
 
 
@@ -105,7 +110,7 @@ def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tup
 
 
 SILENT = {
-    "liveness-mark-survives-requeue",
+    SPINS,
     "requeue-keeps-accessed",
     "overflow-at-the-limit",
     "tombstones-stay-after-a-flush",

@@ -100,6 +100,25 @@ def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypa
     assert any(line.startswith("exit 70: ") for line in found), found
 
 
+UNREFUSED: Final[dict[str, tuple[str, Any]]] = {
+    "known.toml": ("entrycache_conformance.known.entry.only_json", lambda value, where: value),
+    "record.json": ("entrycache_protocol.strict_json._has_halves", lambda value: False),
+    "trace": ("entrycache_trace.files.check_broker", lambda name, where: None),
+}
+"""What refuses values that JSON does not have, halves of surrogates, and folders that name no broker."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name == "trace")) for name in UNREFUSED]
+)
+def test_a_reader_that_takes_what_can_only_be_refused_is_seen(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*UNREFUSED[name])
+    found = faults(name, (f"1/{number}" for number in range(40)), tmp_path / "files")
+    assert any("could only be refused" in line for line in found), found
+
+
 def test_a_line_that_does_not_name_the_file_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "case.json"
     path.write_text("{")

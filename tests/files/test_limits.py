@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import random
 import resource
 import socket
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.input import read_lines, read_text
 from tests.support.files.kinds import KINDS
 from tests.support.files.runs import ended, wrong
-from tests.support.files.traces import EVENT_LINES, honest
+from tests.support.files.traces import EVENT_LINES, events, honest
+from tests.support.traces import plant
 
 CPU_SECONDS_MOST: Final = 5
 GROWTH_MB_MOST: Final = 300
@@ -62,6 +69,22 @@ def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, mon
         assert said in end.err or any(other in end.err for other in OTHERWISE), end.err
 
 
+class Waits(io.BytesIO):
+    """As a file of the system's whose reader would wait: not opened to wait, it gives neither bytes nor an end."""
+
+    def read(self, *_: Any) -> Any:
+        return None
+
+    readline = read
+
+
+def test_what_would_wait_is_no_end_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrycache_protocol.input._open", lambda path, what: Waits())
+    for read in (read_text, lambda path, what: list(read_lines(path, what))):
+        with pytest.raises(UsageError, match="cannot read the case x: a reader would have to wait"):
+            read(Path("x"), "the case")
+
+
 def _case(steps: list[Any], **config: Any) -> str:
     return json.dumps({"system": "pulsar-pip430", "config": config, "steps": steps})
 
@@ -94,6 +117,8 @@ TOO_MUCH: Final[dict[str, tuple[tuple[str, ...], Callable[[], str], str]]] = {
     "10^5 lines that go on": (SETTINGS, lambda: "a=b\\\n" * 100_000, "goes on for more than 1000 lines"),
     "a broker.conf of 2 MB": (SETTINGS, lambda: "#" * 2_000_000, "more than 1048576 bytes"),
     "a line of 100 MB": (CONVERT, lambda: "x" * 100_000_000, "line 1: more than 1048576 bytes"),
+    "a broker with a name of 249 bytes": (
+        CONVERT, lambda: events()[0].replace('"broker": "b"', f'"broker": "{"x" * 249}"'), "line 1: the broker's name"),
     "an event 10^4 deep": (CONVERT, lambda: "[" * 10_000 + "\n", "more than 100 deep"),
 }  # fmt: skip
 
@@ -147,6 +172,97 @@ def _repeated(table: pa.Table, path: Path) -> None:
     rows = pa.concat_tables([table] * 8)
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), pa.array([LONG]))
     pq.write_table(rows.set_column(rows.column_names.index("cause"), "cause", texts), path)
+
+
+def _write_many(part: Path, table: pa.Table, rows: int) -> None:
+    """A trace of one event again and again: a megabyte holds as many rows as one likes."""
+    again = {field.name: pa.repeat(table[field.name][1], rows) for field in table.schema if field.name != "seq"}
+    pq.write_table(
+        pa.table({"seq": pa.array(range(rows), table.schema.field("seq").type), **again}).select(table.column_names),
+        part,
+        use_dictionary=list(again),
+        column_encoding={"seq": "DELTA_BINARY_PACKED"},
+        compression="zstd",
+    )
+
+
+def _folder(part_of: Callable[[Path, pa.Table], object]) -> Path:
+    """A trace of one part, here; the part."""
+    table, about = honest("tail-fanout")
+    Path("t/broker=b").mkdir(parents=True)
+    Path("t/_entrycache.json").write_bytes(about)
+    part = Path("t/broker=b/part.parquet")
+    part_of(part, table)
+    return part
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "argv",
+    [
+        "trace inspect t",
+        "trace convert t t.jsonl",
+        "trace simulate t",
+        "audit t --engine replay",
+        "audit t --engine local --rules R-STATE-1",
+    ],
+)
+def test_three_gigabytes_in_one_megabyte_are_read_in_bounded_memory_or_refused(
+    argv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    part = _folder(lambda part, table: _write_many(part, table, 13_000_000))
+    assert part.stat().st_size < 3 << 20
+    limits = "import resource, sys; from entrycache_cli.main import main; main(sys.argv[1:])"
+    done = subprocess.run([sys.executable, "-c", limits, *argv.split()], capture_output=True, text=True, check=False)
+    grown = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    assert done.returncode in {0, 1, 2}, done.stderr
+    assert len(done.stderr.splitlines()) == (done.returncode == 2)
+    assert grown < 4_500
+
+
+def _settings(table: pa.Table, seqs: Sequence[int]) -> pa.Table:
+    """The CONFIG event of a trace again and again."""
+    rows = pa.concat_tables([table.slice(0, 1)] * len(seqs))
+    field = rows.schema.field("seq")
+    return rows.set_column(rows.column_names.index("seq"), field, pa.array(seqs, field.type))
+
+
+def test_a_trace_of_settings_alone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("entrycache_spark.tiers.CONFIGS_MOST", 100)
+    part = _folder(lambda part, table: pq.write_table(_settings(table, range(101)), part))
+    end = ended(["audit", "t", "--engine", "local", "--rules", "R-STATE-1"])
+    assert (wrong(end, part.parent.parent), end.code) == ("", 2)
+    assert "more than 100 events are CONFIG" in end.err
+
+
+def test_settings_far_apart_take_no_more_than_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _folder(lambda part, table: pq.write_table(_settings(table, [*range(9), 2**53 - 1]), part))
+    end = ended(["audit", "t", "--engine", "local", "--rules", "R-STATE-1", "--json"])
+    assert (end.code, json.loads(end.out)["rules"]) == (2, {"R-STATE-1": "nothing-checked"})
+    assert end.cpu_seconds < CPU_SECONDS_MOST
+
+
+def test_of_many_violations_the_first_are_told_and_the_rest_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With room for none, a rule that is broken is not told to be kept."""
+    rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
+    plant.wrong_tickets(rows, random.Random(1))
+    plant.write(tmp_path / "wrong", rows)
+    verdicts, rows_told = {}, {}
+    for most in (100_000, 0):
+        monkeypatch.setattr("entrycache_spark.tiers.TOLD_MOST", most)
+        end = ended(["audit", str(tmp_path / "wrong"), "--engine", "local", "--out", str(tmp_path / "out"), "--json"])
+        verdicts[most] = json.loads(end.out)["rules"]
+        rows_told[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows
+    broken = {rule for rule, verdict in verdicts[100_000].items() if verdict == "violates"}
+    assert "R-EVICT-8" in broken
+    assert {verdicts[0][rule] for rule in broken} == {"inconclusive"}
+    assert rows_told[100_000] > rows_told[0] == 0
 
 
 BOMBS: Final = {

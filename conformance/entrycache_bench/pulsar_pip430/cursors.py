@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, Final, NamedTuple
 
@@ -39,9 +39,9 @@ class CursorCost(NamedTuple):
     released_nanos: float | None = None
 
 
-def cursor_costs(rounds: int) -> list[CursorCost]:
+def cursor_costs(rounds: int) -> Iterator[CursorCost]:
     """Every mix, pattern and number of cursors: medians of interleaved rounds."""
-    return [cost(rounds, mix, pattern, cursors, TURNS) for mix in MIXES for pattern in PATTERNS for cursors in SIZES]
+    return (cost(rounds, mix, pattern, cursors, TURNS) for mix in MIXES for pattern in PATTERNS for cursors in SIZES)
 
 
 def cost(rounds: int, mix: str, pattern: str, cursors: int, turns: int) -> CursorCost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Final
 
@@ -25,16 +25,14 @@ MANY_LIVE_AT_MOST: Final = 1.6
 MANY_CACHES_AT_MOST: Final = 1.2
 
 
-def measure(rounds: int, operations: int) -> list[Measurement]:
+def measure(rounds: int, operations: int) -> Iterator[Measurement]:
     """Every measurement: the median of `rounds` interleaved rounds, each mix of `operations` operations.
 
     Raises:
         MissingPrerequisite: cachetools is not installed.
     """
-    found: list[Measurement] = []
     for part in PARTS:
-        found += part(rounds, operations)
-    return found
+        yield from part(rounds, operations)
 
 
 def beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:

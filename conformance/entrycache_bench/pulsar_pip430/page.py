@@ -41,7 +41,7 @@ def _tables(costs: list[CursorCost]) -> Iterator[str]:
         yield f"\n| {mix} cursors | {' | '.join(patterns)} |"
         yield f"|---:|{'---:|' * len(patterns)}"
         for cursors in dict.fromkeys(item.cursors for item in rows):
-            yield f"| {cursors:,} | {' | '.join(cells[cursors, pattern] for pattern in patterns)} |"
+            yield f"| {cursors:,} | {' | '.join(cells.get((cursors, pattern), '') for pattern in patterns)} |"
 
 
 def _cell(item: CursorCost) -> str:

@@ -17,6 +17,7 @@ from rich.table import Table
 from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.shown import printable
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -67,7 +68,7 @@ def generate_command(
     if as_json_:
         echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
     else:
-        echo(f"{total} events of {brokers} broker(s) in {out}")
+        echo(f"{total} events of {brokers} broker(s) in {printable(str(out))}")
 
 
 @trace.command("convert")
@@ -79,7 +80,7 @@ def convert_command(source: Path, target: Path) -> None:
 
     with _spinner(f"converting {source}"):
         total = convert(source, target)
-    echo(f"{total} events in {target}")
+    echo(f"{total} events in {printable(str(target))}")
 
 
 @trace.command("inspect")
@@ -137,13 +138,13 @@ def audit(
         shown.print(table)
         for violation in result.violations[:10]:
             place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-            shown.print(f"{place}: expected {violation.expected}; observed {violation.observed}")
+            shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
         for note in result.notes[:5]:
-            shown.print(f"not decided: {note}")
+            shown.print(printable(f"not decided: {note}"))
         for difference in result.differences[:5]:
-            shown.print(f"differs from the rows before it: {difference}")
+            shown.print(printable(f"differs from the rows before it: {difference}"))
         where = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
-        shown.print(f"{result.rows} events; violations {where}")
+        shown.print(printable(f"{result.rows} events; violations {where}"))
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:

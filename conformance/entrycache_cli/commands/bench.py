@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -12,6 +13,10 @@ from rich.text import Text
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console, echo
 from entrycache_protocol.output import write_text
+from entrycache_protocol.stopped import Stopped
+
+if TYPE_CHECKING:
+    from entrycache_bench.result import Result
 
 
 @click.command("bench")
@@ -51,6 +56,7 @@ def command(
 ) -> int:
     """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
 
+    One that is stopped tells what it has measured, and writes no page.
     Exit 1 where a ratio misses its target; 4 where cachetools, for a page matplotlib, or for a released cache
     its jars are missing.
     """
@@ -60,21 +66,32 @@ def command(
 
     if page is not None:
         require_matplotlib()
-    result = results.run(rounds, operations, released) if source is None else results.read_result(source)
-    if streams is not None:
-        result = results.with_streams(result, rounds, operations, streams)
-    if as_json:
-        echo(json.dumps(result.to_json()))
-    else:
-        table = Table(title=f"median of {result.rounds} interleaved rounds", title_justify="left")
-        for column in ("what", "value", "target", "note"):
-            table.add_column(column, overflow="fold")
-        for item in (*result.measurements, *(() if result.streams is None else result.streams.measurements)):
-            style = "red" if item.missed else ""
-            table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
-        console().print(table)
+    try:
+        result = results.run(rounds, operations, released) if source is None else results.read_result(source)
+        if streams is not None:
+            result = results.with_streams(result, rounds, operations, streams)
+    except Stopped as stopped:
+        if stopped.so_far.measurements:
+            _say(stopped.so_far, as_json)
+        raise
+    _say(result, as_json)
     if page is not None:
         picture = page.with_suffix(".svg")
         write_text(page, page_of(result, picture.name))
         draw(result, picture)
     return 1 if result.missed else 0
+
+
+def _say(result: Result, as_json: bool) -> None:
+    """What was measured."""
+    if as_json:
+        echo(json.dumps(result.to_json()))
+        return
+    title = f"median of {result.rounds} interleaved rounds{', stopped' if result.stopped else ''}"
+    table = Table(title=title, title_justify="left")
+    for column in ("what", "value", "target", "note"):
+        table.add_column(column, overflow="fold")
+    for item in (*result.measurements, *(() if result.streams is None else result.streams.measurements)):
+        style = "red" if item.missed else ""
+        table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
+    console().print(table)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.commands.options import Seconds, ends_with_code, json_option
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.campaign.programs import PROGRAMS
 from entrycache_conformance.campaign.run import Plan, run_campaign
@@ -19,6 +19,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.output import write_text
+from entrycache_protocol.stopped import Stopped
 
 THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
@@ -41,7 +42,7 @@ TOLD_EVERY: Final = 1_000_000
 @click.option("--cases", type=click.IntRange(1), help="How many cases.")
 @click.option(
     "--cpu-seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min_open=True),
     help="Instead: as many cases as this process makes and judges in so many seconds.",
 )
 @click.option("--differences", type=click.IntRange(1), default=5, show_default=True, help="End after so many.")
@@ -71,13 +72,18 @@ def command(
     """Play seeded cases of a theme on all SUBJECTS beside the reference, in bulk.
 
     The subjects must follow the same variants. Exit 0: no difference; 1: some, each shortened and written as a case.
+    One that is stopped tells, and writes, the cases that every subject has answered; its record says "stopped".
     """
     if cases is None and cpu_seconds is None:
         cases = 100
     if theme in PROGRAMS:
-        record = PROGRAMS[theme].play(subjects, seed, cases or 100)
-        _told(record, as_json)
-        _write(PROGRAMS[theme].kept(record), out)
+        program = PROGRAMS[theme]
+        try:
+            record = program.play(subjects, seed, cases or 100)
+        except Stopped as stopped:
+            _tell(stopped.so_far, program.kept(stopped.so_far), out, as_json)
+            raise
+        _tell(record, program.kept(record), out, as_json)
         return 1 if record["differences"] else 0
     plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
     opened: list[Child | InProcess] = []
@@ -86,11 +92,13 @@ def command(
         for name in subjects:
             opened.append(open_subject(name, wanted))
         campaign = run_campaign(opened, plan, _Progress())
+    except Stopped as stopped:
+        _tell(stopped.so_far.json, stopped.so_far.json, out, as_json)
+        raise
     finally:
         for subject in opened:
             subject.close()
-    _told(campaign.json, as_json)
-    _write(campaign.json, out)
+    _tell(campaign.json, campaign.json, out, as_json)
     unwritten = [kept.unwritten for kept in campaign.kept if kept.unwritten]
     if unwritten:
         raise Unwritten(unwritten[0])
@@ -103,12 +111,16 @@ def _system(subjects: tuple[str, ...]) -> str:
     return next((family.system for family in families if family is not None), next(iter(SYSTEMS)))
 
 
-def _write(record: dict[str, Any], out: Path | None) -> None:
+def _tell(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """Print a record, then write what is kept of it, also of one that was stopped once it has judged something."""
+    if record.get("stopped") and not record["judged_steps"]:
+        return
+    _print(record, as_json)
     if out is not None:
-        write_text(out, json.dumps(record, indent=1) + "\n")
+        write_text(out, json.dumps(kept, indent=1) + "\n")
 
 
-def _told(record: dict[str, Any], as_json: bool) -> None:
+def _print(record: dict[str, Any], as_json: bool) -> None:
     if as_json:
         echo(json.dumps(record, indent=1))
         return
@@ -116,7 +128,7 @@ def _told(record: dict[str, Any], as_json: bool) -> None:
     console().print(
         f"{names}: theme {record['theme']}, seed {record['seed']}, {record['cases']} cases, "
         f"{record['judged_steps']} judged steps, {record['cpu_seconds']} CPU seconds, "
-        f"{len(record['differences'])} differences",
+        f"{len(record['differences'])} differences{', stopped' if record.get('stopped') else ''}",
         highlight=False,
     )
     for found in record["differences"]:

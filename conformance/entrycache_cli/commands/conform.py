@@ -12,7 +12,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from entrycache_cli.commands import known as known_failures
 from entrycache_cli.commands.known import known_options
-from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
+from entrycache_cli.commands.options import (
+    Seconds,
+    choice_of,
+    ends_with_code,
+    json_option,
+    say_nothing_checked,
+    subject_options,
+)
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
 from entrycache_cli.report.run_text import show
 from entrycache_cli.report.terminal import console, description, echo
@@ -20,11 +27,12 @@ from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_f
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.run import Notify, Options, Stopped, conform
+from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.subjects.validate import Validated
 from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.subject import UnderTest
 
 Result = TypeVar("Result")
@@ -38,7 +46,7 @@ Result = TypeVar("Result")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of all choices.")
 @click.option(
     "--bulk",
-    type=click.FloatRange(min=0),
+    type=Seconds(min_open=False),
     default=0.0,
     metavar="SECONDS",
     help="Then seeded cases without a framework, a level, for that long.",
@@ -97,8 +105,8 @@ def command(
             except Unwritten as error:
                 lost.append(str(error))
     except Stopped as stopped:
-        if any(level.examples for level in stopped.report.levels.values()):
-            _say(stopped.report, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
+        if any(level.examples for level in stopped.so_far.levels.values()):
+            _say(stopped.so_far, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
         raise
     finally:
         found.close()

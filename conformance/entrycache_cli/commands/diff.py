@@ -9,10 +9,12 @@ import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import echo
-from entrycache_conformance.campaign.behaviour import behaviours, to_markdown
+from entrycache_conformance.campaign.behaviour import Behaviour, behaviours, to_markdown
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.case import to_json
+from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.output import write_text
+from entrycache_protocol.stopped import Stopped
 
 
 @click.command("diff")
@@ -26,30 +28,46 @@ from entrycache_protocol.output import write_text
 def command(before: str, after: str, seed: int, cases: int, out: Path | None, as_json: bool) -> int:
     """What the subject AFTER answers otherwise than the subject BEFORE: rule, shortest sequence, both outcomes.
 
-    Exit 0: they answered alike; 1: they did not.
+    Exit 0: they answered alike; 1: they did not. One that is stopped prints what it has found, and writes no page.
     """
+    run = f"entrycache diff {before} {after} --seed {seed} --cases {cases}"
     one = resolve(Choice(before))
     try:
         other = resolve(Choice(after))
         try:
             found = behaviours(one, other, seed, cases, _notify)
+        except Stopped as stopped:
+            if stopped.so_far:
+                text = to_markdown((before, after), stopped.so_far, f"{run}, stopped")
+                _say(text, (before, after), stopped.so_far, {"stopped": True}, as_json)
+            raise
         finally:
             other.close()
     finally:
         one.close()
-    text = to_markdown((before, after), found, f"entrycache diff {before} {after} --seed {seed} --cases {cases}")
+    text = to_markdown((before, after), found, run)
+    _say(text if out is None else "", (before, after), found, {}, as_json)
+    if out is not None:
+        try:
+            write_text(out, text)
+        except Unwritten:
+            if not as_json:
+                echo(text)
+            raise
+    return 1 if found else 0
+
+
+def _say(text: str, names: tuple[str, str], found: list[Behaviour], more: dict[str, bool], as_json: bool) -> None:
+    """What was found, as one object or as the page."""
     if as_json:
         parts = [
             {"label": each.label, "rules": each.rules, "case": to_json(each.case), "met": each.met}
             | {"before": each.before, "after": each.after}
             for each in found
         ]
-        echo(json.dumps({"schema": 1, "before": before, "after": after, "differences": parts}, indent=1))
-    elif out is None:
+        echo(json.dumps({"schema": 1, "before": names[0], "after": names[1], "differences": parts, **more}, indent=1))
+    elif text:
         echo(text)
-    if out is not None:
-        write_text(out, text)
-    return 1 if found else 0
 
 
 def _notify(cases: int, found: int) -> None:

@@ -11,6 +11,7 @@ import click
 from entrycache_cli.commands.options import ends_with_code
 from entrycache_cli.init.adapter import LANGUAGES, write_adapter
 from entrycache_cli.report.terminal import echo
+from entrycache_protocol.shown import printable
 
 
 @click.command("init")
@@ -25,10 +26,10 @@ def command(directory: Path, language: str) -> int:
     """
     chosen = LANGUAGES[language]
     for path in write_adapter(language, directory):
-        echo(f"wrote {path}")
+        echo(printable(f"wrote {path}"))
     echo("\nthen:")
     if directory != Path():
-        echo(f"  cd {shlex.quote(str(directory))}")
+        echo(printable(f"  cd {shlex.quote(str(directory))}"))
     if shutil.which(chosen.tool) is None:
         echo(f"  install {chosen.tool}: it is not on the path")
     if chosen.build:

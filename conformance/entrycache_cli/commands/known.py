@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from entrycache_cli.commands.options import F
-from entrycache_cli.report.terminal import echo
+from entrycache_cli.ending import say
 from entrycache_conformance.known.check import Checked, State
 from entrycache_conformance.known.entry import Entry, read_known
 from entrycache_conformance.known.run import KnownReport
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import printable
 
 
 def known_options(function: F) -> F:
@@ -69,7 +70,7 @@ def lines(known: KnownReport) -> list[str]:
     for one in known.checked:
         if one.state is State.FAILS:
             issue = f" ({one.entry.issue})" if one.entry.issue else ""
-            said.append(f"known: {one.line}: {one.entry.reason}{issue}")
+            said.append(printable(f"known: {one.line}: {one.entry.reason}{issue}"))
     elsewhere = sum(one.state is State.ANOTHER for one in known.checked)
     return [*said, f"known: {elsewhere} entries about other subjects"] if elsewhere else said
 
@@ -77,5 +78,5 @@ def lines(known: KnownReport) -> list[str]:
 def say_problems(known: KnownReport, fixed: list[str] | None, code: int) -> int:
     """Tell on stderr what is wrong with the file, or what was done about it; the exit code of the run."""
     for line in known.problems if fixed is None else fixed:
-        echo(f"entrycache: {line}", err=True)
+        say(line)
     return 1 if known.problems and fixed is None else code

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -15,6 +16,23 @@ from entrycache_conformance.subjects.resolve import TIMEOUT_SECONDS, Choice
 from entrycache_protocol.shown import cut
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+SECONDS_MOST: Final = 1_000_000
+"""Some eleven days; what waits for longer waits for ever."""
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds. `nan`, which lies in no range and beyond none, is not one."""
+
+    def __init__(self, min_open: bool) -> None:
+        super().__init__(min=0, max=SECONDS_MOST, min_open=min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, if it lies in the range."""
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return seconds
 
 
 def ends_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
@@ -36,7 +54,7 @@ def say_nothing_checked(reasons: list[str]) -> None:
 def subject_options(function: F) -> F:
     """--system, --command, --classpath and --timeout, wherever a subject may stand."""
     for option in (
-        click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=TIMEOUT_SECONDS,
+        click.option("--timeout", type=Seconds(min_open=True), default=TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
                      help="Seconds for an answer of a child process, beside 1 ms a step."),
         click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -10,6 +11,14 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console, echo
+from entrycache_protocol.stopped import Stopped
+from entrycache_protocol.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from entrycache_evidence import Proof
+    from entrycache_evidence.obtained import Refinement
 
 
 @click.command("prove")
@@ -25,29 +34,52 @@ from entrycache_cli.report.terminal import console, echo
 def command(profile: str, as_json: bool) -> int:
     """Prove, exhaust and confirm the rules for the model; each line is printed with its bounds.
 
-    Exit 1 where a proof fails, where a planted fault is not refuted, or where less was obtained than before.
+    Exit 1 where a proof fails, where a planted fault is not refuted, or where less was obtained than before. A run that
+    is stopped tells what the parts that were over have obtained.
     """
     from entrycache_evidence import compare, prove  # noqa: PLC0415 - slow to import
 
-    result = prove(profile)
+    try:
+        result = prove(profile)
+    except Stopped as stopped:
+        if stopped.so_far.evidence or stopped.so_far.failures:
+            _say(stopped.so_far, stopped.so_far.failures, Verdict.NOTHING_CHECKED, f"{profile}, stopped", as_json)
+        raise
     problems = compare(result)
+    _say(result, problems, Verdict.CONFORMS, profile, as_json)
+    return 1 if problems else 4 if result.skipped and not result.evidence else 0
+
+
+def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_json: bool) -> None:
+    """What was obtained, and the verdict where there are no problems."""
     evidence = [
         {"rule": item.rule.value, "grade": item.grade, "bounds": item.bounds, "refuted_mutant": item.refuted_mutant}
         for item in result.evidence
     ]
     if as_json:
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
-        shown = {"schema": 1, "verdict": "violates" if problems else "conforms", "evidence": evidence}
-        echo(json.dumps({**shown, "problems": problems, "skipped": skipped}))
-        return 1 if problems else 4 if skipped and not evidence else 0
+        shown = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
+        walked = [refinement._asdict() for refinement in result.refinements]
+        echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped}))
+        return
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
     for column in ("rule", "grade", "bounds", "refutes"):
         table.add_column(column, overflow="fold")
     for line in evidence:
         table.add_row(*(Text(str(line[key])) for key in ("rule", "grade", "bounds", "refuted_mutant")))
     console().print(table)
+    if result.refinements:
+        console().print(_refinements(result.refinements))
     for what, reason in result.skipped:
         echo(f"skipped: {what}: {reason}")
     for problem in problems:
         echo(problem)
-    return 1 if problems else 4 if result.skipped and not evidence else 0
+
+
+def _refinements(found: Sequence[Refinement]) -> Table:
+    table = Table(title="the fast caches are where the reference is, in all states of", title_justify="left")
+    for column in ("system", "world", "refutes"):
+        table.add_column(column, overflow="fold")
+    for refinement in found:
+        table.add_row(*map(Text, refinement))
+    return table

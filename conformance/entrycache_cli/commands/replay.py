@@ -32,6 +32,7 @@ from entrycache_evidence.rulebook.registry import linked_rules
 from entrycache_protocol.case import read_case, to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History, read_file
+from entrycache_protocol.shown import printable
 from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.text import compact
 
@@ -86,12 +87,13 @@ def _replay_history(file: Path, history: History, subject: UnderTest, as_json: b
     if as_json:
         echo(json.dumps(history_to_json(file, subject.name, replayed)))
     elif replayed.found is None:
-        console().print(f"{file}: {subject.name} keeps every promise in {replayed.tries} tries")
+        kept = f"{subject.name} keeps every promise in {replayed.tries} tries"
+        console().print(f"{printable(str(file))}: {kept}", soft_wrap=True)
     else:
         out = console()
         out.print(history_table(replayed.found))
         _say_rules(rule.value for rule in replayed.found.rules)
-        out.print(schedules_of(replayed.found).in_words, soft_wrap=True)
+        out.print(printable(schedules_of(replayed.found).in_words), soft_wrap=True)
     if replayed.unjudged:
         say_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
     return replayed.verdict.exit_code
@@ -107,7 +109,10 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
     outcomes = [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())]
     value = {**to_json(case), "outcomes": outcomes}
     if language == "java":
-        return java_test(value)
+        try:
+            return java_test(value)
+        except UsageError as error:
+            raise UsageError(f"{file}: {error}") from None
     if language == "pytest":
         return pytest_test(value, subject_command)
     raise UsageError(f"tests in {language} are not written yet; expected java or pytest")
@@ -126,9 +131,10 @@ def _show(file: Path, name: str, replayed: Replayed) -> None:
     out = console()
     failure = replayed.failure
     if replayed.skipped is not None:
-        out.print(f"{name} skipped the case: {replayed.skipped.reason}")
+        out.print(f"{name} skipped the case: {printable(replayed.skipped.reason)}")
     elif failure is None:
-        out.print(f"{file}: {name} and the reference agree on all {len(replayed.case.steps)} steps")
+        agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps"
+        out.print(f"{printable(str(file))}: {agree}", soft_wrap=True)
     else:
         out.print(table_of(failure))
         _say_rules(failure.rules)

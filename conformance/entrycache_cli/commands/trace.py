@@ -20,6 +20,7 @@ from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.shown import printable
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """What the extra `trace` brings."""
@@ -115,5 +116,5 @@ def record_command(subject: str | None, case_file: Path, out: Path, as_json: boo
         if recording.failure is not None:
             console().print(failure_table(recording.failure, ()))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
-        echo(f"{recording.events} events of {found.name} in {out}: {whose}")
+        echo(f"{recording.events} events of {found.name} in {printable(str(out))}: {whose}")
     return 1 if recording.failure is not None else 0

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.ending import say
 from entrycache_cli.report.terminal import console, echo
 from entrycache_cli.versions.page import page, spans, to_json
 from entrycache_cli.versions.records import read_records
@@ -57,7 +58,7 @@ def command(results: Path, findings: Path, write: Path | None, resolve: bool, as
     if write is not None:
         write_text(write, page(table, CHECKED_ONE_IN))
     for line in table.stale:
-        echo(f"entrycache: {line}", err=True)
+        say(line)
     return 1 if table.stale else 0
 
 

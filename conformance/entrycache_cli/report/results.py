@@ -20,7 +20,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_text
 from entrycache_protocol.shape import TEXT, each, hold, many, record
 from entrycache_protocol.shown import printable
-from entrycache_protocol.strict_json import parse
+from entrycache_protocol.strict_json import parse, same_json
 from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
 
@@ -73,7 +73,7 @@ def read_results(path: Path) -> list[dict[str, Any]]:
             raise UsageError(
                 f"{path}, line {number}: not JSON; expected what --json prints, one object a line ({error})"
             ) from None
-        if type(value) is not dict or value.get("schema") != 1:
+        if type(value) is not dict or not same_json(value.get("schema"), 1):
             raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
         hold(value, SHAPES[kind_of(value, f"{path}, line {number}")], f"{path}, line {number}")
         found.append(value)

@@ -42,7 +42,7 @@ def show(report: RunReport, choice: str, subject: str) -> None:
     out.print(f"{choice}; {_met(report)}")
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
-        out.print(f"  {skip.what}: {skip.reason}")
+        out.print(f"  {printable(f'{skip.what}: {skip.reason}')}")
 
 
 def summary(report: RunReport) -> Table:
@@ -70,14 +70,14 @@ def _show_failure(out: Console, failure: Failure, subject: str) -> None:
     if table is not None:
         out.print(table)
     if failure.schedules is not None:
-        out.print(failure.schedules.in_words, soft_wrap=True)
+        out.print(printable(failure.schedules.in_words), soft_wrap=True)
     if not failure.repeats:
         out.print(SELDOM, soft_wrap=True)
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return
     again = f"entrycache replay {shlex.quote(str(failure.case))} {subject}"
-    out.print(f"case file: {failure.case}\nreplay it: {again}", soft_wrap=True)
+    out.print(f"case file: {printable(str(failure.case))}\nreplay it: {printable(again)}", soft_wrap=True)
 
 
 def _met(report: RunReport) -> str:

@@ -14,7 +14,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_text
 from entrycache_protocol.shape import COUNT, TEXT, each, hold, many, record
-from entrycache_protocol.strict_json import parse
+from entrycache_protocol.strict_json import parse, same_json
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def read_record(value: Any, source: str, where: str) -> list[Judged]:
     Raises:
         UsageError: it is neither a campaign's record nor that of `conform --json`.
     """
-    if type(value) is not dict or value.get("schema") != 1:
+    if type(value) is not dict or not same_json(value.get("schema"), 1):
         raise UsageError(f"{where}: no record of schema 1")
     if "theme" in value:
         hold(value, CAMPAIGN, f"{where}: {LACKS}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +16,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import Difference
+from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Played, UnderTest
 from entrycache_protocol.text import arguments, compact
 
@@ -44,6 +45,7 @@ def behaviours(
 
     Raises:
         UsageError: they are about different systems.
+        Stopped: with those of the cases that were over.
     """
     declaration = _both(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
@@ -53,18 +55,25 @@ def behaviours(
     def differs(case: Case) -> Difference | None:
         return _difference(before, after, case, declaration)
 
-    for number in range(cases):
-        theme, steps = telling[number % len(telling)]
-        case = make_run(declaration, menu, declaration.system.cases.themes[theme], f"{seed}/{number}", steps, None).case
-        difference = differs(case)
-        if difference is not None:
-            short = shortest(case, difference, differs, TRIES, forwards=True)
-            one = _named(before, after, *_plain(before, after, *short, declaration))
-            known = found.get(one.label)
-            met = 1 if known is None else known.met + 1
-            shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
-            found[one.label] = shorter._replace(met=met)
-        notify(number + 1, len(found))
+    with keeping(lambda: _told(found)):
+        for number in range(cases):
+            theme, steps = telling[number % len(telling)]
+            themed = declaration.system.cases.themes[theme]
+            case = make_run(declaration, menu, themed, f"{seed}/{number}", steps, None).case
+            difference = differs(case)
+            if difference is not None:
+                short = shortest(case, difference, differs, TRIES, forwards=True)
+                one = _named(before, after, *_plain(before, after, *short, declaration))
+                known = found.get(one.label)
+                met = 1 if known is None else known.met + 1
+                shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
+                found[one.label] = shorter._replace(met=met)
+            notify(number + 1, len(found))
+        return _told(found)
+
+
+def _told(found: Mapping[str, Behaviour]) -> list[Behaviour]:
+    """Those that are told, in order."""
     several = [label for label in found if JOINED in label and all(part in found for part in label.split(JOINED))]
     return [found[label] for label in sorted(found) if label not in several]
 

@@ -19,6 +19,7 @@ from entrycache_protocol.case import variants_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.stopped import keeping
 from entrycache_reference.rules import Rule
 
 AHEAD: Final = 6
@@ -49,18 +50,23 @@ class Campaign(NamedTuple):
     json: dict[str, Any]
     kept: list[Kept]
 
+    def stopped(self) -> Campaign:
+        """The same, and that it was stopped before it was over."""
+        return self._replace(json={**self.json, "stopped": True})
+
 
 def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Callable[[int, int], None]) -> Campaign:
     """Play a campaign; `notify` is told the cases and the judged steps so far.
 
     Raises:
         UsageError: the subjects are not alike, or their system has no such theme.
+        Stopped: with the cases that every subject has answered.
     """
     declaration = common(subjects)
     theme = _theme(declaration, plan)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     tally = _Tally(dict.fromkeys((subject.name for subject in subjects), 0))
-    underway: deque[tuple[int, Run]] = deque()
+    underway: deque[_Made] = deque()
     start = time.process_time()
 
     def wanted() -> bool:
@@ -70,41 +76,46 @@ def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Call
             return tally.made < plan.cases
         return plan.cpu_seconds is None or time.process_time() - start < plan.cpu_seconds
 
-    while wanted() or underway:
-        if wanted():
-            seed = f"{plan.seed}/{plan.theme}/{tally.made}"
-            run = make_run(declaration, menu, theme, seed, plan.steps, tally.coverage_of_next())
-            for subject in subjects:
-                send(subject, run)
-            underway.append((tally.made, run))
-            tally.add(run)
-            if len(underway) <= AHEAD:
-                continue
-        _compare(subjects, *underway.popleft(), plan, tally)
-        notify(tally.made, sum(tally.judged.values()))
-    return Campaign(_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
+    def so_far() -> Campaign:
+        return Campaign(_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
+
+    with keeping(lambda: so_far().stopped()):
+        while wanted() or underway:
+            if wanted():
+                seed = f"{plan.seed}/{plan.theme}/{tally.made}"
+                laws = Coverage() if tally.made % CHECKED_ONE_IN == 0 else None
+                run = make_run(declaration, menu, theme, seed, plan.steps, laws)
+                for subject in subjects:
+                    send(subject, run)
+                underway.append(_Made(tally.made, run, laws))
+                tally.made += 1
+                if len(underway) <= AHEAD:
+                    continue
+            _compare(subjects, underway.popleft(), plan, tally)
+            notify(tally.compared, sum(tally.judged.values()))
+        return so_far()
+
+
+class _Made(NamedTuple):
+    """A case on its way: its number, its run, and the laws that were met in it where they were looked at."""
+
+    number: int
+    run: Run
+    laws: Coverage | None
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What was done so far: judged steps by subject, differences, cases, and those made with every law looked at."""
+    """What was done so far: cases that were made; those that every subject has answered, with what was found in them.
+
+    `judged`: steps by subject; `coverage`: of the cases that were made with every law looked at.
+    """
 
     judged: dict[str, int]
     kept: list[Kept] = field(default_factory=list)
     made: int = 0
-    checked: int = 0
+    compared: int = 0
     coverage: Coverage = field(default_factory=Coverage)
-
-    def coverage_of_next(self) -> Coverage | None:
-        """Where the next case counts its laws, if it is one that does."""
-        return self.coverage if self.made % CHECKED_ONE_IN == 0 else None
-
-    def add(self, run: Run) -> None:
-        """Count a case that was made."""
-        if self.coverage_of_next() is not None:
-            self.checked += 1
-            self.coverage.steps += len(run.case.steps)
-        self.made += 1
 
 
 def _theme(declaration: Declaration, plan: Plan) -> Any:
@@ -114,13 +125,18 @@ def _theme(declaration: Declaration, plan: Plan) -> Any:
     return themes[plan.theme]
 
 
-def _compare(subjects: Sequence[Child | InProcess], number: int, run: Run, plan: Plan, tally: _Tally) -> None:
+def _compare(subjects: Sequence[Child | InProcess], made: _Made, plan: Plan, tally: _Tally) -> None:
     """Wait for the answers to a run, and keep what differs."""
+    steps = len(made.run.case.steps)
     for subject in subjects:
-        tally.judged[subject.name] += len(run.case.steps)
-        if not same(subject, run):
-            found = keep(subject.name, run.case, plan.failures)
-            tally.kept += [] if found is None else [found._replace(number=number)]
+        if not same(subject, made.run):
+            found = keep(subject.name, made.run.case, plan.failures)
+            tally.kept += [] if found is None else [found._replace(number=made.number)]
+        tally.judged[subject.name] += steps
+    tally.compared += 1
+    if made.laws is not None:
+        made.laws.steps = steps
+        tally.coverage.add(made.laws)
 
 
 def _record(
@@ -133,7 +149,7 @@ def _record(
         "system": declaration.system.name,
         "theme": plan.theme,
         "seed": plan.seed,
-        "cases": tally.made,
+        "cases": tally.compared,
         "steps_a_case": plan.steps,
         "cpu_seconds": round(seconds, 1),
         "judged_steps": sum(tally.judged.values()),
@@ -141,7 +157,7 @@ def _record(
         f"the laws are looked at in one case of {CHECKED_ONE_IN}, and the rules below are counted there",
         "subjects": [_told(subject, tally.judged[subject.name]) for subject in subjects],
         "laws": {
-            "cases": tally.checked,
+            "cases": tally.coverage.examples,
             "steps": tally.coverage.steps,
             "rules": {rule.value: fired[rule] for rule in Rule if fired.get(rule)},
             "cells": dict(sorted(tally.coverage.cells.items())),

@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.concurrent.level import is_proved, offers
+from entrycache_conformance.concurrent.level import offers
 from entrycache_conformance.concurrent.search import SILENT_TRIES, Found, Tally, judge
 from entrycache_conformance.replay import fit
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
 TRIES: Final = 1_000
 """How often a history is played at most; the first failure ends it."""
 
 BATCH: Final = 50
+"""How many of them at once; fewer at first, as one that hangs costs its time-out."""
+
+LATE: Final = "one try got no answer, once; is the machine busy? run it again"
 
 
 class Replayed(NamedTuple):
@@ -49,22 +52,22 @@ def replay_history(history: History, subject: UnderTest) -> Replayed:
             f"{subject.name} takes histories of at most {threads} clients, this one has {len(history.clients)}"
         )
     tally = Tally()
-    silent = tries = 0
-    while tries < TRIES:
-        for answer in subject.play_histories([history] * (1 if tries == 0 else BATCH)):
+    tries, most, size = 0, TRIES, 1
+    late = ""
+    while tries < most:
+        for answer in subject.play_histories([history] * min(size, most - tries)):
             tries += 1
             found = judge(subject, history, answer, tally)
             if found is None:
                 continue
-            silent += found.failed is not None and not is_proved(found.failed)
-            if found.failed is None or is_proved(found.failed) or silent > 1:
+            if found.failed is None or found.failed.trouble is not Trouble.HANG or late:
                 return Replayed(found._replace(tries=tries), tries)
-            if tries >= SILENT_TRIES:
-                break
+            late, most = LATE, min(TRIES, tries + SILENT_TRIES)
         if tally.skipped:
             return Replayed(None, tries, f"it skipped the history: {tally.skipped[0].reason}")
+        size = 1 if late else min(2 * size, BATCH)
     undecided = "" if tally.fired else next(iter(tally.undecided), "")
-    return Replayed(None, tries, undecided)
+    return Replayed(None, tries, late or undecided)
 
 
 def history_to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from entrycache_conformance.replay import fit
 from entrycache_conformance.subjects.narrowed import Narrowed
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import expected_json, got_json
+from entrycache_protocol.strict_json import same_json
 from entrycache_protocol.subject import Skipped, UnderTest
 from entrycache_protocol.text import compact
 from entrycache_reference.rules import Rule
@@ -78,7 +79,7 @@ def check(entry: Entry, folder: Path, subject: UnderTest, run: Running) -> Check
     wrong = []
     if not same_answer(got, entry.got):
         wrong.append(f"the answer is {compact(got)}, the entry says {compact(entry.got)}")
-    if expected != entry.expected:
+    if not same_json(expected, entry.expected):
         wrong.append(f"the rules say {compact(expected)}, the entry says {compact(entry.expected)}")
     if entry.rule not in rules:
         wrong.append(f"it breaks {', '.join(rules)}, the entry says {entry.rule}")
@@ -96,7 +97,7 @@ def same_answer(one: Any, other: Any) -> bool:
     """Whether two answers are the same; of runs that failed only how they failed counts, not the message."""
     if type(one) is dict and type(other) is dict and "failed" in one and "failed" in other:
         return bool(one["failed"] == other["failed"])
-    return bool(one == other)
+    return same_json(one, other)
 
 
 def _same(entry: Entry, state: State, detail: str) -> Checked:

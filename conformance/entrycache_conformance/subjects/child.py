@@ -14,7 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
-from entrycache_conformance.subjects.watch import Watch, end
+from psutil import Process
+
+from entrycache_conformance.subjects.watch import Watch, descendants, end
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
@@ -82,6 +84,7 @@ class _Process:
         self._ended = False
         self._log = b""
         self._log_ended = False
+        self._known: set[Process] = set()
 
     @staticmethod
     def _descriptor(pipe: IO[bytes] | None) -> int:
@@ -185,6 +188,7 @@ class _Process:
 
     def stop(self) -> None:
         """End the process: politely, then with all it has started."""
+        self.look()
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
         with contextlib.suppress(BrokenSubject, subprocess.TimeoutExpired):
@@ -194,9 +198,13 @@ class _Process:
             self._process.wait(timeout=max(0.0, end - time.monotonic()))
         self.kill()
 
+    def look(self) -> None:
+        """Note what the process has started: once it has ended, what has left its session could not be found."""
+        self._known |= descendants(self._process.pid)
+
     def kill(self) -> None:
         """End the process and all that it has started, at once."""
-        end(self._process.pid)
+        end(self._process.pid, self._known)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
         self._watch.over()
@@ -271,6 +279,7 @@ class Child:
                         self._process.last_words() or "the driver lacks something and does not say what"
                     )
                 raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
+            self._process.look()
             self.start_answer = parse_line(line)
             return read_declaration(self.start_answer, SYSTEMS, self._wanted)
         except (BrokenSubject, RecursionError) as error:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,15 +35,18 @@ class Watch:
             self._shell.communicate(b"over\n", timeout=5)
 
 
-def end(leader: int) -> None:
+def end(leader: int, known: Collection[psutil.Process] = ()) -> None:
     """End whoever leads a session, and all that it has started and that can be found, at once.
 
-    What has left the session is found as long as those live that have started it.
+    What has left the session is found as long as those live that have started it; else it has to be `known`.
     """
-    halted: set[psutil.Process] = set()
-    if _may_have_children(leader):
+    halted = set(known)
+    with contextlib.suppress(psutil.Error):
+        if _may_have_children(leader):
+            halted |= halt_descendants(psutil.Process(leader))
+    for process in known:
         with contextlib.suppress(psutil.Error):
-            halted = halt_descendants(psutil.Process(leader))
+            halted |= halt_descendants(process)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
     for number in psutil.pids():
@@ -51,6 +54,14 @@ def end(leader: int) -> None:
             if os.getsid(number) == leader:
                 os.kill(number, signal.SIGKILL)
     kill(halted)
+
+
+def descendants(of: int) -> set[psutil.Process]:
+    """All that a process has started, as far as it can be found now."""
+    with contextlib.suppress(psutil.Error):
+        if _may_have_children(of):
+            return set(psutil.Process(of).children(recursive=True))
+    return set()
 
 
 def _may_have_children(of: int) -> bool:

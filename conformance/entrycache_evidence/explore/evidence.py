@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from entrycache_evidence.evidence import Evidence
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
 from entrycache_evidence.explore.search import Counterexample, Exploration, explore
 from entrycache_evidence.forked import each
+from entrycache_evidence.obtained import Evidence, Result, Told, nobody
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.systems import Refute
 from entrycache_faults.model import Model
 from entrycache_protocol.case import to_json
 from entrycache_reference.rules import Rule
-
-Result = tuple[list[Evidence], list[str]]
-"""What was shown, and what failed."""
-
-Told = Callable[[str, int, int], None]
-"""Hears what is under way, how much of it is done, and how much there is."""
-
-
-def nobody(what: str, done: int, of: int) -> None:
-    """Nobody wants to hear it."""
 
 
 def shown(world: AnyWorld, seen: Exploration) -> str:

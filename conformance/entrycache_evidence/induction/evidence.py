@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from entrycache_evidence.evidence import Evidence
-from entrycache_evidence.explore.evidence import Result, Told, nobody
 from entrycache_evidence.forked import each
 from entrycache_evidence.induction.lemma import Lemma, problems
+from entrycache_evidence.obtained import Evidence, Result, Told, nobody
 from entrycache_evidence.systems import SHOWN
 
 LEMMAS: Final[tuple[Lemma, ...]] = tuple(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from entrycache_evidence import sceptic
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.detect import QUICK
 from entrycache_evidence.matrix.equivalent import arguments
@@ -96,6 +97,7 @@ def _write(lines: Sequence[Line], unasked: int) -> None:
     sources = {name: path.read_text(encoding="utf-8") for name, path in modules()}
     write_text(folder() / "matrix.json", to_json(lines))
     write_text(folder() / "matrix.md", page(lines, sources, unasked))
+    sceptic.write(folder().parent)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from entrycache_evidence.evidence import Evidence
-from entrycache_evidence.explore.evidence import Result, Told, nobody
 from entrycache_evidence.forked import each
+from entrycache_evidence.obtained import Evidence, Result, Told, nobody
 from entrycache_evidence.tlc.beside import Beside
 from entrycache_evidence.tlc.graph import Graph, difference, explored
 from entrycache_evidence.tlc.module import Module, Said, check

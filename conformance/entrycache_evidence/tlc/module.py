@@ -59,6 +59,10 @@ class Said(NamedTuple):
         return sum(_STEP.match(line) is not None for line in self.behaviour)
 
 
+MOST_EDGES: Final = 250_000
+"""About twice those of the largest world: a module that prints more is without the bounds of its world."""
+
+
 def folder_of(system: str) -> Path:
     """Where the modules of a system stand."""
     return spec_folder() / "formal" / system
@@ -69,7 +73,7 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
-        OurError: TLC cannot read or evaluate the module.
+        OurError: TLC cannot read or evaluate the module, or does not come to an end.
     """
     with tempfile.TemporaryDirectory(prefix="entrycache-tlc-") as scratch:
         folder = Path(scratch)
@@ -97,6 +101,9 @@ def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
         for line in process.stdout:
             if line.startswith('"<<'):
                 edges.append(Edge(*json.loads(line).replace("<< >>", "<<>>").split(" | ")))
+                if len(edges) > MOST_EDGES:
+                    process.kill()
+                    raise OurError(f"TLC does not end: more than {MOST_EDGES} edges, expected a closed world")
             else:
                 others.append(line.rstrip("\n"))
     return process.returncode, edges, others

@@ -74,12 +74,18 @@ class Cursors:
 
     def slowest(self) -> Position | None:
         """The lowest tracked position."""
-        least = self._order.least()
-        if least is None:
-            return None
-        return Position(least >> ENTRY_BITS, (least & (2 * BIAS - 1)) - BIAS)
+        return _position(self._order.least())
+
+    def positions(self) -> dict[str, Position | None]:
+        """The members with their positions; None: not tracked."""
+        return {name: _position(at) for name, at in self._members.items()}
 
     def check(self) -> None:
         """Assert every invariant; for tests."""
         self._order.check()
         assert list(self._order) == sorted(at for at in self._members.values() if at is not None)
+
+
+def _position(number: int | None) -> Position | None:
+    """The position that is kept as this number."""
+    return None if number is None else Position(number >> ENTRY_BITS, (number & (2 * BIAS - 1)) - BIAS)

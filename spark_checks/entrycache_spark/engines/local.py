@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.leftovers import scratch
 from entrycache_spark.engines.base import is_small
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
@@ -22,11 +24,17 @@ except ImportError as error:  # pragma: no cover
 _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
 
 
+MEMORY_MOST: Final = "3GiB"
+"""What DuckDB takes before it spills to disk."""
+
+
 class LocalEngine:
     """One in-memory DuckDB connection over the parts of a trace."""
 
     def __init__(self, parts: Sequence[Part], threads: int | None = None, columns: Sequence[str] = COLUMNS) -> None:
-        self._connection = duckdb.connect()
+        # By itself it would take most of the memory, and spill into the folder that the command runs in.
+        self._scratch = ExitStack()
+        self._connection = duckdb.connect(config={"memory_limit": MEMORY_MOST, "temp_directory": self._spilled()})
         if threads is not None:
             self._connection.execute(f"set threads = {threads}")
         self._connection.execute("create macro token(a, b) as (hash(a::bigint, b::bigint) & 4294967295)::bigint")
@@ -38,6 +46,13 @@ class LocalEngine:
         # A small trace is read once; of a large one each query reads the columns that it needs.
         kind = "temp table" if is_small(parts) else "view"
         self._run(f"create {kind} trace as {_scan(parts, columns)}")
+
+    def _spilled(self) -> str:
+        """The folder to spill into; on a full or read-only disk none."""
+        try:
+            return str(self._scratch.enter_context(scratch()))
+        except OSError:
+            return ""
 
     def define(self, name: str, query: str) -> None:
         """Give a query a name."""
@@ -58,6 +73,7 @@ class LocalEngine:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+        self._scratch.close()
 
     def _run(self, text: str) -> Any:
         try:

@@ -47,6 +47,7 @@ IN_EVERY_RUN = {
     "get-exits-1", "get-sigkill", "get-hangs", "get-spins", "get-closes-stdout", "get-errs", "get-hits-everything",
     "get-dies-and-a-child-keeps-stdout", "duplicate-dies", "third-entry-hangs", "dies-always", "hangs-always",
     "run-without-end", "errored-always", "leaked-positive", "wrong-once-late", "leaves-a-child-in-its-own-group",
+    "begins-with-a-daemon", "begins-with-a-daemon-and-dies",
 }  # fmt: skip
 """Of those that conform or are shrunk, which is dear: the others are for the long run."""
 

@@ -201,6 +201,8 @@ def test_events_are_read_in_the_order_of_the_file() -> None:
         ([event(0, 1, 2)], "answered 1 events for 2 steps"),
         ([event(0, 1, 2), event(0, 3, 4)], "no event for step 0 of client 1"),
         ([event(0, 2, 2), event(1, 3, 4)], "lies between 2 and 2"),
+        ([event(0, 1, 2), event(1, 1, 3)], "two ticks of a history are the same"),
+        ([event(0, 1, 2), event(1, 2, 3)], "two ticks of a history are the same"),
         ([event(0, 1, 2, more=1), event(1, 3, 4)], "has not the keys"),
         ([event(0, 1, True), event(1, 3, 4)], "no integer"),
         ([event(0, 1, 2, outcome={"hit": True}), event(1, 3, 4)], "the outcome of step 0 of client 0"),
@@ -244,3 +246,27 @@ def test_a_shorter_history_is_played_as_often_as_it_has_to_be(tries: int, times:
     assert isinstance(history, History)
     found = Found(history, (Rule.K_CONCURRENCY_3,), "", None, None, tries, times)
     assert tries_for(found, 4) == played
+
+
+@pytest.mark.parametrize(
+    ("ticks", "said"),
+    [
+        ([(1, 2), (3, 6), (4, 5), (7, 8)], ""),
+        ([(1, 4), (3, 6), (5, 7), (8, 9)], "the steps of before run alone"),
+        ([(5, 6), (1, 2), (3, 4), (7, 8)], "the steps of before run alone"),
+        ([(1, 2), (3, 8), (4, 5), (6, 7)], "the steps of after run alone"),
+        ([(3, 4), (5, 6), (7, 8), (1, 2)], "the steps of before run alone"),
+    ],
+)
+def test_what_runs_alone_is_told_to_have_done_so(ticks: list[tuple[int, int]], said: str) -> None:
+    history = History(SYSTEM, Config(), (put("0"),), ((put("1"),), (put("2"),)), (put("3"),))
+    events = [event(client, *pair) for client, pair in zip(range(-1, 3), ticks, strict=True)]
+
+    def read() -> object:
+        return read_answer({"id": 0, "events": events}, history, 0, reference(SYSTEM).declaration)
+
+    if not said:
+        assert isinstance(read(), Happened)
+        return
+    with pytest.raises(BrokenSubject, match=said):
+        read()

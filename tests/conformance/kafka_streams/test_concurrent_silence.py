@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from entrycache_conformance.concurrent.replay import TRIES, replay_history
 from entrycache_conformance.concurrent.run import Threaded, conform_concurrent
+from entrycache_conformance.concurrent.search import SILENT_TRIES
 from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.history import History, from_json
+from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
 from entrycache_protocol.verdict import Verdict
 from tests.support import silent
 
@@ -54,3 +63,64 @@ def test_one_that_is_late_once_is_not_judged_and_twice_violates(kind: str, verdi
 
 def test_without_such_histories_it_conforms(tmp_path: Path) -> None:
     assert judged("right", tmp_path).level.verdict is Verdict.CONFORMS
+
+
+PUT: Final = {"op": "put", "ns": "n", "key": "k", "value": "v"}
+GET: Final = {"op": "get", "ns": "n", "key": "k"}
+HISTORY: Final = from_json(
+    {
+        "system": "kafka-streams", "config": {}, "before": [{"op": "listen", "ns": "n"}],
+        "clients": [[PUT], [GET]], "after": [{"op": "usage"}],
+    },
+    SYSTEMS,
+)  # fmt: skip
+
+
+class Silent:
+    """The reference, but for the tries that get no answer; `played` counts what it was asked."""
+
+    name = "silent"
+
+    def __init__(self, trouble: Trouble, tries: range) -> None:
+        self._inner = reference(SYSTEMS["kafka-streams"])
+        self._failed = Failed(trouble, None, "10 s")
+        self._tries = tries
+        self.played = 0
+
+    @property
+    def declaration(self) -> Declaration:
+        return self._inner.declaration
+
+    def play(self, cases: Sequence[object]) -> list[Answer]:
+        raise NotImplementedError
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        answers: list[HistoryAnswer] = []
+        for history in histories:
+            self.played += 1
+            answers += [self._failed] if self.played in self._tries else self._inner.play_histories([history])
+        return answers
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("trouble", "tries", "verdict", "played"),
+    [
+        (Trouble.HANG, range(1, 2), Verdict.NOTHING_CHECKED, 1 + SILENT_TRIES),
+        (Trouble.HANG, range(2, 3), Verdict.NOTHING_CHECKED, 2 + SILENT_TRIES + 1),
+        (Trouble.HANG, range(1, TRIES), Verdict.VIOLATES, 2),
+        (Trouble.HANG, range(2, TRIES), Verdict.VIOLATES, 3),
+        (Trouble.DEATH, range(1, 2), Verdict.VIOLATES, 1),
+    ],
+)
+def test_a_replay_waits_for_few_that_do_not_answer(
+    trouble: Trouble, tries: range, verdict: Verdict, played: int
+) -> None:
+    """Each costs a time-out; one alone says as little as in a search."""
+    subject = Silent(trouble, tries)
+    replayed = replay_history(HISTORY, subject)
+    assert replayed.verdict is verdict
+    assert subject.played <= played
+    assert ("is the machine busy?" in replayed.unjudged) is (verdict is Verdict.NOTHING_CHECKED)

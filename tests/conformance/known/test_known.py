@@ -135,6 +135,8 @@ def test_an_entry_that_passes_is_a_problem(tmp_path: Path) -> None:
     ("changes", "said"),
     [
         ({"got": '{"entries": 2, "bytes": 1}'}, 'the answer is {"entries": 1, "bytes": 1}, the entry says'),
+        ({"got": '{"entries": true, "bytes": 1}'}, 'the answer is {"entries": 1, "bytes": 1}, the entry says'),
+        ({"expected": '{"entries": 0.0, "bytes": 0}'}, 'the rules say {"entries": 0, "bytes": 0}, the entry says'),
         ({"expected": '{"entries": 1, "bytes": 0}'}, 'the rules say {"entries": 0, "bytes": 0}, the entry says'),
         ({"rule": "R-EVICT-1"}, "it breaks R-EXPIRE-1, the entry says R-EVICT-1"),
     ],

@@ -9,11 +9,12 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from entrycache_conformance.systems.kafka_streams.adapter import Adapter
 from entrycache_conformance.systems.kafka_streams.arguments import Aim
-from entrycache_conformance.systems.kafka_streams.fast import ThreadCache, open_cache
 from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
 from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
-from entrycache_fast.kafka import Row
+from entrycache_evidence.kafka_streams.abstraction import known, state_of
+from entrycache_fast.kafka import CachingStore, Row, ThreadCache
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 LIMITS = (0, 50, 100, 150, 20_000_000)
@@ -45,24 +46,17 @@ def shown(row: Row) -> tuple[Any, ...]:
 
 
 def assert_equal(config: Config, run: Sequence[Any], cache_type: type[ThreadCache] = ThreadCache) -> None:
-    """Outcomes and rows are those of the reference, with and without a callback; the invariants hold."""
-    caches: list[ThreadCache] = []
-
-    class Kept(cache_type):  # type: ignore[misc,valid-type]
-        def __init__(self, *settings: Any) -> None:
-            super().__init__(*settings)
-            caches.append(self)
-
+    """Outcomes, rows and all that is kept are the reference's, with and without a callback; the invariants hold."""
     rows: list[Row] = []
-    traced = open_cache(config, Kept, on_row=rows.append)
-    silent = open_cache(config, cache_type)
+    traced = Adapter(cache_type(config.max_size_bytes, rows.append), CachingStore, config.reentry_budget)
+    silent = Adapter(cache_type(config.max_size_bytes), CachingStore, config.reentry_budget)
     state = initial(config)
     for number, op in enumerate(run):
         rows.clear()
         expected = step(state, op, config)
         state = expected.state
-        assert traced(op) == expected.outcome, (number, op)
-        assert silent(op) == expected.outcome, (number, op)
+        assert traced.step(op) == expected.outcome, (number, op)
+        assert silent.step(op) == expected.outcome, (number, op)
         assert [shown(row) for row in rows] == [tuple(row)[1:] for row in expected.rows], (number, op)
-        caches[0].check()
-        assert caches[0].usage().entries == sum(len(space.nodes) for space in state.spaces.values())
+        for instance in (traced, silent):
+            assert state_of(instance) == known(state), (number, op)

@@ -117,8 +117,18 @@ def _swap(holder: Any, name: Any, chance: Random) -> None:
     holder[name], holder[other] = holder[other], holder[name]
 
 
+HALVES: Final = ("\ud800", "x\udfffx", RAW + '"\\uD83D"', RAW + '"a\\udc00\\ud800"')
+
+
+def _halve(holder: Any, name: Any, chance: Random) -> None:
+    """Half a pair of surrogates, where a string stood if there is one."""
+    texts = [(inside, key) for inside, key in [(holder, name), *places(holder)] if type(inside[key]) is str]
+    inside, key = chance.choice(texts or [(holder, name)])
+    inside[key] = chance.choice(HALVES)
+
+
 CHANGES: Final[tuple[Callable[[Any, Any, Random], None], ...]] = (
-    *(_replace, _replace, _replace, _nudge, _nudge, _delete, _again, _rename, _wrap, _swap),
+    *(_replace, _replace, _replace, _nudge, _nudge, _delete, _again, _rename, _wrap, _swap, _halve),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from entrycache_conformance.report import RunReport
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from tests.support import ROOT
 from tests.support.files.changes import change_bytes, change_json, change_lines, encoded, text_of
+from tests.support.files.disputed import no_json, no_json_lines, no_toml
 from tests.support.files.runs import Ended, ended
 
 BYTES_OFTEN: Final = 0.2
@@ -33,6 +35,8 @@ class Kind(NamedTuple):
     valid: Callable[[], tuple[str, ...]]
     change: Callable[[str, Random], str]
     readers: tuple[Callable[[Path], Ended], ...]
+    refused: Callable[[bytes], bool] = lambda raw: False
+    """Whether every reader must refuse a file."""
 
 
 def broken(kind: Kind, chance: Random) -> bytes:
@@ -70,11 +74,13 @@ def _reads(*argv: str) -> Callable[[Path], Ended]:
     """The command line in which FILE, FOLDER and NEW stand for the file, its folder, and a place beside it."""
 
     def run(path: Path) -> Ended:
+        new = str(path.parent.parent / "new" / path.stem)
         stands = {
+            "NEW.md": f"{new}.md",
             "UP": str(path.parent.parent),
             "FILE": str(path),
             "FOLDER": str(path.parent),
-            "NEW": str(path.parent.parent / "new" / path.stem),
+            "NEW": new,
         }
         return ended([stands.get(word, word.replace("FILE", str(path))) for word in argv])
 
@@ -146,6 +152,33 @@ TOML: Final = (
     ),
     *('"../"', '"{"', "'{}'", "'[1]'", "'NaN'", "'" + "[" * 50_000 + "'", '"' + "x" * 100_000 + '"'),
 )
+
+
+OUTCOMES: Final = (
+    "{entries = 1979-05-27, bytes = 0}",
+    "{entries = inf}",
+    "{entries = 0xFF, bytes = 0o7}",
+    "{entries = [07:32:00]}",
+    "{entries = 1979-05-27 07:32:00.999999-07:00}",
+    "{entries = 0b11, bytes = 1_000}",
+    '{system = "pulsar-pip430", steps = [{op = "usage", at = 1979-05-27}]}',
+    '{system = "pulsar-pip430", steps = [{op = "usage"}], config = {watermark = nan}}',
+    '"""\nseveral\nlines\\\n   """',
+    "'''{\n\"entries\": 0}'''",
+    '\'{"entries": "\\ud800"}\'',
+    '\'\'\'{"system": "pulsar-pip430", "note": "\\udc00", "steps": [{"op": "usage"}]}\'\'\'',
+)
+"""What may stand for an outcome or a case: values that JSON does not have, or writes otherwise."""
+
+
+def changed_toml(text: str, chance: Random) -> str:
+    """A change of a file of known failures; often that of one value to one of another kind."""
+    if chance.random() < 0.3:
+        name = chance.choice(("expected", "got", "case"))
+        value = "'''.*?'''" if name == "case" else "[^\\n]*"
+        odd = chance.choice(OUTCOMES)
+        return re.sub(f"(?ms)^{name} = {value}$", lambda _: f"{name} = {odd}", text, count=1)
+    return change_lines(text, chance, (*TOML, *OUTCOMES))
 
 
 @functools.cache
@@ -236,21 +269,24 @@ KINDS: Final = (
             _reads("trace", "record", "fast", "--case", "FILE", "--out", "NEW"),
             _reads("versions", "--findings", "UP", "--results", str(ROOT / "docs/campaigns")),
         ),
+        no_json,
     ),
     Kind("history.json", _files("tests/conformance/kafka_streams/histories/*.json"), changed_json,
-         (_reads("replay", "FILE", "fast"),)),
-    Kind("known.toml", known_failures, lambda text, chance: change_lines(text, chance, TOML),
-         (lambda path: ended([str(path)], known),)),
+         (_reads("replay", "FILE", "fast"),), no_json),
+    Kind("known.toml", known_failures, changed_toml,
+         (lambda path: ended([str(path)], known),), no_toml),
     Kind("broker.conf", properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
          tuple(_reads("settings", "--broker-conf", "FILE", "--era", era, "--json") for era in ("4.0", "4.2", "5.0"))),
     Kind("client.properties", client_properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
          (_reads("share", "--config", "FILE"), _reads("share", "--config", "FILE", "--json"))),
     Kind("results.jsonl", results, changed_json_lines,
-         tuple(_reads("report", "FILE", "--to", form) for form in ("terminal", "junit", "markdown", "badge"))),
+         tuple(_reads("report", "FILE", "--to", form) for form in ("terminal", "junit", "markdown", "badge")),
+         no_json_lines),
     Kind("record.json", records, changed_json,
-         (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),)),
+         (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),), no_json),
     Kind("numbers.json", _files("docs/numbers.json"), changed_json,
-         (_reads("bench", "--from", "FILE"), _reads("bench", "--from", "FILE", "--json"))),
+         (_reads("bench", "--from", "FILE"), _reads("bench", "--from", "FILE", "--json"),
+          _reads("bench", "--from", "FILE", "--page", "NEW.md")), no_json),
 )  # fmt: skip
 
 
@@ -264,5 +300,7 @@ def tried(kind: Kind, seed: str, folder: Path) -> tuple[Path, Ended]:
     chance = Random(f"{kind.name}/{seed}")
     path = folder / seed.replace("/", "-") / kind.name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(broken(kind, chance))
-    return path, chance.choice(kind.readers)(path)
+    raw = broken(kind, chance)
+    path.write_bytes(raw)
+    end = chance.choice(kind.readers)(path)
+    return path, end._replace(taken=end.code != 2 and kind.refused(raw))

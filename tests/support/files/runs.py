@@ -23,6 +23,8 @@ class Ended(NamedTuple):
     out: str
     err: str
     cpu_seconds: float
+    taken: bool = False
+    """Whether it read what no command may read."""
 
 
 def ended(argv: list[str], command: Any = main) -> Ended:
@@ -46,6 +48,8 @@ def wrong(end: Ended, path: Path) -> str:
         return "a traceback"
     if end.code not in {0, 1, 2}:
         return f"exit {end.code}"
+    if end.taken:
+        return f"it was read, with exit {end.code}, and could only be refused"
     if end.cpu_seconds > CPU_SECONDS_MOST:
         return f"{end.cpu_seconds:.1f} CPU seconds"
     if any(not line.isprintable() for text in (end.out, end.err) for line in text.split("\n")):

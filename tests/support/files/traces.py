@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from entrycache_trace.files import METADATA_NAME
 from entrycache_trace.generate import generate
 from tests.support.files.changes import change_bytes, change_json, encoded, text_of
+from tests.support.files.disputed import no_json_lines
 from tests.support.files.kinds import Kind, changed_json_lines
 from tests.support.files.runs import Ended, ended
 
@@ -135,8 +136,8 @@ def _rows(table: pa.Table, chance: Random) -> pa.Table:
 CHANGES: Final = (_odd_values, _odd_values, _odd_values, _odd_config, _odd_config, _odd_kind, _columns, _rows)
 
 
-def write_broken(folder: Path, chance: Random) -> str:
-    """Write a broken trace; what it was made from."""
+def write_broken(folder: Path, chance: Random) -> tuple[str, bool]:
+    """Write a broken trace; what it was made from, and whether every reader must refuse it."""
     preset = chance.choice(PRESETS)
     table, about = honest(preset)
     for _ in range(chance.choice((0, 1, 1, 1, 2, 3))):
@@ -160,7 +161,29 @@ def write_broken(folder: Path, chance: Random) -> str:
     (folder / METADATA_NAME).write_bytes(about)
     if chance.random() < 0.1:
         chance.choice(BESIDE)(folder, broker)
-    return preset
+    if chance.random() < 0.2:
+        return preset, _elsewhere(folder, part, chance.choice(ELSEWHERE))
+    return preset, False
+
+
+ELSEWHERE: Final = (
+    *("date=2024-01-01/broker=b", "broker=b/date=2024-01-01", "broker=b/broker=c", "date=2024-01-01", "Broker=b", "b"),
+    *("broker=b/seq=3", "seq=3", "broker", "broker=", "broker=__HIVE_DEFAULT_PARTITION__", "broker=%5F_HIVE_DEFAULT_"),
+    *("broker=%", "broker=%00", "broker=%ED%A0%80", "broker=a\\[b]", "broker=" + "é" * 100, "broker=b ", "broker=.."),
+)
+"""Folders for parts; Spark and DuckDB take those with an equals sign for columns."""
+
+TAKEN: Final = ("broker=%5F", "broker=%", "broker=é", "broker=b ", "broker=..")
+"""How those begin that are names like any others."""
+
+
+def _elsewhere(folder: Path, part: Path, name: str) -> bool:
+    """Move a part into another folder; whether it can be no part of a trace there."""
+    other = folder / name
+    other.mkdir(parents=True, exist_ok=True)
+    if part.exists():
+        part.rename(other / "part-00002.parquet")
+    return not name.startswith(TAKEN)
 
 
 BESIDE: Final[tuple[Callable[[Path, Path], object], ...]] = (
@@ -200,7 +223,9 @@ def tried_trace(seed: str, folder: Path) -> tuple[Path, Ended]:
     """Make the broken trace of a seed, and look at it; how that ended."""
     chance = Random(f"trace/{seed}")
     path = folder / f"trace-{seed.replace('/', '-')}"
-    return path, looked_at(path, write_broken(path, chance), chance)
+    preset, refused = write_broken(path, chance)
+    end = looked_at(path, preset, chance)
+    return path, end._replace(taken=refused and end.code != 2)
 
 
 @functools.cache
@@ -219,6 +244,7 @@ EVENT_LINES: Final = Kind(
     events,
     changed_json_lines,
     (lambda path: ended(["trace", "convert", str(path), str(path.with_name("converted"))]),),
+    no_json_lines,
 )
 
 __all__ = ["EVENT_LINES", "honest", "tried_trace", "write_broken"]

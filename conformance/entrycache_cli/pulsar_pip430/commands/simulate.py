@@ -9,12 +9,14 @@ from typing import Any
 import click
 
 from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.ending import say
 from entrycache_cli.pulsar_pip430.settings import table
 from entrycache_cli.pulsar_pip430.settings.effective import read_effective
 from entrycache_cli.pulsar_pip430.settings.era import era_named
 from entrycache_cli.report.terminal import console, echo
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_text
+from entrycache_protocol.shown import printable
 from entrycache_protocol.strict_json import parse
 from entrycache_reference.pulsar_pip430 import NAME
 
@@ -82,15 +84,15 @@ def command(
     if out is not None:
         show.write(simulation, curve, out)
         if not as_json:
-            echo(f"tables and pictures in {out}")
+            echo(f"tables and pictures in {printable(str(out))}")
     return _self_check(simulation.unlike, simulation.metadata.many_threads)
 
 
 def _self_check(unlike: tuple[str, ...], many_threads: bool) -> int:
     for line in unlike[:5]:
-        echo(f"entrycache: the trace's own settings do not give it again: {line}", err=True)
+        say(f"the trace's own settings do not give it again: {line}")
     if unlike and many_threads:
-        echo("entrycache: the trace is of many threads, whose calls overlap: read the numbers as estimates", err=True)
+        say("the trace is of many threads, whose calls overlap: read the numbers as estimates")
         return 0
     return 1 if unlike else 0
 

@@ -15,6 +15,7 @@ from entrycache_conformance.campaign.subjects import artifact_of
 from entrycache_conformance.java.program import Program, program_of
 from entrycache_conformance.java.releases import newest, releases
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.stopped import keeping
 
 FAMILY: Final = "kafka-streams"
 MODULE: Final = "campaign"
@@ -78,21 +79,31 @@ def promises(names: Sequence[str], seed: int, worlds: int, longest: int = LONGES
     Raises:
         UsageError: a subject is no released jar of Kafka Streams.
         MissingPrerequisite: Java or the jars are not there.
+        Stopped: with the record of the subjects that were over.
     """
-    records = []
-    for name in names:
-        if name not in {release.subject for release in releases(FAMILY)}:
-            raise UsageError(f"the promises of {name} are not played; give jars such as {newest(FAMILY).subject}")
-        told = played(program_of(name, MODULE), seed, worlds, longest)
-        met = {one for cell in told["cells"] for broken in cell["broken"].values() for one in broken["findings"]}
-        records.append(
-            {
-                "name": name,
-                "artifact": artifact_of(name),
-                "findings": {f"promises.{finding}": finding for finding in sorted(met)},
-                **told,
-            }
-        )
+    records: list[dict[str, Any]] = []
+    with keeping(lambda: {**_record(records, seed, worlds, longest), "stopped": True}):
+        for name in names:
+            records.append(_played_on(name, seed, worlds, longest))
+        return _record(records, seed, worlds, longest)
+
+
+def _played_on(name: str, seed: int, worlds: int, longest: int) -> dict[str, Any]:
+    """The record of one subject."""
+    if name not in {release.subject for release in releases(FAMILY)}:
+        raise UsageError(f"the promises of {name} are not played; give jars such as {newest(FAMILY).subject}")
+    told = played(program_of(name, MODULE), seed, worlds, longest)
+    met = {one for cell in told["cells"] for broken in cell["broken"].values() for one in broken["findings"]}
+    return {
+        "name": name,
+        "artifact": artifact_of(name),
+        "findings": {f"promises.{finding}": finding for finding in sorted(met)},
+        **told,
+    }
+
+
+def _record(records: list[dict[str, Any]], seed: int, worlds: int, longest: int) -> dict[str, Any]:
+    """The record of these subjects."""
     cells = [(record["name"], cell) for record in records for cell in record["cells"]]
     return {
         "schema": 1,

@@ -15,6 +15,7 @@ from entrycache_conformance.java.program import Program, program_of
 from entrycache_conformance.java.releases import toured
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.stopped import keeping
 
 FAMILY: Final = "pulsar"
 MODULE: Final = "campaign"
@@ -62,20 +63,32 @@ def containers(names: Sequence[str], seed: int, cases: int) -> dict[str, Any]:
 
     Raises:
         UsageError: a subject is no released jar.
+        Stopped: with the record of the subjects that were over.
     """
     records: list[dict[str, Any]] = []
-    for name in names:
-        if not name.startswith(f"{FAMILY}:"):
-            example = toured(FAMILY).subject
-            raise UsageError(f"the containers of {name} are not released classes; give jars such as {example}")
-        limits = _limits(name)
-        program = program_of(name, MODULE)
-        runs = []
-        for crowd in CROWDS:
-            most = limits.heap_members if crowd.container == "heap" else None
-            if most is None or crowd.cursors <= most:
-                runs.append(played(program, crowd, seed, cases, lifted(crowd, limits)))
-        records.append({"name": name, "artifact": artifact_of(name), "runs": runs})
+    with keeping(lambda: {**_record(records, seed, cases), "stopped": True}):
+        for name in names:
+            records.append(_played_on(name, seed, cases))
+        return _record(records, seed, cases)
+
+
+def _played_on(name: str, seed: int, cases: int) -> dict[str, Any]:
+    """The record of one subject."""
+    if not name.startswith(f"{FAMILY}:"):
+        example = toured(FAMILY).subject
+        raise UsageError(f"the containers of {name} are not released classes; give jars such as {example}")
+    limits = _limits(name)
+    program = program_of(name, MODULE)
+    runs = []
+    for crowd in CROWDS:
+        most = limits.heap_members if crowd.container == "heap" else None
+        if most is None or crowd.cursors <= most:
+            runs.append(played(program, crowd, seed, cases, lifted(crowd, limits)))
+    return {"name": name, "artifact": artifact_of(name), "runs": runs}
+
+
+def _record(records: list[dict[str, Any]], seed: int, cases: int) -> dict[str, Any]:
+    """The record of these subjects."""
     every = [run for record in records for run in record["runs"]]
     return {
         "schema": 1,

@@ -32,7 +32,7 @@ class Instance:
     """
 
     def __init__(self, adapter: Adapter) -> None:
-        self._adapter = adapter
+        self.adapter = adapter
         self._functions = adapter.functions()
 
     def __call__(self, op: ops.Op) -> Outcome:
@@ -44,7 +44,7 @@ class Instance:
 
     def leaked(self) -> int:
         """The payloads that are still referred to, once everything is released and cleared: it ends the run."""
-        return self._adapter.leaked()
+        return self.adapter.leaked()
 
 
 def open_cache(

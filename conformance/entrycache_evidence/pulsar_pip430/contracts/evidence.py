@@ -11,9 +11,8 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.subjects import watch
-from entrycache_evidence.evidence import Evidence
-from entrycache_evidence.explore.evidence import Result, Told, nobody
 from entrycache_evidence.forked import each
+from entrycache_evidence.obtained import Evidence, Result, Told, nobody
 from entrycache_evidence.pulsar_pip430.contracts import inputs
 from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
 from entrycache_evidence.under import under

@@ -17,7 +17,7 @@ from entrycache_spark.kafka_streams.replay.entries import Entries
 from entrycache_spark.kafka_streams.replay.facts import Facts, Telling, facts_of, spoken
 from entrycache_spark.kafka_streams.replay.order import Order
 from entrycache_spark.verdict import RuleFinding, Violation
-from entrycache_trace.files import Metadata, Part, read_broker
+from entrycache_trace.files import Metadata, Part, read_mappings
 
 
 def replay(
@@ -34,8 +34,8 @@ def replay(
     shared = ["the trace is sampled"] if metadata.sampled else []
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
-        table = read_broker([part for part in parts if part.broker == name], COLUMNS)
-        facts = facts_of(name, table.to_pylist(), metadata)
+        rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
+        facts = facts_of(name, rows, metadata)
         checked.update(rule for row in facts.rows for rule in spoken(row, facts))
         telling = Telling(facts)
         if not _follow(facts, telling, max_live_slots):

@@ -31,7 +31,7 @@ from entrycache_spark.pulsar_pip430.replay.tallies import Tallies
 from entrycache_spark.pulsar_pip430.replay.thresholds import Thresholds
 from entrycache_spark.pulsar_pip430.settings import split_budget
 from entrycache_spark.verdict import RuleFinding, Violation
-from entrycache_trace.files import Metadata, Part, read_broker
+from entrycache_trace.files import Metadata, Part, read_mappings
 
 Row = dict[str, Any]
 Report = Callable[..., None]
@@ -56,8 +56,8 @@ def replay(
     shared = ["the trace is sampled"] if metadata.sampled else []
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
-        table = read_broker([part for part in parts if part.broker == name], COLUMNS)
-        broker = BrokerReplay(name, table.to_pylist(), metadata, max_live_slots)
+        rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
+        broker = BrokerReplay(name, rows, metadata, max_live_slots)
         checked.update(broker.checked())
         try:
             broker.run()

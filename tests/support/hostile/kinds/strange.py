@@ -202,6 +202,31 @@ def _(speaker: Speaker) -> None:
     speaker.outcome = outcome
 
 
+def begins_with_a_daemon(speaker: Speaker) -> None:
+    """A child in a session of its own, without the pipes, from before the first answer on."""
+
+    def on_start() -> None:
+        if os.fork() == 0:
+            os.setsid()
+            os.closerange(0, 3)
+            time.sleep(20)
+            os._exit(0)
+        speaker.write(speaker.hello)
+
+    speaker.on_start = on_start
+
+
+@kind("begins-with-a-daemon", 0)
+def _(speaker: Speaker) -> None:
+    begins_with_a_daemon(speaker)
+
+
+@kind("begins-with-a-daemon-and-dies", 1, THROW)
+def _(speaker: Speaker) -> None:
+    begins_with_a_daemon(speaker)
+    speaker.answer = lambda request: die(1)
+
+
 @kind("start-hangs-with-a-shell-that-has-jobs", 3, timeout=1)
 def _(speaker: Speaker) -> None:
     def on_start() -> None:

@@ -1,0 +1,126 @@
+"""docs/evidence.md, one page for somebody who doubts it: what is shown of what, with which bounds, and what is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+from entrycache_evidence.matrix.run import is_formal
+from entrycache_evidence.obtained import GRADES
+from entrycache_protocol.output import write_text
+from entrycache_reference.rules import Rule
+
+SOURCES: Final = ("evidence.json", "matrix.json")
+"""What the page is made of, beside it in docs/."""
+
+STRONGEST_FIRST: Final = GRADES[::-1]
+
+Lines = Sequence[dict[str, Any]]
+"""Those of one of the `SOURCES`."""
+
+
+def page(evidence: Lines, refinements: Lines, changes: Lines) -> str:
+    """The page, of the lines of evidence.json and of matrix.json."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("entrycache_evidence", "."),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    have = {grade: {line["rule"] for line in evidence if line["grade"] == grade} for grade in STRONGEST_FIRST}
+    return environment.get_template("sceptic.md.j2").render(
+        rules=len(Rule),
+        shown=len(set().union(*have.values())),
+        families=_families(have),
+        worlds=_worlds(evidence),
+        refinements=_refinements(refinements),
+        lemmas=_lemmas(evidence),
+        matrix=_matrix(changes),
+    )
+
+
+def of_checkout(root: Path) -> str:
+    """The page as it follows from the files of a checkout."""
+    evidence, changes = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
+    return page(evidence["evidence"], evidence["refinements"], changes["changes"])
+
+
+def path_in(root: Path) -> Path:
+    """Where the page stands in a checkout."""
+    return root / "docs" / "evidence.md"
+
+
+def write(root: Path) -> None:
+    """Write the page of a checkout."""
+    write_text(path_in(root), of_checkout(root))
+
+
+def _families(have: dict[str, set[str]]) -> str:
+    """How many rules of each family have which grade, and the rules that have none."""
+    families: dict[str, list[str]] = {}
+    for rule in Rule:
+        families.setdefault(rule.value.rpartition("-")[0], []).append(rule.value)
+    rows = [
+        [name, len(rules), *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST), _bare(rules, have)]
+        for name, rules in families.items()
+    ]
+    total = ["all", len(Rule), *(len(have[grade]) for grade in STRONGEST_FIRST), ""]
+    return _table(["family", "rules", *STRONGEST_FIRST, "only tested"], [*rows, total])
+
+
+def _bare(rules: Iterable[str], have: dict[str, set[str]]) -> str:
+    """Those of these rules that have no grade."""
+    return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
+
+
+def _worlds(evidence: Lines) -> str:
+    """The largest world of each rule, once each, with how many rules have it."""
+    rules: dict[str, int] = {}
+    for line in evidence:
+        if line["grade"] == "exhausted":
+            world = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
+            rules[world] = rules.get(world, 0) + 1
+    rows = [[*_named(world), count] for world, count in rules.items()]
+    return _table(["world", "what it has, how far, how many", "rules"], rows)
+
+
+def _refinements(refinements: Lines) -> str:
+    rows = [[line["system"], *_named(line["bounds"]), line["refuted_mutant"]] for line in refinements]
+    return _table(["system", "world", "what it has, how far, how many", "the fault that is told apart"], rows)
+
+
+def _named(world: str) -> tuple[str, str]:
+    """The name of a world, and the rest of what is told of it."""
+    name, _, rest = world.partition(": ")
+    return name, rest
+
+
+def _lemmas(evidence: Lines) -> str:
+    """What was proved or confirmed, and the rules that it was shown for."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for line in evidence:
+        if line["grade"] in ("proved", "confirmed"):
+            found.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
+    rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(found.items(), reverse=True)]
+    return _table(["grade", "for what", "rules shown so"], rows)
+
+
+def _matrix(changes: Lines) -> str:
+    real = [change for change in changes if not change.get("equivalent")]
+    formal = sum(is_formal(change["seen"]) for change in real)
+    unseen = sum(not change["seen"] for change in real)
+    return (
+        f"{len(changes)} were asked about, {len(changes) - len(real)} of them change nothing. Of the other {len(real)} "
+        f"a formal detector sees {formal} ({100 * formal / len(real):.1f} %), a second implementation or written "
+        f"answers {len(real) - formal - unseen} more. {unseen} pass everything."
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    right = {"rules", *STRONGEST_FIRST}
+    lines = [f"| {' | '.join(head)} |", f"|{'|'.join('---:' if name in right else '---' for name in head)}|"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

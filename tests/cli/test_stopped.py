@@ -1,0 +1,174 @@
+"""What a long command has finished when it is stopped is said and kept, and is said to be no whole."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import multiprocessing
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from entrycache_bench import result as bench
+from entrycache_bench.measurement import Measurement
+from entrycache_bench.pulsar_pip430.cursors import JUDGED_SIZES, MOVE_RANK, CursorCost
+from entrycache_cli.ending import OneLineErrors
+from entrycache_conformance.campaign import behaviour
+from entrycache_conformance.campaign import run as campaign
+from entrycache_conformance.systems.kafka_streams import kept_promises
+from entrycache_evidence import forked
+from entrycache_evidence import run as evidence
+from entrycache_evidence.obtained import Evidence
+from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.stopped import Stopped
+from entrycache_reference.rules import Rule
+from tests.support.command import run
+
+
+class StoppedAt:
+    """In place of a function: it is stopped at its so-manieth call."""
+
+    def __init__(self, call: Any, at: int) -> None:
+        self._call, self._left = call, at
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        self._left -= 1
+        if self._left == 0:
+            raise KeyboardInterrupt
+        return self._call(*arguments, **named)
+
+
+CAMPAIGN = ("campaign", "fast", "--cases", "9", "--steps", "30", "--out", "record.json", "--json")
+
+
+def test_a_campaign_tells_and_writes_the_cases_that_were_answered(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(campaign, "same", StoppedAt(campaign.same, 4))
+    code, out, err = run(capsys, *CAMPAIGN)
+    told = json.loads(out)
+    assert (code, err.strip()) == (130, "")
+    assert (told["cases"], told["judged_steps"], told["laws"]["cases"]) == (3, 90, 1)
+    assert told["stopped"]
+    assert json.loads(Path("record.json").read_text()) == told
+    monkeypatch.setattr(campaign, "same", lambda *_: True)
+    assert run(capsys, *CAMPAIGN)[0] == 0
+    whole = json.loads(Path("record.json").read_text())
+    assert (whole["cases"], whole.get("stopped")) == (9, None)
+
+
+def test_a_campaign_that_has_judged_nothing_writes_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(campaign, "same", StoppedAt(campaign.same, 1))
+    code, out, _ = run(capsys, *CAMPAIGN)
+    assert (code, out) == (130, "")
+    assert not Path("record.json").exists()
+
+
+def test_the_programs_of_a_campaign_keep_the_subjects_that_are_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = {"cpu_seconds": 1.0, "steps": 7, "cells": []}
+    monkeypatch.setattr(kept_promises, "_played_on", StoppedAt(lambda name, *_: {"name": name, **over}, 2))
+    with pytest.raises(Stopped) as stopped:
+        kept_promises.promises(["one", "two"], 1, 1)
+    assert [subject["name"] for subject in stopped.value.so_far["subjects"]] == ["one"]
+    assert stopped.value.so_far["stopped"]
+
+
+def test_a_diff_prints_what_it_has_found_and_writes_no_page(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 8))
+    code, out, _ = run(capsys, "diff", "fast", "count-stops-at-zero", "--out", "page.md")
+    assert code == 130
+    assert "--cases 200, stopped" in out
+    assert "Met in" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def measured(what: str) -> Measurement:
+    return Measurement(what, 1.0, "", at_least=0.5)
+
+
+@pytest.fixture
+def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quick `bench`."""
+    cost = CursorCost("tailing", MOVE_RANK, JUDGED_SIZES[0], 1.0, 9.0)
+    monkeypatch.setattr(bench, "measure", lambda *_: map(measured, ("one", "two")))
+    monkeypatch.setattr(bench, "suite", lambda *_: map(measured, ("three",)))
+    monkeypatch.setattr(bench, "cursor_costs", lambda *_: iter([cost] * 2))
+
+
+@pytest.mark.usefixtures("three_parts")
+def test_a_bench_tells_what_was_measured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    argv = ("bench", "--json")
+    code, out, _ = run(capsys, *argv)
+    whole = json.loads(out)
+    assert (code, whole["verdict"], len(whole["measurements"])) == (0, "conforms", 5)
+    monkeypatch.setattr(bench, "suite", lambda *_: map(StoppedAt(measured, 1), ("three",)))
+    code, out, _ = run(capsys, *argv, "--page", "page.md")
+    told = json.loads(out)
+    assert (code, told["verdict"], told["stopped"]) == (130, "nothing-checked", True)
+    assert [item["what"] for item in told["measurements"]] == ["one", "two"]
+    assert list(tmp_path.iterdir()) == []
+    Path("numbers.json").write_text(out)
+    with pytest.raises(UsageError, match=r"no whole result .* at \$\.stopped"):
+        bench.read_result(Path("numbers.json"))
+
+
+@pytest.mark.usefixtures("three_parts")
+def test_a_bench_that_is_stopped_beside_a_thread_has_the_rest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "kafka_costs", StoppedAt(list, 1))
+    code, out, _ = run(capsys, "bench", "--streams", "4.3.1", "--json")
+    assert (code, len(json.loads(out)["measurements"])) == (130, 5)
+
+
+@pytest.mark.parametrize(("failures", "verdict"), [([], "nothing-checked"), (["wrong"], "violates")])
+def test_prove_tells_what_the_parts_before_have_obtained(
+    failures: list[str], verdict: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    obtained = [Evidence(Rule.STATE_1, "proved", "bounds", "a fault")]
+    parts = [("one", lambda: (obtained, failures)), ("two", StoppedAt(list, 1)), ("three", list)]
+    monkeypatch.setattr(evidence, "_parts", lambda *_: iter(parts))
+    code, out, _ = run(capsys, "prove", "--json")
+    told = json.loads(out)
+    assert (code, told["verdict"], told["problems"]) == (130, verdict, failures)
+    assert [item["rule"] for item in told["evidence"]] == ["R-STATE-1"]
+    assert [item["what"] for item in told["skipped"][-2:]] == ["two", "three"]
+
+
+def test_processes_end_at_once_with_what_they_are_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forked.os, "sched_getaffinity", lambda _: {0, 1})
+    before, began = set(multiprocessing.active_children()), time.monotonic()
+    told = itertools.count()
+
+    def stop(_: int) -> None:
+        next(told)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        forked.each(time.sleep, [0, 60, 60], stop)
+    assert time.monotonic() - began < 30
+    assert next(told) == 1
+    assert set(multiprocessing.active_children()) <= before
+
+
+def test_what_cannot_be_kept_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command(cls=OneLineErrors)
+    def writes() -> None:
+        raise Unwritten("cannot write record.json: No space left on device")
+
+    assert writes._code([signal.SIGTERM], ([],), {"standalone_mode": False}) == 143
+    assert capsys.readouterr().err == "entrycache: cannot write record.json: No space left on device\n"

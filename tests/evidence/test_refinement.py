@@ -1,0 +1,110 @@
+"""The fast caches refine the reference along worlds; a fault in one is told apart, and what is not told apart fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.search import explore
+from entrycache_evidence.kafka_streams import abstraction as kafka_streams
+from entrycache_evidence.kafka_streams.worlds import caches, stores
+from entrycache_evidence.pulsar_pip430 import abstraction as pulsar_pip430
+from entrycache_evidence.pulsar_pip430.worlds import later, small
+from entrycache_evidence.refine.evidence import Refines, refined
+from entrycache_evidence.refine.walk import Fast, walk
+from entrycache_evidence.systems import PROFILES, SHOWN, refinements
+from entrycache_fast import BrokerCache
+from entrycache_fast.pulsar.store import Entry
+from entrycache_faults.fast.kafka_streams import FAULTS
+
+PULSAR = pulsar_pip430.fast()
+KAFKA = kafka_streams.fast()
+
+
+@pytest.mark.parametrize(
+    ("world", "fast", "depth"),
+    [
+        (small.CACHING_OFF, PULSAR, None),
+        (small.NO_BUDGET, PULSAR, None),
+        (later.HEAP, PULSAR, None),
+        (later.READS, PULSAR, 3),
+        (stores.STORE, KAFKA, 3),
+        (caches.TWO, KAFKA, 2),
+    ],
+    ids=["off", "no budget", "heap", "reads", "store", "two namespaces"],
+)
+def test_the_walk_meets_the_states_and_steps_of_the_explorer(world: Any, fast: Fast, depth: int | None) -> None:
+    found = walk(world, fast, depth)
+    bounded = world if depth is None else type(world)(**{**_fields(world), "depth": depth})
+    explored = explore(bounded, whole=False)
+    assert (found.states, found.steps, found.difference) == (explored.states, explored.transitions, None)
+
+
+def _fields(world: Any) -> dict[str, Any]:
+    return {name: getattr(world, name) for name in world.__dataclass_fields__}
+
+
+class CountsTwice(BrokerCache):
+    """A requeue counts twice, which no answer of the step shows."""
+
+    def _put_back(self, entry: Entry, now_nanos: int, uses: int) -> None:
+        super()._put_back(entry, now_nanos, uses)
+        entry.requeues += 1
+
+
+def test_what_no_answer_shows_yet_is_told_apart() -> None:
+    found = walk(small.NO_BUDGET, pulsar_pip430.fast(CountsTwice)).difference
+    assert found is not None
+    assert found.what.startswith("caches: ")
+    counted = walk(caches.EVERY, kafka_streams.fast(*FAULTS["streams-evict-call-counts"]), 1).difference
+    assert counted is not None
+    assert counted.what == "evicts: 1, expected 0"
+
+
+class Forgets(BrokerCache):
+    """A counter of its own that does not agree with what it counts."""
+
+    def exists(self, cache: str, ledger: int, entry: int) -> bool:
+        """Count a dead slot."""
+        self.tombstones += 1
+        return super().exists(cache, ledger, entry)
+
+
+def test_an_invariant_of_its_own_is_asked() -> None:
+    found = walk(small.PAIR, pulsar_pip430.fast(Forgets), 2).difference
+    assert found is not None
+    assert found.what.startswith("an invariant of its own: ")
+
+
+def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
+    wrong = kafka_streams.fast(*FAULTS["streams-read-cached-dirty"])
+    shown, failures = refined([Refines(stores.STORE, wrong, wrong, "It is not told.")])
+    assert not shown
+    assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")
+    assert "StorePut" in failures[0]
+
+
+def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
+    assert refined([Refines(small.CACHING_OFF, PULSAR, PULSAR, "None at all.")]) == (
+        [],
+        ["pulsar-pip430: the planted fault is not told apart in 'caching switched off': None at all."],
+    )
+
+
+def test_each_system_is_held_so_in_each_profile() -> None:
+    for profile in PROFILES:
+        asked = refinements(profile)
+        assert {one.world.parts().system.name for one in asked} == set(SHOWN)
+        assert len({one.world.name for one in asked}) == len(asked)
+    assert len(refinements("ci")) < len(refinements("long"))
+
+
+def names(worlds: tuple[AnyWorld, ...]) -> set[str]:
+    return {world.name for world in worlds}
+
+
+def test_the_worlds_are_those_that_are_exhausted() -> None:
+    for shown in SHOWN.values():
+        assert names(tuple(one.world for one in shown.refined)) <= names(shown.nightly)

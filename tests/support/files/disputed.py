@@ -1,0 +1,52 @@
+"""Files that no reader may take, told by other readers than ours: what is not JSON or TOML, or not to everybody."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from datetime import date, datetime, time
+from typing import Any, NoReturn
+
+NO_JSON = (date, datetime, time)
+"""Values of TOML that JSON does not have."""
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(members)) < len(members):
+        raise ValueError("twice")
+    return dict(members)
+
+
+def no_json(raw: bytes) -> bool:
+    """Whether a file is no JSON, or has a number that is none, a key twice, or half a pair of surrogates."""
+    try:
+        value = json.loads(raw.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_once)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def no_json_lines(raw: bytes) -> bool:
+    """The same of a line of a file."""
+    return any(no_json(line) for line in raw.split(b"\n") if line.strip())
+
+
+def _values(value: Any) -> Iterable[Any]:
+    yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _values(part)
+
+
+def no_toml(raw: bytes) -> bool:
+    """Whether a file is no TOML, or holds values that JSON does not have."""
+    try:
+        values = list(_values(tomllib.loads(raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))))
+    except (ValueError, RecursionError):
+        return True
+    return any(isinstance(each, NO_JSON) or (isinstance(each, float) and each - each != 0) for each in values)
