@@ -13,7 +13,9 @@ from typing import Final
 
 from rich.console import Console
 
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.explore import evidence as explorer
+from entrycache_evidence.large import broken_in
 from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
 from entrycache_evidence.refine.evidence import refined
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
@@ -106,6 +108,7 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
     if "z3" not in missing:
         yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
     for name, shown in SHOWN.items():
+        yield f"the large runs of {name}", partial(_large, name)
         yield (
             f"the worlds of {name}",
             partial(explorer.exhaust, shown.of(profile), shown.refute, told, whole=profile != PROFILES[0]),
@@ -115,3 +118,9 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
         if shown.second is not None and TLC not in missing:
             second = importlib.import_module(shown.second).SECOND
             yield f"the second model of {name}", partial(modelled, second, told)
+
+
+def _large(name: str) -> Part:
+    """Large runs give no evidence: they are a few. What fails in them is a failure."""
+    broken = broken_in(SYSTEMS[name], SHOWN[name].large())
+    return [], [f"{name}: {broken}"] if broken else []

@@ -7,9 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
+from entrycache_evidence.kafka_streams.large import large as kafka_large
 from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_REFINED
 from entrycache_evidence.kafka_streams.runs import runs
 from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
+from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
 from entrycache_evidence.refine.evidence import Refines
@@ -28,9 +30,9 @@ class Shown(NamedTuple):
 
     `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night;
     `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
-    are tried besides generated ones. `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair,
-    and `second` the one with a second model for TLC, if there is one. `refined`: where a fast cache is held to the
-    reference state by state.
+    are tried besides generated ones; `large` are judged because no small world holds the like. `lemmas`: modules with
+    lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a second model for TLC, if
+    there is one. `refined`: where a fast cache is held to the reference state by state.
     """
 
     ci: tuple[AnyWorld, ...]
@@ -41,6 +43,7 @@ class Shown(NamedTuple):
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
     second: str | None = None
+    large: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
     refined: tuple[Refines, ...] = ()
 
     def of(self, profile: str) -> tuple[AnyWorld, ...]:
@@ -60,6 +63,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         ),
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
         second="entrycache_evidence.pulsar_pip430.tlc.second",
+        large=pulsar_large,
         refined=PULSAR_PIP430_REFINED,
     ),
     KAFKA_STREAMS: Shown(
@@ -73,6 +77,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.kafka_streams.induction.overflow",
         ),
         second="entrycache_evidence.kafka_streams.tlc.second",
+        large=kafka_large,
         refined=KAFKA_STREAMS_REFINED,
     ),
 }

@@ -151,6 +151,22 @@ def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: Known) 
     assert look(change, small, ("laws", "twin"), thorough=True).keys() == {"laws", "twin"}
 
 
+SIZES = (
+    *("p-pass-at-most-50", "p-pass-removes-at-most-50", "p-read-at-most-10", "p-hand-over-at-most-16"),
+    *("p-count-capped-at-100", "p-usage-at-most-8", "p-age-modulo-1000s"),
+    *("k-flush-at-most-16", "k-put-evicts-at-most-10", "k-get-counts-to-100", "k-usage-at-most-8"),
+)
+
+
+@pytest.mark.long
+def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(small: Known) -> None:
+    """Asked of these runs alone; each stands in `prove` too."""
+    alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
+    asked = [change for change in all_changes() if change.id in SIZES]
+    assert len(asked) == len(SIZES)
+    assert [change.id for change in asked if not look(change, alone, ("laws",)).get("laws")] == []
+
+
 def test_what_hangs_raises_or_cannot_be_imported_is_seen(small: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SECONDS", 0.5)
     hangs = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "while not event.last_inclusive:")

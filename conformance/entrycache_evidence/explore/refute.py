@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.search import Counterexample, breaks, explore
+from entrycache_evidence.explore.search import Counterexample, breaks, deeper, unhindered
 from entrycache_faults.planted import Fault
 
 DEEPEST: Final = 6
@@ -27,11 +27,17 @@ def shallowest(mutant: Fault, worlds: Sequence[AnyWorld]) -> Refutation | None:
 
     It counts only if it breaks the law from the empty state too, as a case.
     """
-    for depth in range(1, DEEPEST + 1):
-        for world in worlds:
-            if world.depth is not None and world.depth < depth:
-                continue
-            found = explore(replace(world, depth=depth), only=mutant.rule, model=mutant.model).counterexample
-            if found is not None and mutant.rule in breaks(found.case, mutant.model):
-                return Refutation(mutant, world, found)
+    with unhindered():
+        going = [(world, deeper(_within(world, DEEPEST), only=mutant.rule, model=mutant.model)) for world in worlds]
+        for _ in range(DEEPEST):
+            for world, exploration in going:
+                seen = next(exploration, None)
+                found = None if seen is None else seen.counterexample
+                if found is not None and mutant.rule in breaks(found.case, mutant.model):
+                    return Refutation(mutant, world, found)
     return None
+
+
+def _within(world: AnyWorld, steps: int) -> AnyWorld:
+    """The world, within at most so many steps."""
+    return replace(world, depth=steps if world.depth is None else min(world.depth, steps))

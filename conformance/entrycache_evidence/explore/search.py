@@ -38,8 +38,8 @@ class Exploration(NamedTuple):
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """States hold no cycles; looking for some would take a quarter of the time."""
+def unhindered() -> Iterator[None]:
+    """Without a search for cycles: states hold none, and looking for some would take a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -62,13 +62,22 @@ def explore(
     operation, ends the exploration; with `only`, the first that breaks the law of that rule (laws of other rules may
     break on the way; their steps are not followed).
     """
-    with _no_collection():
-        return _explored(world, progress, only, model, whole)
+    with unhindered():
+        *_, last = deeper(world, progress, only, model, whole)
+    return last
 
 
-def _explored(
-    world: AnyWorld, progress: Progress | None, only: Rule | None, model: Model | None, whole: bool
-) -> Exploration:
+def deeper(
+    world: AnyWorld,
+    progress: Progress | None = None,
+    only: Rule | None = None,
+    model: Model | None = None,
+    whole: bool = True,
+) -> Iterator[Exploration]:
+    """The same, told anew after each depth: whoever asks for one step more goes on from where this one stood.
+
+    It is for whoever is `unhindered`.
+    """
     config = world.config
     system, events_of, canon, start = world.parts()
     played = model or system.model
@@ -80,6 +89,8 @@ def _explored(
     parents, via = array("L", [0]), array("H", [0])
     made: dict[Any, int] = {}
     frontier, number, transitions, depth = [first], 0, 0, 0
+    if world.depth == 0:
+        yield Exploration(len(seen), transitions, depth, False, fired, None)
     while frontier and depth != world.depth:
         depth += 1
         following: list[Any] = []
@@ -92,7 +103,8 @@ def _explored(
                     if only is None or only in wrong:
                         path = [*start, *_path(number, parents, via, list(made)), event]
                         case = Case(system, config, tuple(path))
-                        return Exploration(len(seen), transitions, depth, False, fired, Counterexample(wrong, case))
+                        yield Exploration(len(seen), transitions, depth, False, fired, Counterexample(wrong, case))
+                        return
                     continue
                 if done.state is state or not follows(done):
                     continue
@@ -106,7 +118,7 @@ def _explored(
             if progress is not None and not number & 1023:
                 progress(len(seen), transitions)
         frontier = following
-    return Exploration(len(seen), transitions, depth, not frontier, fired, None)
+        yield Exploration(len(seen), transitions, depth, not frontier, fired, None)
 
 
 def _path(number: int, parents: array[int], via: array[int], made: list[Any]) -> list[Any]:

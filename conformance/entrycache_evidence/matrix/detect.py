@@ -16,6 +16,7 @@ from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage, LawBroken, checked_step, judge
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import explore
+from entrycache_evidence.large import broken_in
 from entrycache_evidence.rulebook.example import read_example
 from entrycache_evidence.systems import SHOWN
 from entrycache_protocol.case import Case
@@ -48,7 +49,10 @@ FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000
 
 
 def laws(system: AnySystem, effort: Effort) -> str:
-    """Seeded cases of all themes, levels and variants under every law."""
+    """Seeded cases of all themes, levels and variants under every law, then the large runs of `prove`."""
+    stray = _stray(system)
+    if stray:
+        return stray
     try:
         for _ in _cases(system, effort.cases, Coverage(whole=True)):
             pass
@@ -60,7 +64,27 @@ def laws(system: AnySystem, effort: Effort) -> str:
                 state = checked_step(system, config, state, op, Coverage(whole=True)).state
     except LawBroken as broken:
         return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
-    return ""
+    return broken_in(system, SHOWN[system.name].large()).partition(" at ")[0]
+
+
+ASIDE: Final = frozenset({"store_inner"})
+"""Operations that look at what a rule is about, while its law is asked of others."""
+
+
+def _stray(system: AnySystem) -> str:
+    """The first operation that has no place, or the first reading that is not the norm where nothing is said."""
+    norm = system.model.variants()
+    readings = {field.name: getattr(norm, field.name) for field in fields(norm)}
+    first = {name: next(iter(type(value).__members__.values())) for name, value in readings.items()}
+    told = [f"the level or the rule of {op.name}" for op in system.ops.values() if not _is_placed(system, op)]
+    told += [f"the norm of {name}" for name, value in readings.items() if value is not first[name]]
+    return next(iter(told), "")
+
+
+def _is_placed(system: AnySystem, op: type[Any]) -> bool:
+    """Whether an operation belongs to a level that there is, and names a rule whose law is asked of it."""
+    asked = [law.on for law in system.laws.each if law.rule is op.rule]
+    return op.level in system.levels and (op.name in ASIDE or any(not on or op in on for on in asked))
 
 
 def _cases(system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False) -> Iterator[tuple[Any, Made]]:

@@ -20,8 +20,8 @@ REFERENCE: Final = Path(entrycache_reference.__file__).parent
 DETECTORS: Final = frozenset({"laws", "threads"})
 """Folders of a system that hold what judges steps or histories: they are what is asked, not what is changed."""
 
-NAMES: Final = frozenset({"rules.py", "judged.py"})
-"""Files that hold the ids of rules and the type of a verdict."""
+NAMES: Final = frozenset({"rules.py", "judged.py", "frame.py"})
+"""Files that hold the ids of rules, the type of a verdict, and what frames are made of: they judge too."""
 
 
 def modules() -> Iterator[tuple[str, Path]]:

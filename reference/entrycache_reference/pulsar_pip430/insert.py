@@ -50,7 +50,7 @@ def kept(state: State, event: Insert, cached: Entry, config: Config) -> State:
 
 
 @rule(Rule.INSERT_1, Rule.INSERT_2, Rule.INSERT_3, Rule.INSERT_5)
-def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> Step:
+def insert(state: State, event: Insert, config: Config, cause: str) -> Step:
     """Offer one entry to a cache; `cause` is that of its row."""
     # GUARD: a size below 0 is refused.
     if event.size < 0:

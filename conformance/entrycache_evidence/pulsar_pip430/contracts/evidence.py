@@ -106,7 +106,9 @@ def confirm(planned: Sequence[Planned], told: Told = nobody) -> Result:
     """Ask CrossHair about these contracts; the evidence for each rule that one confirms, and what failed."""
     evidence: dict[Rule, Evidence] = {}
     failures: list[str] = []
-    for shown, failed in each(_confirmed, planned, lambda done: told("CrossHair", done, len(planned))):
+    # The large ones stand last, and go first; which contract gives the evidence of a rule is as planned.
+    confirmed = each(_confirmed, planned[::-1], lambda done: told("CrossHair", done, len(planned)))[::-1]
+    for shown, failed in confirmed:
         failures += failed
         for found in shown:
             evidence.setdefault(found.rule, found)

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.frame import Change, Key, Keyed, Record, comparing, undeclared
+from entrycache_reference.kafka_streams.laws.law import NOTHING
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.ops.frame import OPENED, MayChange, Of, What
-from entrycache_reference.kafka_streams.state import Part, Space, State, Store
+from entrycache_reference.kafka_streams.state import Part, State, Store
 
 NODE: Final = Record((What.CONTENT, What.IS_DIRTY, What.CONTENT, What.CONTENT, What.CONTENT))
 
@@ -28,8 +29,8 @@ STORE: Final = Record((Keyed(What.BELOW), Keyed(What.DOWNSTREAM), Keyed(What.PAS
 STATE: Final = Record(
     (
         What.LIMIT,
-        Keyed(What.SPACES, SPACE, Space()),
-        Keyed(What.STORES, STORE, Store()),
+        Keyed(What.SPACES, SPACE, NOTHING),
+        Keyed(What.STORES, STORE, Store({}, {}, {})),
         *(What.PUTS, What.GETS, What.EVICTS, What.FLUSHES, What.WRITES, What.RUNNING),
         None,
     )

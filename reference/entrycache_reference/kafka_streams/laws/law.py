@@ -14,7 +14,8 @@ from entrycache_reference.rules import Rule
 Check = Callable[[Config, State, Any, Step], bool]
 """A question about one step: the configuration, the state before it, its event, and what it made."""
 
-NOTHING: Final = Space()
+NOTHING: Final = Space({}, (), (), None, 0, 0, 0, 0)
+"""What a namespace begins with, as the rules have it: not left to the defaults of the reference."""
 
 
 class Law(NamedTuple):

@@ -21,6 +21,7 @@ from entrycache_reference.kafka_streams.laws.defined.writes import (
     put,
     write,
 )
+from entrycache_reference.kafka_streams.laws.law import space
 from entrycache_reference.kafka_streams.outcomes import (
     Answer,
     Deleted,
@@ -33,7 +34,7 @@ from entrycache_reference.kafka_streams.outcomes import (
     ThreadCounters,
     Used,
 )
-from entrycache_reference.kafka_streams.state import Listener, Node, Row, Space
+from entrycache_reference.kafka_streams.state import Listener, Node, Row
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -225,7 +226,7 @@ def do_usage(picture: Picture, event: ops.Usage) -> Answer:
     if event.ns is ABSENT:
         entries = sum([len(space.nodes) for space in picture.state.spaces.values()])
         return Used(entries, picture.total, picture.limited())
-    nodes = picture.state.spaces.get(event.ns, Space()).nodes
+    nodes = space(picture.state, event.ns).nodes
     return Used(len(nodes), sum([node.size_bytes for node in nodes.values()]))
 
 
@@ -233,7 +234,7 @@ def do_metrics(picture: Picture, event: ops.Metrics) -> Answer:
     """The counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return ThreadCounters(picture.puts, picture.gets, picture.evicts, picture.flushes)
-    own = OwnSpace(picture.state.spaces.get(event.ns, Space()))
+    own = OwnSpace(space(picture.state, event.ns))
     counters = (own.hits, own.misses, own.overwrites, own.flushes)
     return NamespaceCounters(*counters, tuple(own.dirty), tuple(own.recent))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from entrycache_reference.kafka_streams.config import Config, Total
+from entrycache_reference.kafka_streams.laws.law import NOTHING
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Forward
 from entrycache_reference.kafka_streams.state import Listener, Node, Part, Row, Space, State, Store
@@ -90,7 +91,7 @@ class Picture:
         own = self.touched.get(ns)
         if own is None:
             is_known = ns in self.state.spaces and ns not in self.touched
-            own = self.touched[ns] = OwnSpace(self.state.spaces[ns] if is_known else Space())
+            own = self.touched[ns] = OwnSpace(self.state.spaces[ns] if is_known else NOTHING)
         return own
 
     def close(self, ns: str) -> None:

@@ -1,0 +1,45 @@
+"""Large runs: what breaks in one is a failure of `prove`, and told with the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence import run
+from entrycache_evidence.large import broken_in
+from entrycache_evidence.planted import FAULT_OF
+from entrycache_evidence.pulsar_pip430.large import large
+from entrycache_reference.pulsar_pip430 import Config, initial, ops
+from entrycache_reference.rules import Rule
+
+PULSAR = SYSTEMS["pulsar-pip430"]
+
+
+def with_model(model: Any) -> Any:
+    return PULSAR._replace(model=model)
+
+
+def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    faulty = with_model(FAULT_OF[Rule.INSERT_1].model)
+    said = broken_in(faulty, large())
+    assert said.startswith("R-INSERT-1")
+    assert said.endswith("at step 0 (insert) of large run 0")
+    monkeypatch.setitem(SYSTEMS, PULSAR.name, faulty)
+    assert run._large(PULSAR.name) == ([], [f"{PULSAR.name}: {said}"])
+
+
+def test_a_first_state_that_is_not_empty_is_told() -> None:
+    class Scheduled:
+        step = staticmethod(PULSAR.model.step)
+
+        @staticmethod
+        def initial(config: Config) -> Any:
+            return initial(config)._replace(is_scheduled=True)
+
+    event = ops.Usage()
+    assert broken_in(PULSAR, [(Config(), (event,))]) == ""
+    assert broken_in(with_model(Scheduled), [(Config(), (event,))]) == (
+        "the first state is not empty at step 0 of large run 0"
+    )
