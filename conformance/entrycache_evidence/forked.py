@@ -33,13 +33,17 @@ def each(call: Callable[[T], R], items: Sequence[T], told: Callable[[int], None]
     others = set(active_children())
     with ProcessPoolExecutor(workers, get_context("fork"), _hold, (call, items)) as pool:
         try:
-            for one in pool.map(_one, range(len(items))):
-                found.append(one)
+            # Not `map`, which cancels what is left: a pool whose processes are gone cannot end what is cancelled.
+            for begun in [pool.submit(_one, at) for at in range(len(items))]:
+                found.append(begun.result())
                 told(len(found))
         except KeyboardInterrupt:
             # Else they would first end what they are at.
             for child in set(active_children()) - others:
                 child.kill()
+            raise
+        except Exception:
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
     return found
 

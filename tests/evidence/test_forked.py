@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
+from multiprocessing import active_children
 
 import pytest
 
@@ -30,3 +33,18 @@ def test_an_error_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
     with pytest.raises(ZeroDivisionError):
         forked.each(lambda item: 1 // item, [1, 0, 2])
+
+
+def test_an_interrupt_ends_the_processes_and_no_thread_says_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_cores(monkeypatch)
+    heard: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", heard.append)
+
+    def told(done: int) -> None:
+        raise KeyboardInterrupt
+
+    before = set(active_children())
+    with pytest.raises(KeyboardInterrupt):
+        forked.each(time.sleep, [0.0, *[0.3] * 20], told)
+    assert set(active_children()) <= before
+    assert heard == []
