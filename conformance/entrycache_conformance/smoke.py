@@ -10,6 +10,7 @@ from entrycache_protocol import verdict
 from entrycache_protocol.case import Case, from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.failure import Difference
+from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Skipped, Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
@@ -25,12 +26,17 @@ class Look(NamedTuple):
 
 
 def smoke(subject: UnderTest) -> list[Look]:
-    """Play each case that the subject can be asked, and judge it; after one that hangs no more are played."""
+    """Play each case that the subject can be asked, and judge it; after one that hangs no more are played.
+
+    Raises:
+        Stopped: with what was judged by then.
+    """
     looks: list[Look] = []
-    for name, steps in subject.declaration.system.cases.smoke.items():
-        hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is Trouble.HANG
-                   for look in looks)  # fmt: skip
-        looks.append(Look(name, "not played") if hung else _look(subject, name, steps))
+    with keeping(lambda: looks):
+        for name, steps in subject.declaration.system.cases.smoke.items():
+            hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is Trouble.HANG
+                       for look in looks)  # fmt: skip
+            looks.append(Look(name, "not played") if hung else _look(subject, name, steps))
     return looks
 
 

@@ -53,8 +53,8 @@ _JSON: Final = json.JSONDecoder(
 )
 
 
-def parse(text: str) -> Any:
-    """The JSON value in a text.
+def parse(text: str, may_have_halves: bool = False) -> Any:
+    """The JSON value in a text; `may_have_halves`: its strings are what subjects said, and are only shown.
 
     Raises:
         ValueError: it is none, or one that not every reader takes for the same; the message says why.
@@ -68,7 +68,7 @@ def parse(text: str) -> Any:
         deep = is_deeper(value, DEPTH_MOST)
     if deep:
         raise Disputed(f"arrays and objects stand more than {DEPTH_MOST} deep within one another")
-    if _MAY_HAVE_HALVES.search(text) and _has_halves(value):
+    if not may_have_halves and _MAY_HAVE_HALVES.search(text) and _has_halves(value):
         raise Disputed("a string holds half a pair of surrogates, which UTF-8 does not have")
     return value
 

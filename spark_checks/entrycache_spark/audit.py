@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.output import whole
+from entrycache_protocol.stopped import Stopped
 from entrycache_spark.rulefiles import RuleFile, select_rules
 from entrycache_spark.systems import AUDITED, parts_of
 from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
@@ -42,6 +43,10 @@ def audit(
     """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
 
     `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
+
+    Raises:
+        Stopped: it was stopped while an SQL engine looked for violations; with the result of the rules that were
+            decided by then. Nothing is written.
     """
     system = system_of(directory)
     chosen = select_rules(tuple(rules), system if system in AUDITED else FIRST)
@@ -53,8 +58,13 @@ def audit(
     if rows == 0 or metadata.system not in AUDITED:
         result = _nothing(chosen, metadata.system, rows)
     else:
-        with named(str(directory)):
-            found = _evaluate(directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress)
+        try:
+            with named(str(directory)):
+                found = _evaluate(
+                    directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress
+                )
+        except Stopped as stopped:
+            raise Stopped(_result(stopped.so_far, rows)) from None
         result = _result(found, rows)
     if out is not None:
         try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.stopped import keeping
 from entrycache_spark.engines.base import SqlEngine
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
 from entrycache_spark.settings import columns_of, settings_of
@@ -253,7 +254,11 @@ def evaluate(
     progress: Progress = lambda text: None,
     witnesses: bool = True,
 ) -> dict[str, RuleFinding]:
-    """Both tiers. Without `witnesses` the windows decide everything."""
+    """Both tiers. Without `witnesses` the windows decide everything.
+
+    Raises:
+        Stopped: the second tier was; with what was found of the rules that were decided.
+    """
     progress("witnesses")
     brokers = survey(engine, metadata, rules)
     missing = [note for note in (broker.undecided() for broker in brokers) if note is not None]
@@ -274,39 +279,66 @@ def evaluate(
     left = [
         rule for rule in rules if any(broker.checked[rule.id] or rule.id == parts.chain for broker in unproved[rule.id])
     ]
-    shown: list[tuple[str, tuple[Any, ...]]] = []
-    cut: list[str] = []
-    for rule in left:
-        if rule.window is not None:
-            progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
-            windows.open(unproved[rule.id])
-            answered, whole = told(engine, rule.window, "sure desc, broker, seq")
-            shown += [(rule.id, row) for row in answered]
-            cut += [] if whole else [rule.id]
-    for view in sorted({condition.view for rule in left for condition in rule.conditions}):
-        over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
-        names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
-        progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
-        windows.open([broker for broker in brokers if broker.name in names])
-        answered, whole = windows.over(view, over)
-        shown += answered
-        cut += [] if whole else [rule.id for rule, _ in over]
-    open_names = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
-    violations: dict[str, list[Violation]] = {rule.id: [] for rule in rules}
-    undecided: dict[str, list[str]] = {rule.id: list(missing) for rule in rules}
-    for rule_id in cut:
-        undecided[rule_id].append(f"{rule_id}: more than {TOLD_MOST} rows tell of violations; these are the first")
-    for rule_id, (broker, seq, life, expected, observed, seqs, sure) in shown:
-        if broker not in open_names[rule_id]:
-            continue
-        if sure:
-            violations[rule_id].append(Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs)))
-        else:
-            undecided[rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
-    checked = {rule.id: sum(broker.checked[rule.id] for broker in brokers) for rule in rules}
-    return {
-        rule.id: RuleFinding(checked[rule.id], tuple(violations[rule.id]), tuple(undecided[rule.id])) for rule in rules
-    }
+    found = Found(rules, brokers, unproved, missing)
+    waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}
+    with keeping(lambda: found.of([rule for rule in rules if not waits.get(rule.id)])):
+        for rule in left:
+            if rule.window is not None:
+                progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
+                windows.open(unproved[rule.id])
+                answered, whole = told(engine, rule.window, "sure desc, broker, seq")
+                found.add([rule], [(rule.id, row) for row in answered], whole)
+                waits[rule.id].discard(rule.window)
+        for view in sorted({condition.view for rule in left for condition in rule.conditions}):
+            over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
+            names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
+            progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
+            windows.open([broker for broker in brokers if broker.name in names])
+            found.add([rule for rule, _ in over], *windows.over(view, over))
+            for rule, _ in over:
+                waits[rule.id].discard(view)
+    return found.of(rules)
+
+
+class Found:
+    """What the windows tell, by rule, and what keeps a clean answer from being one."""
+
+    def __init__(
+        self,
+        rules: Sequence[RuleFile],
+        brokers: Sequence[Broker],
+        unproved: Mapping[str, Sequence[Broker]],
+        missing: Sequence[str],
+    ) -> None:
+        self._checked = {rule.id: sum(broker.checked[rule.id] for broker in brokers) for rule in rules}
+        self._open = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
+        self._violations: dict[str, list[Violation]] = {rule.id: [] for rule in rules}
+        self._cut: dict[str, list[str]] = {rule.id: [] for rule in rules}
+        self._undecided: dict[str, list[str]] = {rule.id: [] for rule in rules}
+        self._missing = missing
+
+    def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
+        """The rows that a question about these rules was answered with; `whole`: there are no more."""
+        for rule in () if whole else asked:
+            self._cut[rule.id].append(f"{rule.id}: more than {TOLD_MOST} rows tell of violations; these are the first")
+        for rule_id, (broker, seq, life, expected, observed, seqs, sure) in rows:
+            if broker not in self._open[rule_id]:
+                continue
+            if sure:
+                self._violations[rule_id].append(Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs)))
+            else:
+                self._undecided[rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
+
+    def of(self, rules: Sequence[RuleFile]) -> dict[str, RuleFinding]:
+        """What was found of these rules."""
+        return {
+            rule.id: RuleFinding(
+                self._checked[rule.id],
+                tuple(self._violations[rule.id]),
+                (*self._missing, *self._cut[rule.id], *self._undecided[rule.id]),
+            )
+            for rule in rules
+        }
 
 
 def told(engine: SqlEngine, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:

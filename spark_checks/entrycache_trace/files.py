@@ -158,13 +158,20 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
         if path.parent.parent != directory or not path.parent.name.startswith("broker="):
             raise UsageError(f"{path}: parts belong into folders named broker=<name>")
         if not path.name.startswith((".", "_")):
-            broker = unquote(path.parent.name.removeprefix("broker="))
+            broker = _broker_of(path.parent)
             check_broker(broker, str(path.parent))
             parts.append(Part(broker, path, *check_part(path, needed)))
     rows = sum(part.rows for part in parts)
     if rows > ROWS_MOST:
         raise UsageError(f"{directory}: the trace has {rows} events; expected {ROWS_MOST} at most")
     return tuple(parts)
+
+
+def _broker_of(folder: Path) -> str:
+    try:
+        return unquote(folder.name.removeprefix("broker="), errors="strict")
+    except UnicodeDecodeError:
+        raise UsageError(f"{folder}: the name is not UTF-8 text") from None
 
 
 def check_broker(name: str, where: str) -> None:

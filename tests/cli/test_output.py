@@ -162,6 +162,7 @@ OWN = {
     "entrycache_bench/picture.py": "beside, in `whole`",
     "entrycache_conformance/java/build.py": "builds, which are made in a folder of their own and renamed",
     "entrycache_evidence/tlc/module.py": "what TLC reads, in a folder that goes away with it",
+    "entrycache_cli/ending.py": "stdin and stderr, where they are closed",
     "entrycache_cli/faults/__main__.py": "pages of a checkout",
     "entrycache_cli/pulsar_pip430/settings/__main__.py": "pages of a checkout",
 }

@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from entrycache_bench import result as bench
 from entrycache_bench.measurement import Measurement
 from entrycache_bench.pulsar_pip430.cursors import JUDGED_SIZES, MOVE_RANK, CursorCost
 from entrycache_cli.ending import OneLineErrors
+from entrycache_conformance import smoke
 from entrycache_conformance.campaign import behaviour
 from entrycache_conformance.campaign import run as campaign
 from entrycache_conformance.systems.kafka_streams import kept_promises
@@ -26,6 +28,7 @@ from entrycache_evidence.obtained import Evidence
 from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.stopped import Stopped
 from entrycache_reference.rules import Rule
+from entrycache_spark import audit, tiers
 from tests.support.command import run
 
 
@@ -172,3 +175,34 @@ def test_what_cannot_be_kept_is_said(capsys: pytest.CaptureFixture[str]) -> None
 
     assert writes._code([signal.SIGTERM], ([],), {"standalone_mode": False}) == 143
     assert capsys.readouterr().err == "entrycache: cannot write record.json: No space left on device\n"
+
+
+def test_smoke_tells_the_operations_that_were_judged(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smoke, "_look", StoppedAt(smoke._look, 3))
+    code, out, err = run(capsys, "smoke", "fast", "--json")
+    assert (code, err.strip()) == (130, "")
+    assert [look["verdict"] for look in json.loads(out)["ops"].values()] == ["passed", "passed"]
+    monkeypatch.setattr(smoke, "_look", StoppedAt(smoke._look, 1))
+    assert run(capsys, "smoke", "fast")[:2] == (130, "")
+
+
+def test_an_audit_tells_the_rules_that_were_decided_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trace, out = str(tmp_path / "trace"), tmp_path / "out"
+    assert run(capsys, "trace", "generate", "tail-fanout", "--events", "200", "--out", trace)[0] == 0
+    monkeypatch.setattr(audit, "audit", partial(audit.audit, witnesses=False))
+    argv = ("audit", trace, "--engine", "local", "--out", str(out), "--json")
+    every = json.loads(run(capsys, *argv)[1])["rules"]
+    (out / audit.VIOLATIONS_NAME).unlink()
+    monkeypatch.setattr(tiers, "told", StoppedAt(tiers.told, 5))
+    code, said, err = run(capsys, *argv)
+    told = json.loads(said)["rules"]
+    assert (code, err.strip()) == (130, "")
+    assert 0 < len(told) < len(every)
+    assert told.items() <= every.items()
+    assert not any(out.iterdir())
+    monkeypatch.setattr(tiers, "survey", StoppedAt(tiers.survey, 1))
+    assert run(capsys, *argv)[:2] == (130, "")

@@ -21,7 +21,9 @@ from entrycache_evidence.explore.search import Exploration
 from entrycache_evidence.kafka_streams.worlds.caches import EVERY
 from entrycache_evidence.kafka_streams.worlds.small import refute
 from entrycache_evidence.obtained import GRADES, Result, Told
-from entrycache_evidence.systems import PROFILES, SHOWN, Refute
+from entrycache_evidence.refine.evidence import Refines
+from entrycache_evidence.refine.evidence import Shown as Walked
+from entrycache_evidence.systems import PROFILES, SHOWN, Refute, refinements
 from entrycache_evidence.tlc.second import SecondModel
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_pip430
@@ -114,6 +116,12 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
         asked.append(worlds)
         return [], []
 
+    walked: list[Sequence[Refines]] = []
+
+    def refined(worlds: Sequence[Refines], told: Told) -> Walked:
+        walked.append(worlds)
+        return [], []
+
     second: list[SecondModel] = []
 
     def modelled(model: SecondModel, told: Told) -> Result:
@@ -124,10 +132,12 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
     monkeypatch.setattr(explorer, "exhaust", exhaust)
     monkeypatch.setattr(run, "tools", lambda: None)
     monkeypatch.setattr(run, "modelled", modelled)
+    monkeypatch.setattr(run, "refined", refined)
     found = prove("long")
     assert found.skipped == [("crosshair", "needs the Python package crosshair-tool: pip install 'entrycache[prove]'")]
     assert {item.grade for item in found.evidence} == {"proved"}
     assert asked == [shown.long for shown in SHOWN.values()]
+    assert walked == [refinements("long")]
     assert second == [importlib.import_module(shown.second).SECOND for shown in SHOWN.values() if shown.second]
 
 
@@ -139,6 +149,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
 
     hide(monkeypatch, "crosshair")
     monkeypatch.setattr(explorer, "explore", dies)
+    monkeypatch.setattr(run, "refined", lambda worlds, told: ([], []))
     found = prove("ci")
     assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SHOWN]
     assert all("a process ended early" in line for line in found.failures)

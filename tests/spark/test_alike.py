@@ -148,6 +148,12 @@ def test_a_name_that_an_engine_cannot_read_is_refused_by_all(
 ) -> None:
     trace = plant.write(tmp_path / "t\\*", plant.renamed(honest, "b"))
     assert "a backslash beside" in alike(trace, asked)
+
+
+def test_two_names_are_not_read_as_one(tmp_path: Path, honest: list[plant.Row], asked: tuple[str, ...]) -> None:
+    trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
+    (trace / "broker=b").rename(trace / "broker=%FF")
+    assert "the name is not UTF-8 text" in alike(trace, asked)
     half = trace.rename(tmp_path / "half-\udcff")
     assert "is not UTF-8" in alike(half, asked)
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
@@ -18,6 +18,10 @@ from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.shown import printable
+from entrycache_protocol.stopped import Stopped
+
+if TYPE_CHECKING:
+    from entrycache_spark.verdict import AuditResult
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -118,35 +122,46 @@ def audit(
     live_slots: int,
     as_json_: bool,
 ) -> None:
-    """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input."""
+    """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input.
+
+    One that is stopped while it looks for violations tells the rules that were decided by then, and writes nothing.
+    """
     from entrycache_spark.audit import VIOLATIONS_NAME
     from entrycache_spark.audit import audit as run_audit
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
-    with _spinner("reading the trace") as say:
-        result = run_audit(directory, engine, master, ids, out, max_live_slots=live_slots, progress=say)
-    if as_json_:
-        verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}
-        answer = {"schema": 1, "rules": verdicts, "violations": len(result.violations)}
-        echo(json.dumps({**answer, "differences": list(result.differences)}))
-    else:
-        table = Table("rule", "verdict", "violations")
-        for rule, verdict in result.rules.items():
-            count = sum(violation.rule == rule for violation in result.violations)
-            table.add_row(rule, verdict.value, str(count) if count else "")
-        shown = console()
-        shown.print(table)
-        for violation in result.violations[:10]:
-            place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-            shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
-        for note in result.notes[:5]:
-            shown.print(printable(f"not decided: {note}"))
-        for difference in result.differences[:5]:
-            shown.print(printable(f"differs from the rows before it: {difference}"))
-        where = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
-        shown.print(printable(f"{result.rows} events; violations {where}"))
+    try:
+        with _spinner("reading the trace") as say:
+            result = run_audit(directory, engine, master, ids, out, max_live_slots=live_slots, progress=say)
+    except Stopped as stopped:
+        _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_)
+        raise
+    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", as_json_)
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
         say_nothing_checked(list(result.notes))
     context.exit(result.exit_code)
+
+
+def _say(result: AuditResult, where: str, as_json: bool) -> None:
+    """The verdicts, and of violations, notes and differences the first; `where` the violations are."""
+    if as_json:
+        verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}
+        answer = {"schema": 1, "rules": verdicts, "violations": len(result.violations)}
+        echo(json.dumps({**answer, "differences": list(result.differences)}))
+        return
+    table = Table("rule", "verdict", "violations")
+    for rule, verdict in result.rules.items():
+        count = sum(violation.rule == rule for violation in result.violations)
+        table.add_row(rule, verdict.value, str(count) if count else "")
+    shown = console()
+    shown.print(table)
+    for violation in result.violations[:10]:
+        place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
+        shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+    for note in result.notes[:5]:
+        shown.print(printable(f"not decided: {note}"))
+    for difference in result.differences[:5]:
+        shown.print(printable(f"differs from the rows before it: {difference}"))
+    shown.print(printable(f"{result.rows} events; violations {where}"))

@@ -13,6 +13,7 @@ from entrycache_cli.commands.options import choice_of, ends_with_code, json_opti
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.smoke import Look, smoke, verdict_of
 from entrycache_conformance.subjects.resolve import resolve
+from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.text import arguments, compact
 from entrycache_protocol.verdict import Verdict
 
@@ -25,22 +26,31 @@ from entrycache_protocol.verdict import Verdict
 def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
     """Play one hand-made case an operation on SUBJECT: the first thing to run while writing an adapter.
 
-    Exit 0: all that is offered passed; 1: something failed; 2: nothing could be played.
+    Exit 0: all that is offered passed; 1: something failed; 2: nothing could be played. Stopped, it tells the
+    operations that were judged by then.
     """
     found = resolve(choice_of(subject, kwargs))
     try:
         looks = smoke(found)
+    except Stopped as stopped:
+        if stopped.so_far:
+            _say(found.name, stopped.so_far, as_json)
+        raise
     finally:
         found.close()
+    _say(found.name, looks, as_json)
     verdict = verdict_of(looks)
-    if as_json:
-        ops = {look.op: {"verdict": look.verdict, "rules": list(look.rules)} for look in looks}
-        echo(json.dumps({"schema": 1, "subject": found.name, "verdict": verdict.value, "ops": ops}))
-    else:
-        _show(found.name, looks)
     if verdict is Verdict.NOTHING_CHECKED:
         say_nothing_checked([f"{look.op}: {look.verdict}" for look in looks])
     return verdict.exit_code
+
+
+def _say(name: str, looks: list[Look], as_json: bool) -> None:
+    if as_json:
+        ops = {look.op: {"verdict": look.verdict, "rules": list(look.rules)} for look in looks}
+        echo(json.dumps({"schema": 1, "subject": name, "verdict": verdict_of(looks).value, "ops": ops}))
+    else:
+        _show(name, looks)
 
 
 def _show(name: str, looks: list[Look]) -> None:

@@ -68,7 +68,7 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            value = parse(line)
+            value = parse(line, may_have_halves=True)
         except ValueError as error:
             raise UsageError(
                 f"{path}, line {number}: not JSON; expected what --json prints, one object a line ({error})"

@@ -22,11 +22,12 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(members)
 
 
-def no_json(raw: bytes) -> bool:
+def no_json(raw: bytes, may_have_halves: bool = False) -> bool:
     """Whether a file is no JSON, or has a number that is none, a key twice, or half a pair of surrogates."""
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_once)
-        json.dumps(value, ensure_ascii=False).encode()
+        if not may_have_halves:
+            json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return True
     return False
@@ -35,6 +36,11 @@ def no_json(raw: bytes) -> bool:
 def no_json_lines(raw: bytes) -> bool:
     """The same of a line of a file."""
     return any(no_json(line) for line in raw.split(b"\n") if line.strip())
+
+
+def no_results(raw: bytes) -> bool:
+    """The same, but for halves of surrogates: what a subject says is kept there, and only shown."""
+    return any(no_json(line, may_have_halves=True) for line in raw.split(b"\n") if line.strip())
 
 
 def _values(value: Any) -> Iterable[Any]:

@@ -21,7 +21,7 @@ from entrycache_conformance.report import RunReport
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from tests.support import ROOT
 from tests.support.files.changes import change_bytes, change_json, change_lines, encoded, text_of
-from tests.support.files.disputed import no_json, no_json_lines, no_toml
+from tests.support.files.disputed import no_json, no_results, no_toml
 from tests.support.files.runs import Ended, ended
 
 BYTES_OFTEN: Final = 0.2
@@ -281,7 +281,7 @@ KINDS: Final = (
          (_reads("share", "--config", "FILE"), _reads("share", "--config", "FILE", "--json"))),
     Kind("results.jsonl", results, changed_json_lines,
          tuple(_reads("report", "FILE", "--to", form) for form in ("terminal", "junit", "markdown", "badge")),
-         no_json_lines),
+         no_results),
     Kind("record.json", records, changed_json,
          (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),), no_json),
     Kind("numbers.json", _files("docs/numbers.json"), changed_json,
