@@ -14,6 +14,7 @@ from typing import Final
 from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence import vocabulary
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.large import broken_in
 from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
@@ -108,6 +109,7 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
     if "z3" not in missing:
         yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
     for name, shown in SHOWN.items():
+        yield f"the vocabulary of {name}", partial(_vocabulary, name)
         yield f"the large runs of {name}", partial(_large, name)
         yield (
             f"the worlds of {name}",
@@ -118,6 +120,12 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
         if shown.second is not None and TLC not in missing:
             second = importlib.import_module(shown.second).SECOND
             yield f"the second model of {name}", partial(modelled, second, told)
+
+
+def _vocabulary(name: str) -> Part:
+    """What a case may say gives no evidence about a rule. Where it is not as specified is a failure."""
+    differs = vocabulary.differs(SYSTEMS[name])
+    return [], [f"{name}: {differs}"] if differs else []
 
 
 def _large(name: str) -> Part:

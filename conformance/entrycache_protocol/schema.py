@@ -57,9 +57,14 @@ def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
     properties: dict[str, Any] = {name: {"const": value} for name, value in constant.items()}
     required = list(constant)
     for field in dataclasses.fields(kind):
-        properties[json_name(field.name)] = schema_of(hints[field.name])
+        described_field = schema_of(hints[field.name])
+        properties[json_name(field.name)] = described_field
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             required.append(json_name(field.name))
+        elif isinstance(field.default, Enum):
+            described_field["default"] = field.default.value
+        elif isinstance(field.default, bool | int | float | str | None):
+            described_field["default"] = field.default
     described: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if required:
         described["required"] = required

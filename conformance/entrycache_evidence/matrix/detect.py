@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage, LawBroken, checked_step, judge
+from entrycache_evidence import vocabulary
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import explore
 from entrycache_evidence.large import broken_in
@@ -49,8 +50,8 @@ FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000
 
 
 def laws(system: AnySystem, effort: Effort) -> str:
-    """Seeded cases of all themes, levels and variants under every law, then the large runs of `prove`."""
-    stray = _stray(system)
+    """The vocabulary, seeded cases of all themes, levels and variants under every law, the large runs of `prove`."""
+    stray = _stray(system) or vocabulary.differs(system)
     if stray:
         return stray
     try:

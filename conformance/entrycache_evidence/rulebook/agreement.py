@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence import vocabulary
 from entrycache_evidence.forked import each
 from entrycache_evidence.planted import OWN, flips
 from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break, system_of
@@ -15,6 +17,7 @@ from entrycache_evidence.rulebook.example_check import check_example, check_exam
 from entrycache_evidence.rulebook.page import page_of, render_rules_md
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.rulebook.registry import checkout, links, texts
+from entrycache_evidence.systems import SHOWN
 from entrycache_evidence.under import under
 from entrycache_faults.planted import Fault
 from entrycache_protocol.errors import MissingPrerequisite
@@ -39,6 +42,7 @@ def check_rules() -> list[Problem]:
         *_links(),
         *check_examples(),
         *_page(root),
+        *_vocabulary(),
         *_fires(runs),
         *_mutants(runs, _exceptions(root)),
         *_flips(runs),
@@ -62,7 +66,7 @@ def check_rule(rule: Rule) -> list[Problem]:
 
 
 def write_rules() -> None:
-    """Write the answers of the examples and `docs/rules.md` anew.
+    """Write the answers of the examples, `docs/rules.md` and the schemas of `spec` anew.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -70,6 +74,8 @@ def write_rules() -> None:
     root = _checkout("--write")
     write_answers()
     write_text(page_of(root), render_rules_md())
+    for name in SHOWN:
+        vocabulary.write(SYSTEMS[name])
 
 
 def _checkout(option: str) -> Path:
@@ -104,6 +110,11 @@ def _page(root: Path) -> list[Problem]:
     if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
         return []
     return [Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")]
+
+
+def _vocabulary() -> list[Problem]:
+    found = {name: vocabulary.differs(SYSTEMS[name]) for name in SHOWN}
+    return [Problem(f"spec/{name}", differs) for name, differs in found.items() if differs]
 
 
 def _fires(runs: Corpus) -> list[Problem]:

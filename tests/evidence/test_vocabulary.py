@@ -1,0 +1,59 @@
+"""What a case may say is as `spec` states it; another default, bound or value is told with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence import run, vocabulary
+from entrycache_evidence.systems import SHOWN
+from entrycache_protocol.system import AnySystem
+from entrycache_reference.kafka_streams import Config
+from entrycache_reference.kafka_streams.config import CALLS_MAX
+from entrycache_reference.vocabulary import Span
+
+KAFKA = SYSTEMS["kafka-streams"]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_reference_has_the_vocabulary_of_its_specification(name: str) -> None:
+    assert vocabulary.differs(SYSTEMS[name]) == ""
+
+
+@dataclass(frozen=True, slots=True)
+class Other(Config):
+    """Another budget."""
+
+    reentry_budget: Annotated[int, Span(0, CALLS_MAX)] = 9
+
+
+def other(system: AnySystem) -> AnySystem:
+    class Model:
+        config = Other
+        variants = system.model.variants
+
+    return system._replace(model=Model)
+
+
+def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "properties/config/properties/reentry_budget/default is 9 here, 8 in case.schema.json"
+    assert vocabulary.differs(other(KAFKA)) == said
+    monkeypatch.setitem(SYSTEMS, KAFKA.name, other(KAFKA))
+    assert run._vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
+
+
+def test_an_operation_more_or_less_is_told() -> None:
+    fewer = KAFKA._replace(ops=dict(list(KAFKA.ops.items())[:-1]))
+    assert "is not there here, " in vocabulary.differs(fewer)
+
+
+def test_what_is_written_is_read_as_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / KAFKA.name).mkdir()
+    monkeypatch.setattr(vocabulary, "spec_folder", lambda: tmp_path)
+    assert vocabulary.differs(KAFKA) == "kafka-streams/case.schema.json is missing"
+    vocabulary.write(KAFKA)
+    assert vocabulary.differs(KAFKA) == ""
