@@ -29,7 +29,7 @@ import click
 import psutil
 
 from entrycache_cli.report.terminal import echo
-from entrycache_conformance.subjects.watch import halt_descendants, kill
+from entrycache_conformance.subjects.watch import halt_descendants, kill, with_mark
 from entrycache_protocol.errors import EntrycacheError, OurError, Unwritten
 from entrycache_protocol.leftovers import BEGUN
 from entrycache_protocol.output import reason
@@ -267,4 +267,4 @@ def _end(number: int) -> None:
 
 def _kill_descendants() -> None:
     with contextlib.suppress(psutil.Error):
-        kill(halt_descendants(psutil.Process()))
+        kill(halt_descendants(psutil.Process()) | with_mark())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -162,7 +163,7 @@ def test_a_signal_ends_a_command_in_time_and_nothing_stays(
     assert time.monotonic() - began < BUSY_SECONDS
     assert "Traceback" not in err
     _, alive = psutil.wait_procs(found, timeout=2)
-    assert alive == []
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == [], "or init has not looked"
 
 
 DEAF = "import time; time.sleep(1000)"
@@ -180,6 +181,32 @@ def test_no_subject_outlives_a_runner_that_is_killed(subject: str) -> None:
         process.communicate(timeout=20)
     _, alive = psutil.wait_procs(found, timeout=BUSY_SECONDS)
     assert alive == []
+
+
+LEAVES_A_DAEMON = """import os, time
+if os.fork() == 0:
+    os.setsid()
+    os._exit(0) if os.fork() else time.sleep(1000)
+time.sleep(1000)"""
+
+
+def test_nor_does_what_it_has_begun_outside_of_its_session(tmp_path: Path) -> None:
+    command = shlex.join([sys.executable, "-c", LEAVES_A_DAEMON, str(tmp_path)])
+    with started("smoke", "--command", command, "--timeout", "100") as process:
+        own = at_work(process, 2)
+        while not (daemons := [each for each in psutil.process_iter() if is_orphan(each, tmp_path, own)]):
+            time.sleep(0.05)
+        process.kill()
+        process.communicate(timeout=20)
+    _, alive = psutil.wait_procs(daemons, timeout=BUSY_SECONDS)
+    assert [left for left in alive if left.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def is_orphan(process: psutil.Process, folder: Path, own: list[psutil.Process]) -> bool:
+    """Whether it has the folder as its last argument, and neither it nor its parent is one of these."""
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()[-1:] == [str(folder)] and not {process, process.parent()} & set(own)
+    return False
 
 
 def test_what_was_finished_is_said(tmp_path: Path) -> None:

@@ -14,9 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
-from psutil import Process
-
-from entrycache_conformance.subjects.watch import Watch, descendants, end
+from entrycache_conformance.subjects.watch import MARK, Watch, end, marked
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
@@ -59,9 +57,12 @@ class _Process:
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
+        env = marked()
+        self._mark = env[MARK]
         try:
             self._process = subprocess.Popen(
                 argv,
+                env=env,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -70,7 +71,7 @@ class _Process:
             )
         except OSError as error:
             raise UsageError(f"cannot start {shlex.join(argv)}: {error.strerror}") from None
-        self._watch = Watch(self._process.pid)
+        self._watch = Watch(self._process.pid, self._mark)
         self._stdin = self._descriptor(self._process.stdin)
         self._stdout = self._descriptor(self._process.stdout)
         self._stderr = self._descriptor(self._process.stderr)
@@ -84,7 +85,6 @@ class _Process:
         self._ended = False
         self._log = b""
         self._log_ended = False
-        self._known: set[Process] = set()
 
     @staticmethod
     def _descriptor(pipe: IO[bytes] | None) -> int:
@@ -188,7 +188,6 @@ class _Process:
 
     def stop(self) -> None:
         """End the process: politely, then with all it has started."""
-        self.look()
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
         with contextlib.suppress(BrokenSubject, subprocess.TimeoutExpired):
@@ -198,13 +197,9 @@ class _Process:
             self._process.wait(timeout=max(0.0, end - time.monotonic()))
         self.kill()
 
-    def look(self) -> None:
-        """Note what the process has started: once it has ended, what has left its session could not be found."""
-        self._known |= descendants(self._process.pid)
-
     def kill(self) -> None:
         """End the process and all that it has started, at once."""
-        end(self._process.pid, self._known)
+        end(self._process.pid, self._mark)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
         self._watch.over()
@@ -279,7 +274,6 @@ class Child:
                         self._process.last_words() or "the driver lacks something and does not say what"
                     )
                 raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
-            self._process.look()
             self.start_answer = parse_line(line)
             return read_declaration(self.start_answer, SYSTEMS, self._wanted)
         except (BrokenSubject, RecursionError) as error:

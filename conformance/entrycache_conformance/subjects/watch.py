@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import secrets
 import signal
 import subprocess
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import psutil
 
-SCRIPT: Final = 'read -r _ || { kill -9 "-$1"; pkill -9 -s "$1"; }'
+MARK: Final = "ENTRYCACHE_STARTED"
+"""The variable whose value all inherit that a program starts, and what these start: so they are found wherever they
+have gone, but for who clears its environment."""
+
+SCRIPT: Final = """read -r _ || { kill -9 "-$1"; pkill -9 -s "$1"
+  for of in /proc/[0-9]*; do grep -qs "$2" "$of/environ" && kill -9 "${of#/proc/}"; done; }"""
 """A line says that all is over; the end of the pipe without one, that the runner has died. Whoever began a group of
-its own is found by the session, where there is a pkill."""
+its own is found by the session, where there is a pkill, and by the mark, where there is a /proc."""
+
+
+_TOKEN: Final = secrets.token_hex(16)
+_numbers = itertools.count(1)
+
+
+def _own() -> str:
+    """What the marks of this process begin with; those of one that was forked from it begin otherwise."""
+    return f"{_TOKEN}.{os.getpid()}."
+
+
+def marked(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment with a mark of its own; of the one that is given, else of this process."""
+    return {**(os.environ if env is None else env), MARK: f"{_own()}{next(_numbers)}."}
 
 
 class Watch:
-    """A shell that waits at the other end of a pipe; it knows nothing but the number of the group."""
+    """A shell that waits at the other end of a pipe; it knows nothing but the number of the group, and its mark."""
 
-    def __init__(self, group: int) -> None:
+    def __init__(self, group: int, mark: str) -> None:
         self._shell = subprocess.Popen(
-            ["/bin/sh", "-c", SCRIPT, "sh", str(group)],
+            ["/bin/sh", "-c", SCRIPT, "sh", str(group), mark],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -35,33 +56,33 @@ class Watch:
             self._shell.communicate(b"over\n", timeout=5)
 
 
-def end(leader: int, known: Collection[psutil.Process] = ()) -> None:
-    """End whoever leads a session, and all that it has started and that can be found, at once.
+def end(leader: int, mark: str) -> None:
+    """End whoever leads a session, and all that it has started, at once.
 
-    What has left the session is found as long as those live that have started it; else it has to be `known`.
+    What has left the session is found by its mark; who has cleared it, as long as those live that have started it.
     """
-    halted = set(known)
+    halted: set[psutil.Process] = set()
     with contextlib.suppress(psutil.Error):
         if _may_have_children(leader):
             halted |= halt_descendants(psutil.Process(leader))
-    for process in known:
-        with contextlib.suppress(psutil.Error):
-            halted |= halt_descendants(process)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
     for number in psutil.pids():
         with contextlib.suppress(OSError):
             if os.getsid(number) == leader:
                 os.kill(number, signal.SIGKILL)
-    kill(halted)
+    kill(halted | with_mark(mark))
 
 
-def descendants(of: int) -> set[psutil.Process]:
-    """All that a process has started, as far as it can be found now."""
-    with contextlib.suppress(psutil.Error):
-        if _may_have_children(of):
-            return set(psutil.Process(of).children(recursive=True))
-    return set()
+def with_mark(mark: str | None = None) -> set[psutil.Process]:
+    """All whose mark begins so; None: all that this process has started, and what these have."""
+    found = set()
+    mark = mark or _own()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(MARK, "").startswith(mark):
+                found.add(process)
+    return found
 
 
 def _may_have_children(of: int) -> bool:
@@ -102,6 +123,7 @@ def run(
         OSError: it cannot be started.
         subprocess.TimeoutExpired: it took longer; it has been ended.
     """
+    env = marked(env)
     with subprocess.Popen(
         argv,
         cwd=cwd,
@@ -113,10 +135,10 @@ def run(
         errors="replace",
         start_new_session=True,
     ) as process:
-        watch = Watch(process.pid)
+        watch = Watch(process.pid, env[MARK])
         try:
             out, err = process.communicate(timeout=timeout_seconds)
         finally:
-            end(process.pid)
+            end(process.pid, env[MARK])
             watch.over()
     return subprocess.CompletedProcess(argv, process.returncode, out, err)

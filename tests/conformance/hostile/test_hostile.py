@@ -93,7 +93,7 @@ def alive(mark: str) -> list[str]:
 
 
 def left_behind(scratch: Path) -> list[str]:
-    """Who is still there after the subject's own daemons, which nobody can find, have ended by themselves."""
+    """Who of the subject's is still there a little later."""
     end = time.monotonic() + 3
     while (found := alive(str(scratch))) and time.monotonic() < end:
         time.sleep(0.05)

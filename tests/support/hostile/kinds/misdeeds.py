@@ -47,7 +47,7 @@ def close_output() -> None:
 
 
 def child_keeps_output(own_session: bool = False, seconds: float = 20) -> None:
-    """A process that holds the pipes open for a while; in a session of its own nobody can find it."""
+    """A process that holds the pipes open for a while; in a session of its own it is found by its mark alone."""
     if os.fork() == 0:
         if own_session:
             os.setsid()

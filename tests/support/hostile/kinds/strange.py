@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from .hello import offer
-from .misdeeds import deafen, die, forever
+from .misdeeds import child_keeps_output, deafen, die, forever
 from .run_bytes import run_bytes
 from .speaker import HANG, KINDS, THROW, Kind, Speaker, kind
 
@@ -219,6 +219,15 @@ def begins_with_a_daemon(speaker: Speaker) -> None:
 @kind("begins-with-a-daemon", 0)
 def _(speaker: Speaker) -> None:
     begins_with_a_daemon(speaker)
+
+
+@kind("begins-a-daemon-in-a-run-and-dies", 1, THROW)
+def _(speaker: Speaker) -> None:
+    def answer(request: dict[str, Any]) -> Any:
+        child_keeps_output(own_session=True)
+        die(1)
+
+    speaker.answer = answer
 
 
 @kind("begins-with-a-daemon-and-dies", 1, THROW)
