@@ -108,13 +108,13 @@ class OneLineErrors(click.Command):
     def _run(self, stopped: list[int], args: Any, kwargs: Any) -> Any:
         """The command; one that is stopped ends so, whatever its libraries make of the exception."""
         try:
-            return super().main(*args, **kwargs)
+            code = super().main(*args, **kwargs)
         except BaseException as error:
             if not stopped:
                 raise
             if isinstance(error, Unwritten):  # what was finished could not be kept
                 say(str(error))
-            return 128 + stopped[0]
+        return 128 + stopped[0] if stopped else code
 
 
 def opened() -> bool:
@@ -249,11 +249,15 @@ def _within_the_grace() -> Iterator[None]:
         os.close(tells)
 
 
+DROPS: Final = frozenset({"__del__", "_garbage_collect_object"})
+"""Functions that run while an object goes: the second is what py4j hangs on a weak reference."""
+
+
 def _is_collecting(frame: FrameType | None) -> bool:
     """Whether Python is in a place where it drops an exception."""
     callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}
     while frame is not None:
-        if frame.f_code in callbacks or frame.f_code.co_name == "__del__":
+        if frame.f_code in callbacks or frame.f_code.co_name in DROPS:
             return True
         frame = frame.f_back
     return False

@@ -177,6 +177,15 @@ def test_what_cannot_be_kept_is_said(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().err == "entrycache: cannot write record.json: No space left on device\n"
 
 
+def test_a_signal_whose_exception_a_library_drops_ends_the_command_all_the_same() -> None:
+    @click.command(cls=OneLineErrors)
+    def goes_on() -> None:
+        """Come to its end."""
+
+    assert goes_on._code([signal.SIGHUP], ([],), {"standalone_mode": False}) == 129
+    assert goes_on._code([], ([],), {"standalone_mode": False}) == 0
+
+
 def test_smoke_tells_the_operations_that_were_judged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

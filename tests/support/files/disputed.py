@@ -39,8 +39,9 @@ def no_json_lines(raw: bytes) -> bool:
 
 
 def no_results(raw: bytes) -> bool:
-    """The same, but for halves of surrogates: what a subject says is kept there, and only shown."""
-    return any(no_json(line, may_have_halves=True) for line in raw.split(b"\n") if line.strip())
+    """The same of lines however they end, but for halves of surrogates: what subjects said is kept, and only shown."""
+    lines = raw.replace(b"\r", b"\n").split(b"\n")
+    return any(no_json(line, may_have_halves=True) for line in lines if line.strip())
 
 
 def _values(value: Any) -> Iterable[Any]:
