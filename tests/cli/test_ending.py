@@ -190,13 +190,16 @@ if os.fork() == 0:
 time.sleep(1000)"""
 
 
-def test_nor_does_what_it_has_begun_outside_of_its_session(tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", [(signal.SIGKILL,), (signal.SIGTERM, signal.SIGTERM)], ids=["killed", "told twice"])
+def test_nor_does_what_it_has_begun_outside_of_its_session(numbers: tuple[signal.Signals, ...], tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-c", LEAVES_A_DAEMON, str(tmp_path)])
     with started("smoke", "--command", command, "--timeout", "100") as process:
         own = at_work(process, 2)
         while not (daemons := [each for each in psutil.process_iter() if is_orphan(each, tmp_path, own)]):
             time.sleep(0.05)
-        process.kill()
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.02)
         process.communicate(timeout=20)
     _, alive = psutil.wait_procs(daemons, timeout=BUSY_SECONDS)
     assert [left for left in alive if left.status() != psutil.STATUS_ZOMBIE] == []

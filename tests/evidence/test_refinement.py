@@ -63,6 +63,12 @@ def test_what_no_answer_shows_yet_is_told_apart() -> None:
     assert counted.what == "evicts: 1, expected 0"
 
 
+def test_an_answer_that_changes_nothing_is_compared_too() -> None:
+    found = walk(caches.EVERY, kafka_streams.fast(*FAULTS["streams-share-without-global"]), 1).difference
+    assert found is not None
+    assert found.what.startswith("the answer: ")
+
+
 class Forgets(BrokerCache):
     """A counter of its own that does not agree with what it counts."""
 

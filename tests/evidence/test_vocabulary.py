@@ -10,7 +10,11 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import run, vocabulary
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.matrix import detect
+from entrycache_evidence.obtained import nobody
+from entrycache_evidence.rulebook import agreement
+from entrycache_evidence.rulebook.problem import Problem
+from entrycache_evidence.systems import PROFILES, SHOWN
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.kafka_streams import Config
 from entrycache_reference.kafka_streams.config import CALLS_MAX
@@ -44,6 +48,25 @@ def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pyt
     assert vocabulary.differs(other(KAFKA)) == said
     monkeypatch.setitem(SYSTEMS, KAFKA.name, other(KAFKA))
     assert run._vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
+    assert agreement._vocabulary() == [Problem("spec/kafka-streams", said)]
+    assert detect.laws(other(KAFKA), detect.QUICK) == said
+
+
+def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system() -> None:
+    for profile in PROFILES:
+        parts = {what for what, _ in run._parts(profile, ("z3", "crosshair", "tlc"), nobody)}
+        assert parts >= {f"the {what} of {name}" for what in ("vocabulary", "large runs", "worlds") for name in SHOWN}
+
+
+def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are silenced: they take long, and have tests of their own."""
+    for other_check in ("check_examples", "_links"):
+        monkeypatch.setattr(agreement, other_check, list)
+    for other_check in ("_page", "_fires", "_mutants", "_flips"):
+        monkeypatch.setattr(agreement, other_check, lambda *_: [])
+    monkeypatch.setattr(agreement, "corpus", lambda *_: [])
+    monkeypatch.setattr(vocabulary, "differs", lambda system: system.name)
+    assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SHOWN]
 
 
 def test_an_operation_more_or_less_is_told() -> None:

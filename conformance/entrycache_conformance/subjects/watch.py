@@ -19,7 +19,7 @@ MARK: Final = "ENTRYCACHE_STARTED"
 have gone, but for who clears its environment."""
 
 SCRIPT: Final = """read -r _ || { kill -9 "-$1"; pkill -9 -s "$1"
-  for of in /proc/[0-9]*; do grep -qs "$2" "$of/environ" && kill -9 "${of#/proc/}"; done; }"""
+  for of in /proc/[0-9]*; do grep -qsF "$2" "$of/environ" && kill -9 "${of#/proc/}"; done; }"""
 """A line says that all is over; the end of the pipe without one, that the runner has died. Whoever began a group of
 its own is found by the session, where there is a pkill, and by the mark, where there is a /proc."""
 
