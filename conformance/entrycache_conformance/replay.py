@@ -43,7 +43,8 @@ def replay(path: Path, subject: UnderTest) -> Replayed:
         UsageError: no readable case, or one that the subject cannot be asked.
     """
     case = read_case(path, SYSTEMS)
-    fit(case, subject)
+    for run in (*case.earlier, case):
+        fit(run, subject)
     steps = trajectory(case, Coverage())
     answer = play(subject, case)
     expected = [case.system.wire.write_outcome(done.outcome) for done in steps]

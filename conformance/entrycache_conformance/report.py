@@ -49,8 +49,8 @@ class Schedules:
 class Failure:
     """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
 
-    `repeats`: it failed once more when it was played again. `found` is what the search has found, `unwritten` why
-    there is no file (then `case` is empty); JSON has neither.
+    `repeats`: it failed once more on a fresh process; `earlier`: after so many runs, which stand in the file. `found`
+    is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
     """
 
     rules: tuple[str, ...]
@@ -61,6 +61,7 @@ class Failure:
     steps: int
     schedules: Schedules | None = None
     repeats: bool = True
+    earlier: int = 0
     found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
@@ -75,25 +76,27 @@ class Failure:
             "got": self.got,
             "steps": self.steps,
             **({} if self.repeats else {"repeats": False}),
+            **({"earlier": self.earlier} if self.earlier else {}),
             **({} if self.schedules is None else asdict(self.schedules)),
         }
 
     @classmethod
     def of(
-        cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "", repeats: bool = True
+        cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = ""
     ) -> Failure:
         """The failure of a case that stands in that file."""
         difference, system = failing.difference, failing.case.system
         expected, got = expected_json(system, difference), got_json(system, difference)
-        steps = len(failing.case.steps)
-        return cls(rules, case, difference.at, expected, got, steps, None, repeats, failing, unwritten)
+        steps, earlier = len(failing.case.steps), len(failing.case.earlier)
+        at = difference.at
+        return cls(rules, case, at, expected, got, steps, None, failing.repeats, earlier, failing, unwritten)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Failure:
         """The failure of such an object."""
         fields = (value["case"], value["step"], value["expected"], value["got"], value["steps"])
         schedules = _read(Schedules, value) if "clients" in value else None
-        return cls(tuple(value["rules"]), *fields, schedules, value.get("repeats", True))
+        return cls(tuple(value["rules"]), *fields, schedules, value.get("repeats", True), value.get("earlier", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,8 @@ _LEVEL: Final = record(
 )
 _FAILURE: Final = record(
     {"case": TEXT, "step": COUNT, "expected": {}, "got": {}, "steps": COUNT, "rules": {**TEXTS, "minItems": 1}}
+    | {"repeats": {"type": "boolean"}, "earlier": COUNT},
+    *("repeats", "earlier"),
 )
 SHAPE: Final = record(
     {

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, judge, play
+from entrycache_conformance.judge import Coverage
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
 from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
@@ -224,15 +224,7 @@ def _written(subject: UnderTest, failing: FailingCase, folder: Path) -> Failure:
     """A failure with its rules, and the case file that replays it."""
     rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
     path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
-    return Failure.of(failing, rules, path, unwritten, fails_again(subject, failing))
-
-
-def fails_again(subject: UnderTest, failing: FailingCase) -> bool:
-    """Whether the case differs once more; what gave no answer was tried twice when it was found."""
-    if failing.difference.is_silent:
-        return True
-    answer = play(subject, failing.case)
-    return judge(failing.case, failing.steps, answer, subject.declaration) is not None
+    return Failure.of(failing, rules, path, unwritten)
 
 
 def _hold_minimums(

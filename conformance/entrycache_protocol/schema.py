@@ -87,7 +87,7 @@ def history_schema(system: AnySystem) -> dict[str, Any]:
     """The schema of a history: a case for several threads."""
     schema = case_schema(system)
     steps = schema["properties"].pop("steps")
-    for name in ("outcomes", "got"):
+    for name in ("earlier", "outcomes", "got"):
         del schema["properties"][name]
     parts = {"before": steps, "clients": {"type": "array", "items": steps, "minItems": 1}, "after": steps}
     schema["properties"] |= {**parts, "events": {"type": "array", "items": {"type": "object"}}}
@@ -105,6 +105,7 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "system": {"const": system.name},
             "config": config_schema(system),
             "variants": object_schema(system.model.variants),
+            "earlier": {"type": "array", "items": {"$ref": "#/$defs/run"}},
             "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
             "outcomes": {"type": "array", "items": {"type": "object"}},
             "got": {"type": "array", "items": {"type": "object"}},
@@ -112,6 +113,20 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "note": {"type": "string"},
         },
         "required": ["system", "steps"],
-        "$defs": {"step": step_schema(system)},
+        "$defs": {"step": step_schema(system), "run": _run_schema(system)},
+        "additionalProperties": False,
+    }
+
+
+def _run_schema(system: AnySystem) -> dict[str, Any]:
+    """The schema of a run that comes before a case."""
+    return {
+        "type": "object",
+        "properties": {
+            "config": config_schema(system),
+            "variants": object_schema(system.model.variants),
+            "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
+        },
+        "required": ["steps"],
         "additionalProperties": False,
     }

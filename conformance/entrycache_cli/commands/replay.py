@@ -19,7 +19,7 @@ from entrycache_cli.commands.options import (
 )
 from entrycache_cli.report.history_table import history_table
 from entrycache_cli.report.pytest_test import pytest_test
-from entrycache_cli.report.run_text import table_of
+from entrycache_cli.report.run_text import depends, table_of
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
 from entrycache_conformance.concurrent.run import schedules_of
@@ -106,6 +106,8 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
         UsageError: the case cannot be read, or tests in that language are not written yet.
     """
     case = read_case(file, SYSTEMS)
+    if case.earlier:
+        raise UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
     outcomes = [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())]
     value = {**to_json(case), "outcomes": outcomes}
     if language == "java":
@@ -122,7 +124,7 @@ def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
     shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
         told = replayed.failure.to_json()
-        shown |= {part: told[part] for part in ("rules", "step", "expected", "got")}
+        shown |= {part: told[part] for part in ("rules", "step", "expected", "got", "earlier") if part in told}
     shown["stale_outcomes"] = replayed.stale
     return shown
 
@@ -133,10 +135,13 @@ def _show(file: Path, name: str, replayed: Replayed) -> None:
     if replayed.skipped is not None:
         out.print(f"{name} skipped the case: {printable(replayed.skipped.reason)}")
     elif failure is None:
-        agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps"
+        runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
+        agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"
         out.print(f"{printable(str(file))}: {agree}", soft_wrap=True)
     else:
         out.print(table_of(failure))
+        if failure.earlier:
+            out.print(depends(failure.earlier), soft_wrap=True)
         _say_rules(failure.rules)
         out.print(f"expected: {compact(failure.expected)}", soft_wrap=True)
         out.print(f"got:      {compact(failure.got)}", soft_wrap=True)

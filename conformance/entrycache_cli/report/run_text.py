@@ -21,6 +21,12 @@ SELDOM: Final = (
 )
 
 
+def depends(runs: int) -> str:
+    """What is told of a failure that needs the runs before it."""
+    which = "the run before it, which stands" if runs == 1 else f"the {runs} runs before it, which stand"
+    return f"it depends on earlier runs: it fails after {which} in the case file and above, and not alone"
+
+
 def show(report: RunReport, choice: str, subject: str) -> None:
     """The failures, the levels, and what was counted and skipped; `choice`: the seed and the like, in words.
 
@@ -71,6 +77,8 @@ def _show_failure(out: Console, failure: Failure, subject: str) -> None:
         out.print(table)
     if failure.schedules is not None:
         out.print(printable(failure.schedules.in_words), soft_wrap=True)
+    if failure.earlier:
+        out.print(depends(failure.earlier), soft_wrap=True)
     if not failure.repeats:
         out.print(SELDOM, soft_wrap=True)
     if failure.unwritten:

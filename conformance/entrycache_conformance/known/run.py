@@ -88,7 +88,7 @@ def same_failure(failure: Failure, entry: Entry, case: Case) -> bool:
 def _played(case: Case) -> list[Any]:
     """What decides how a case runs, defaults filled in."""
     value = to_json(case)
-    return [value["config"], value.get("variants"), value["steps"]]
+    return [value["config"], value.get("variants"), value["steps"], value.get("earlier")]
 
 
 def _known_as(failure: Failure, known: list[tuple[Entry, Case]]) -> Entry | None:

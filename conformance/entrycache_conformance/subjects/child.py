@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
+from entrycache_conformance.subjects.lives import Lives
 from entrycache_conformance.subjects.watch import MARK, Watch, end, marked
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
@@ -229,6 +230,7 @@ class Child:
         self._patient = True
         self._prerequisites = prerequisites
         self._process: _Process | None = None
+        self.lives = Lives()
         self._identity = 0
         self._wanted = system
         self.start_answer: dict[str, Any] = {}
@@ -263,6 +265,7 @@ class Child:
 
     def _start(self) -> Declaration:
         self._process = _Process(self._argv)
+        self.lives.begin()
         self._process.send(START)
         try:
             line = self._process.receive(self._timeout_seconds)
@@ -297,6 +300,10 @@ class Child:
     def _last_words(self) -> str:
         last = self._process.last_words() if self._process is not None else ""
         return f"; its stderr ends with: {last}" if last else ""
+
+    def begin_anew(self) -> None:
+        """Let the next run find a process that has played nothing."""
+        self._drop()
 
     def _drop(self) -> None:
         if self._process is not None:
@@ -354,6 +361,8 @@ class Child:
         try:
             for index, case in enumerate(batch):
                 process.send(run_line(case, first + index, self._declaration))
+                if isinstance(case, Case):
+                    self.lives.played(case)
             for index, case in enumerate(batch):
                 line = process.receive(self._run_seconds + SECONDS_A_STEP * len(case.steps))
                 if isinstance(line, Trouble):
