@@ -81,9 +81,7 @@ class Failure:
         }
 
     @classmethod
-    def of(
-        cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = ""
-    ) -> Failure:
+    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
         """The failure of a case that stands in that file."""
         difference, system = failing.difference, failing.case.system
         expected, got = expected_json(system, difference), got_json(system, difference)
