@@ -37,6 +37,14 @@ class Coverage:
     def add(self, run: Coverage) -> None:
         """Enter what one run met: it was answered and is judged now."""
         self.examples += 1
+        self._add_met(run)
+
+    def add_all(self, other: Coverage) -> None:
+        """Enter what other runs met."""
+        self.examples += other.examples
+        self._add_met(other)
+
+    def _add_met(self, run: Coverage) -> None:
         self.steps += run.steps
         for rule, count in run.fired.items():
             self.fired[rule] = self.fired.get(rule, 0) + count

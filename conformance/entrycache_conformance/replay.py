@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
+from entrycache_conformance.failures import Failure
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.report import Failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError

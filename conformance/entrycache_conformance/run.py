@@ -13,10 +13,11 @@ from typing import Final, NamedTuple
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.explain import explain
+from entrycache_conformance.failures import Failure
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
-from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
+from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
 from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
@@ -86,6 +87,7 @@ def _conform(
     seldom = _hold_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     if LEVEL in options.levels:
+        begun = time.monotonic()
         threaded = conform_concurrent(
             subject,
             options.profile.examples,
@@ -95,7 +97,9 @@ def _conform(
         )
         coverage.fired.update(threaded.fired)
         skipped += threaded.skipped
-        parts[LEVEL] = Part(threaded.level, threaded.failures)
+        met = Coverage(fired=dict(threaded.fired))
+        rules = rules_met(met, threaded.level.verdict, threaded.failures, options.profile)
+        parts[LEVEL] = Part(replace(threaded.level, rules=rules, seconds=since(begun)), threaded.failures)
     return _report(subject, coverage, parts, skipped)
 
 
@@ -141,19 +145,49 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
             "the operations that the subject declares of this level are never asked without others, or tell nothing"
         )
         return Part(unasked, skipped=(Skip(f"level {level}", reason),))
-    before = (coverage.examples, coverage.steps)
-    found = _search(subject, level, menu, options, coverage, notify)
-    judged = replace(unasked, examples=coverage.examples - before[0], steps=coverage.steps - before[1])
+    met = Coverage(whole=coverage.whole)
+    begun = time.monotonic()
+    found = _search(subject, level, menu, options, met, notify)
+    coverage.add_all(met)
+    judged = replace(unasked, examples=met.examples, steps=met.steps)
     reasons = Counter(run.reason for run in found.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
     if found.failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
-        return Part(replace(judged, verdict=verdict), skipped=skipped)
+        rules = rules_met(met, verdict, (), options.profile)
+        return Part(replace(judged, verdict=verdict, rules=rules, seconds=since(begun)), skipped=skipped)
     # What answers says more than silence, so it stands first.
     shown = (_behind(subject, menu, found.failure, options), found.failure)
-    failures = tuple(_written(subject, failing, options.failures) for failing in shown if failing is not None)
+    failures = tuple(_written(subject, failing, options.failures, level) for failing in shown if failing is not None)
     hung = any(failing is not None and hangs(failing) for failing in shown)
-    return Part(replace(judged, verdict=Verdict.VIOLATES), failures, skipped, hung)
+    rules = rules_met(met, Verdict.VIOLATES, failures, options.profile)
+    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=since(begun))
+    return Part(judged, failures, skipped, hung)
+
+
+def since(begun: float) -> float:
+    """The seconds since then, to the millisecond."""
+    return round(time.monotonic() - begun, 3)
+
+
+def rules_met(met: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile) -> dict[str, RuleReport]:
+    """The verdict of each rule that fired at a level, or that a failure of it names; see `RuleReport`."""
+    named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
+    fired = {rule.value: count for rule, count in met.fired.items() if count}
+    enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
+
+    def judged(rule: str) -> RuleReport:
+        count = fired.get(rule, 0)
+        found = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
+        return RuleReport(count, Verdict.VIOLATES if rule in named else found)
+
+    return {rule: judged(rule) for rule in sorted({*fired, *named}, key=in_their_order)}
+
+
+def in_their_order(rule: str) -> tuple[str, int]:
+    """The themes of rules by name, the rules of one by number."""
+    theme, _, number = rule.rpartition("-")
+    return theme, int(number)
 
 
 def hangs(failure: FailingCase) -> bool:
@@ -185,11 +219,10 @@ def _search(
     subject: UnderTest, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
 ) -> Search:
     """A search first, then, where asked for, seeded cases for that many seconds."""
-    before = coverage.examples
     wanted = options.profile.examples
 
     def progress(count: int) -> None:
-        notify(level, coverage.examples - before + count, wanted)
+        notify(level, coverage.examples + count, wanted)
 
     found = search(subject, menu, wanted, options.seed, coverage, progress)
     if found.failure is None and options.bulk_seconds > 0:
@@ -220,11 +253,11 @@ def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, optio
     return None if behind is not None and hangs(behind) else behind
 
 
-def _written(subject: UnderTest, failing: FailingCase, folder: Path) -> Failure:
+def _written(subject: UnderTest, failing: FailingCase, folder: Path, level: str) -> Failure:
     """A failure with its rules, and the case file that replays it."""
     rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
     path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
-    return Failure.of(failing, rules, path, unwritten)
+    return replace(Failure.of(failing, rules, path, unwritten), level=level)
 
 
 def _hold_minimums(
@@ -239,6 +272,10 @@ def _hold_minimums(
     few = met_too_seldom(declaration, level, options.profile, all_levels, coverage)
     if not few:
         return []
-    judged = replace(parts[level].level, verdict=Verdict.NOTHING_CHECKED)
+    judged = parts[level].level
+    unmet = {
+        rule: RuleReport(judged.rules[rule].fired, Verdict.NOTHING_CHECKED) for rule in few if rule in judged.rules
+    }
+    judged = replace(judged, verdict=Verdict.NOTHING_CHECKED, rules={**judged.rules, **unmet})
     parts[level] = parts[level]._replace(level=judged)
     return [Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,17 +23,19 @@ from entrycache_cli.commands.options import (
     subject_options,
 )
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
+from entrycache_cli.report.about import about, broken, with_about
+from entrycache_cli.report.file_options import Files, report_options
 from entrycache_cli.report.run_text import show
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.run import Notify, Options, conform
+from entrycache_conformance.run import Notify, Options, conform, since
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.subjects.validate import Validated
-from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.errors import BrokenSubject, Unwritten
 from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.subject import UnderTest
 
@@ -68,19 +72,35 @@ Result = TypeVar("Result")
 )
 @known_options
 @settings_options
+@report_options
 @json_option
 @ends_with_code
 def command(
-    subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
-    failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool, as_json: bool, **kwargs: Any,
+    subject: str | None, junit: Path | None, html: Path | None, as_json: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
     """Hold SUBJECT to the rules, beside the reference.
 
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
     4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
+    files = Files({"junit": junit, "html": html})
+    try:
+        return _run(subject, files, as_json, **kwargs)
+    except BrokenSubject as error:
+        result = broken(choice_of(subject, kwargs), str(error), kwargs["seed"], kwargs["profile"])
+        if as_json:
+            echo(json.dumps(result))
+        files.write([result])
+        raise
+
+
+def _run(
+    subject: str | None, files: Files, as_json: bool, *, levels: tuple[str, ...], profile: str, seed: int,
+    bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool, **kwargs: Any,
+) -> int:  # fmt: skip
     entries = known_failures.entries_of(known, fix)
     settings = given_settings(kwargs)
+    begun = time.monotonic()
     choice = choice_of(subject, kwargs)
     found = resolve(choice)
     if validate:
@@ -88,6 +108,7 @@ def command(
     knowing: KnownReport | None = None
     fixed: list[str] = []
     lost: list[str] = []
+    told = about(found, profile, seed, bulk)
     try:
         normal = unmasked(found, unmask) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
@@ -106,11 +127,12 @@ def command(
                 lost.append(str(error))
     except Stopped as stopped:
         if any(level.examples for level in stopped.so_far.levels.values()):
-            _say(stopped.so_far, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
+            _say(with_about(stopped.so_far, told, choice), as_json, files, "stopped", None)
         raise
     finally:
         found.close()
-    _say(report, as_json, choice, f"seed {seed}, profile {profile}", knowing)
+    told = replace(told, seconds=since(begun))
+    _say(with_about(report, told, choice), as_json, files, "", knowing)
     if isinstance(found, Validated) and not as_json:
         echo(f"{found.messages} messages held to their schemas")
     lost += [failure.unwritten for failure in report.failures if failure.unwritten]
@@ -124,15 +146,16 @@ def command(
     return code
 
 
-def _say(report: RunReport, as_json: bool, choice: Choice, run: str, knowing: KnownReport | None) -> None:
+def _say(report: RunReport, as_json: bool, files: Files, run: str, knowing: KnownReport | None) -> None:
     """A report, with what has become of the known failures."""
+    result = {**report.to_json(), **({} if knowing is None else known_failures.to_json(knowing))}
     if as_json:
-        more = {} if knowing is None else known_failures.to_json(knowing)
-        echo(json.dumps({**report.to_json(), **more}))
-        return
-    show(report, run, choice.typed())
-    for line in () if knowing is None else known_failures.lines(knowing):
-        echo(line)
+        echo(json.dumps(result))
+    else:
+        show(report, run)
+        for line in () if knowing is None else known_failures.lines(knowing):
+            echo(line)
+    files.write([result])
 
 
 def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:

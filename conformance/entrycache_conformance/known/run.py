@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
+from entrycache_conformance.failures import Failure
 from entrycache_conformance.known.check import PROBLEMS, Checked, State, check, same_answer
 from entrycache_conformance.known.entry import Entry, write_known
 from entrycache_conformance.known.running import Running, running
-from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
+from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import without
 from entrycache_protocol.case import Case, to_json
