@@ -50,6 +50,10 @@ class RuleReport(NamedTuple):
         """Its object in the contract."""
         return {"fired": self.fired, "verdict": self.verdict.value}
 
+    def past_known(self) -> RuleReport:
+        """The same, where what broke the rule is known."""
+        return self._replace(verdict=Verdict.NOTHING_CHECKED) if self.verdict is Verdict.VIOLATES else self
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RuleReport:
         """The rule of such an object."""

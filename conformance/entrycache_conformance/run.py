@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +15,11 @@ from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.explain import explain
 from entrycache_conformance.failures import Failure
-from entrycache_conformance.judge import Coverage
+from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
+from entrycache_conformance.rule_levels import up_to
 from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
@@ -30,6 +32,7 @@ from entrycache_protocol.output import tried
 from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
+from entrycache_reference.rules import Rule
 
 OTHER_SEEDS: Final = 3
 """How many more searches look for an answer that a step without one hides."""
@@ -253,9 +256,26 @@ def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, optio
     return None if behind is not None and hangs(behind) else behind
 
 
+def explained(subject: UnderTest, failing: FailingCase) -> tuple[Rule, ...]:
+    """The rules that a failure breaks, the likeliest first."""
+    return explain(subject, failing.case, failing.steps, failing.difference)
+
+
+def named_at(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
+    """Those of the rules that a case of this level can be about; where there is none, the rule of its operation."""
+    system, met = failing.case.system, Coverage()
+    if level == system.levels[-1]:
+        return rules
+    trajectory(dataclasses.replace(failing.case, earlier=()), met)
+    if all(met.fired.get(rule) for rule in rules):
+        return rules
+    own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
+    return up_to(system, level, rules) or [own]
+
+
 def _written(subject: UnderTest, failing: FailingCase, folder: Path, level: str) -> Failure:
     """A failure with its rules, and the case file that replays it."""
-    rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
+    rules = tuple(rule.value for rule in named_at(level, failing, explained(subject, failing)))
     path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
     return replace(Failure.of(failing, rules, path, unwritten), level=level)
 
