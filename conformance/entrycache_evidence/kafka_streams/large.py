@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -44,6 +44,16 @@ def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
         value = None if index % every == 2 else "v" * (index % 7)
         key = KEYS[index * 37 % len(KEYS)]
         yield ops.Put(ns, key, value, True, "t" * (index % 3), (("h", "x"), ("h", "y")), index, index, index % 4)
+
+
+def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
+    """One small entry a key, some of them dirty."""
+    return (ops.Put(ns, key, "1", key in dirty) for key in keys)
+
+
+def closed(names: str) -> Iterator[ops.Op]:
+    """So many namespaces are closed."""
+    return (ops.Close(ns) for ns in names)
 
 
 def looked_at(ns: str) -> tuple[ops.Op, ...]:
@@ -130,7 +140,7 @@ def closings() -> Iterator[ops.Op]:
     yield from (ops.Close("a"), ops.Listen("a", (ops.Put("a", "w", "2"),)), ops.Put("a", "w", None, True))
     yield from (ops.Evict("a"), ops.All("a"), ops.Usage(), ops.Resize(2 * ENTRY_BYTES), ops.Close("a"))
     steps = (ops.Close("a"), ops.Put("a", "y", "1"), ops.Put("b", "q", "v" * 100, True))
-    yield from (ops.Listen("a", steps), *(ops.Put("a", key, "1", key == "x") for key in "xwv"), ops.Usage())
+    yield from (ops.Listen("a", steps), *put("a", "xwv", "x"), ops.Usage())
 
 
 def lost() -> Iterator[ops.Op]:
@@ -141,7 +151,7 @@ def lost() -> Iterator[ops.Op]:
     for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
         yield from (
             ops.Close("a"),
-            *(ops.Put("a", key, key, True) for key in "exyz"),
+            *put("a", "exyz", "exyz"),
             *(ops.Get("a", key) for key in "zxe"),
         )
         yield from (ops.Evict("a"), ops.Get("a", "x"), ops.Put("a", "y", "1"), ops.PutIfAbsent("a", "y", "q"))
@@ -162,11 +172,11 @@ def turns() -> Iterator[ops.Op]:
     yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
     for left in (3, 2, 1, 0):
         yield from (ops.Resize(left * ENTRY_BYTES), ops.Usage(), ops.Metrics())
-    yield from (ops.Resize(PLENTY_BYTES), *(ops.Close(ns) for ns in "abc"))
+    yield from (ops.Resize(PLENTY_BYTES), *closed("abc"))
     yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Resize(2 * ENTRY_BYTES))
     yield from (ops.Flush("a"), ops.Resize(2 * ENTRY_BYTES), ops.Usage(), ops.Metrics(), ops.Resize(PLENTY_BYTES))
-    yield from (ops.Put("a", "z", "1"), *(ops.Put("b", key, "1") for key in KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
-    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *(ops.Close(ns) for ns in "abc"))
+    yield from (ops.Put("a", "z", "1"), *put("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *closed("abc"))
     yield from (ops.Listen("a", (ops.Close("b"), ops.Put("b", "y", "1"))), ops.Put("a", "x", "1", True))
     yield from (ops.Put("b", "x", "1"), ops.Resize(ENTRY_BYTES - 1), ops.Metrics(), ops.Resize(PLENTY_BYTES))
 
@@ -175,7 +185,7 @@ def reopened() -> Iterator[ops.Op]:
     """A namespace that is closed and filled again before the turn that it was chosen for."""
     own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
     yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
-    yield from (*(ops.Put("b", key[-1], "1") for key in KEYS[:5]), ops.Resize(200), ops.Usage(), ops.Metrics())
+    yield from (*put("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
 
 
 def endless() -> Iterator[ops.Op]:
