@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,26 +12,22 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
-from entrycache_conformance.explain import explain
 from entrycache_conformance.failures import Failure
-from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.judge import Coverage
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
-from entrycache_conformance.rule_levels import up_to
 from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
 from entrycache_conformance.subjects.reference import REFERENCE
-from entrycache_protocol.case import write_case
+from entrycache_conformance.written import rules_met, written
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.output import tried
 from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
-from entrycache_reference.rules import Rule
 
 A_GREAT_CASE_IN: Final = 20
 """So many usual cases there are to one of the theme that has more of everything."""
@@ -164,7 +159,7 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
         return Part(replace(judged, verdict=verdict, rules=rules, seconds=since(begun)), skipped=skipped)
     # What answers says more than silence, so it stands first.
     shown = (_behind(subject, menu, found.failure, options), found.failure)
-    failures = tuple(_written(subject, failing, options.failures, level) for failing in shown if failing is not None)
+    failures = tuple(written(subject, failing, options.failures, level) for failing in shown if failing is not None)
     hung = any(failing is not None and hangs(failing) for failing in shown)
     rules = rules_met(met, Verdict.VIOLATES, failures, options.profile)
     judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=since(begun))
@@ -174,26 +169,6 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
 def since(begun: float) -> float:
     """The seconds since then, to the millisecond."""
     return round(time.monotonic() - begun, 3)
-
-
-def rules_met(met: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile) -> dict[str, RuleReport]:
-    """The verdict of each rule that fired at a level, or that a failure of it names; see `RuleReport`."""
-    named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
-    fired = {rule.value: count for rule, count in met.fired.items() if count}
-    enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
-
-    def judged(rule: str) -> RuleReport:
-        count = fired.get(rule, 0)
-        found = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
-        return RuleReport(count, Verdict.VIOLATES if rule in named else found)
-
-    return {rule: judged(rule) for rule in sorted({*fired, *named}, key=in_their_order)}
-
-
-def in_their_order(rule: str) -> tuple[str, int]:
-    """The themes of rules by name, the rules of one by number."""
-    theme, _, number = rule.rpartition("-")
-    return theme, int(number)
 
 
 def hangs(failure: FailingCase) -> bool:
@@ -261,30 +236,6 @@ def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, optio
             if found is not None and not found.difference.is_silent:
                 return search(subject, menu, examples, seed, Coverage()).failure
     return None if behind is not None and hangs(behind) else behind
-
-
-def explained(subject: UnderTest, failing: FailingCase) -> tuple[Rule, ...]:
-    """The rules that a failure breaks, the likeliest first."""
-    return explain(subject, failing.case, failing.steps, failing.difference)
-
-
-def named_at(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
-    """Those of the rules that a case of this level can be about; where there is none, the rule of its operation."""
-    system, met = failing.case.system, Coverage()
-    if level == system.levels[-1]:
-        return rules
-    trajectory(dataclasses.replace(failing.case, earlier=()), met)
-    if all(met.fired.get(rule) for rule in rules):
-        return rules
-    own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
-    return up_to(system, level, rules) or [own]
-
-
-def _written(subject: UnderTest, failing: FailingCase, folder: Path, level: str) -> Failure:
-    """A failure with its rules, and the case file that replays it."""
-    rules = tuple(rule.value for rule in named_at(level, failing, explained(subject, failing)))
-    path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
-    return replace(Failure.of(failing, rules, path, unwritten), level=level)
 
 
 def _hold_minimums(

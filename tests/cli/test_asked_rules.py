@@ -35,7 +35,7 @@ def test_another_one_is_told_and_the_search_goes_on_behind_it(
 ) -> None:
     code, said = conform(capsys, tmp_path, "R-EVICT-8")
     assert (code, said["verdict"], said["failures"]) == (0, "conforms", [])
-    assert said["levels"]["queue"]["examples"] == 400
+    assert said["levels"]["queue"]["examples"] >= 400
     told = {skip["what"]: skip["reason"] for skip in said["skipped"]}
     assert str(tmp_path) in told["a failure of R-EXPIRE-1"]
     assert "operation expire" in told

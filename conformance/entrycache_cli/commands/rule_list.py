@@ -11,8 +11,8 @@ from rich.text import Text
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.levels import known_levels
 from entrycache_conformance.rule_levels import rule_levels
-from entrycache_conformance.run import in_their_order
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.written import in_their_order
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem, system_named
 

@@ -18,7 +18,7 @@ from jinja2 import Environment
 from entrycache_cli.report.results import Line, all_lines, kind_of, lines_of
 from entrycache_cli.report.told_once import Told, depends, elsewhere, told_once
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.run import in_their_order
+from entrycache_conformance.written import in_their_order
 from entrycache_protocol import verdict
 from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.shown import printable
