@@ -88,6 +88,7 @@ class Failure:
         return cls(
             *(rules, case, at, expected, got, steps, None, failing.repeats, earlier),
             table=table_of_case(failing, rules),
+            log="" if difference.failed is None else "\n".join(difference.failed.log),
             found=failing,
             unwritten=unwritten,
         )

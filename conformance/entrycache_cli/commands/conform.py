@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -26,7 +26,7 @@ from entrycache_cli.commands.rule_list import say_list
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
 from entrycache_cli.report.about import about, broken, with_about
 from entrycache_cli.report.file_options import Files, report_options
-from entrycache_cli.report.run_text import show
+from entrycache_cli.report.run_text import show, show_briefly
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_conformance.asked_rules import conform_to
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
@@ -85,6 +85,8 @@ Result = TypeVar("Result")
 @known_options
 @settings_options
 @report_options
+@click.option("-v", "--verbose", is_flag=True, help="Show what the subject writes to stderr, as it comes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show one line a failure and the verdict, no tables.")
 @json_option
 @ends_with_code
 def command(
@@ -96,12 +98,13 @@ def command(
     4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
     files = Files({"junit": junit, "html": html})
+    choice = choice_of(subject, kwargs)
     try:
         if lists:
-            return _list(choice_of(subject, kwargs), as_json)
-        return _run(subject, files, as_json, **kwargs)
+            return _list(choice, as_json)
+        return _run(choice, files, as_json, **kwargs)
     except BrokenSubject as error:
-        result = broken(choice_of(subject, kwargs), str(error), kwargs["seed"], kwargs["profile"])
+        result = broken(choice, str(error), kwargs["seed"], kwargs["profile"])
         if as_json:
             echo(json.dumps(result))
         files.write([result])
@@ -120,15 +123,14 @@ def _list(choice: Choice, as_json: bool) -> int:
 
 
 def _run(
-    subject: str | None, files: Files, as_json: bool, *, levels: tuple[str, ...], profile: str, seed: int,
+    choice: Choice, files: Files, as_json: bool, *, levels: tuple[str, ...], profile: str, seed: int,
     bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool,
-    rules: str | None, **kwargs: Any,
+    rules: str | None, quiet: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
     asked = rules_asked(rules, known)
     entries = known_failures.entries_of(known, fix)
     settings = given_settings(kwargs)
     begun = time.monotonic()
-    choice = choice_of(subject, kwargs)
     found = resolve(choice)
     if validate:
         found = Validated(found)
@@ -136,6 +138,7 @@ def _run(
     fixed: list[str] = []
     lost: list[str] = []
     told = about(found, profile, seed, bulk)
+    way = Way(as_json, quiet, files)
     try:
         normal = unmasked(found, unmask) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
@@ -157,12 +160,12 @@ def _run(
                 lost.append(str(error))
     except Stopped as stopped:
         if any(level.examples for level in stopped.so_far.levels.values()):
-            _say(with_about(stopped.so_far, told, choice), as_json, files, "stopped", None)
+            _say(with_about(stopped.so_far, told, choice), way, "stopped", None)
         raise
     finally:
         found.close()
     told = replace(told, seconds=since(begun))
-    _say(with_about(report, told, choice), as_json, files, "", knowing)
+    _say(with_about(report, told, choice), way, "", knowing)
     if isinstance(found, Validated) and not as_json:
         echo(f"{found.messages} messages held to their schemas")
     lost += [failure.unwritten for failure in report.failures if failure.unwritten]
@@ -207,16 +210,26 @@ def levels_of(subject: UnderTest, asked: frozenset[str]) -> tuple[str, ...]:
     return levels
 
 
-def _say(report: RunReport, as_json: bool, files: Files, run: str, knowing: KnownReport | None) -> None:
+class Way(NamedTuple):
+    """How a report is told."""
+
+    as_json: bool
+    quiet: bool
+    files: Files
+
+
+def _say(report: RunReport, way: Way, run: str, knowing: KnownReport | None) -> None:
     """A report, with what has become of the known failures."""
     result = {**report.to_json(), **({} if knowing is None else known_failures.to_json(knowing))}
-    if as_json:
+    if way.as_json:
         echo(json.dumps(result))
+    elif way.quiet:
+        show_briefly(report)
     else:
         show(report, run)
         for line in () if knowing is None else known_failures.lines(knowing):
             echo(line)
-    files.write([result])
+    way.files.write([result])
 
 
 def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:

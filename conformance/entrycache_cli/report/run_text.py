@@ -42,6 +42,19 @@ def show(report: RunReport, note: str = "") -> None:
         out.print(f"  {printable(f'{skip.what}: {skip.reason}')}")
 
 
+def show_briefly(report: RunReport) -> None:
+    """A line a failure, and the verdict of each level."""
+    out = console()
+    for told in told_once(report.failures):
+        failure = told.failure
+        place = f"step {failure.step}, level {failure.level}"
+        out.print(
+            printable(f"{', '.join(failure.rules)} at {place}: {failure.replay or 'no case file'}"), soft_wrap=True
+        )
+    levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
+    out.print(printable(f"{report.subject}: {report.verdict.value} ({levels})"), soft_wrap=True)
+
+
 def summary(report: RunReport) -> Table:
     """One line a level."""
     table = Table(title=Text(f"{report.subject} beside the reference, {report.system}"), title_justify="left")
@@ -59,6 +72,8 @@ def _show_failure(out: Console, told: Told) -> None:
         out.print(shown_table(failure.table))
     if failure.schedules is not None:
         out.print(printable(failure.schedules.in_words), soft_wrap=True)
+    for line in failure.log.splitlines():
+        out.print(printable(f"stderr: {line}"), soft_wrap=True)
     if failure.earlier:
         out.print(depends(failure.earlier), soft_wrap=True)
     if not failure.repeats:
