@@ -28,6 +28,7 @@ def check(
         AssertionError: it breaks a rule, or nothing was checked.
         EntrycacheError: it is no subject.
     """
+    __tracebackhide__ = True
     found = AuthoredSubject(subject)
     asked = asked_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
     with scratch() as passing:

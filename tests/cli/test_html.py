@@ -110,14 +110,14 @@ def test_ten_thousand_failures_are_small_and_quick() -> None:
 def chromium() -> Path:
     """A folder with headless Chromium, which npm brings."""
     if shutil.which("npm") is None:
-        pytest.skip("npm is missing")
+        pytest.skip("node, with npm, is missing")
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "entrycache" / "chromium"
     shutil.copytree(ROOT / "tests" / "support" / "chromium", folder, dirs_exist_ok=True)
     done = subprocess.run(
         ["npm", "ci", "--no-fund", "--no-audit"], cwd=folder, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        pytest.skip(f"npm cannot bring Chromium: {done.stderr.strip().splitlines()[-1:]}")
+        pytest.skip(f"node: npm cannot bring Chromium: {done.stderr.strip().splitlines()[-1:]}")
     return folder
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import examples
+from entrycache_conformance.subjects.authored import authored
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.reference import reference
@@ -43,7 +44,8 @@ class Choice(NamedTuple):
 
 def names() -> str:
     """The subjects that have a name of their own."""
-    return f"reference, fast, {', '.join(examples())}, or a planted fault (entrycache museum lists them)"
+    own = f"reference, fast, {', '.join(examples())}, a class of yours as MODULE:CLASS"
+    return f"{own}, or a planted fault (entrycache museum lists them)"
 
 
 def in_process(name: str, system: str | None = None) -> InProcess | None:
@@ -106,13 +108,26 @@ def resolve(choice: Choice) -> UnderTest:
     if is_planted(name):
         argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
         return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
+    module, _, in_module = name.partition(":")
+    if in_module.isidentifier():
+        return _of_author(module, in_module, choice.system)
     subject = in_process(name, choice.system)
     if subject is None:
         raise UsageError(f"unknown subject {name!r}; expected {names()}, or --command CMD")
-    if choice.system is not None and choice.system != subject.declaration.system.name:
-        offered = subject.declaration.system.name
-        raise UsageError(f"{name} does not offer {choice.system!r}; it offers: {offered}")
+    _hold_to_system(subject, choice.system)
     return subject
+
+
+def _of_author(module: str, name: str, system: str | None) -> UnderTest:
+    subject = authored(module, name)
+    _hold_to_system(subject, system)
+    return subject
+
+
+def _hold_to_system(subject: UnderTest, system: str | None) -> None:
+    if system is not None and system != subject.declaration.system.name:
+        offered = subject.declaration.system.name
+        raise UsageError(f"{subject.name} does not offer {system!r}; it offers: {offered}")
 
 
 def _argv(command: str) -> list[str]:
