@@ -14,7 +14,7 @@ Evaluator = Callable[[Path], AuditResult]
 
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[object]:
-    from entrycache_spark.engines.spark import session
+    from entrycache_spark.engines.session import session
 
     quick = {
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
