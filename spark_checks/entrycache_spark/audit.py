@@ -140,12 +140,12 @@ def _replay(trace: Trace, max_live_slots: int, progress: Callable[[str], None]) 
 
 def _on_spark(trace: Trace, master: str, kernel: str | None, progress: Callable[[str], None]) -> tuple[Findings, str]:
     """By DuckDB in tasks, or by Spark's SQL where that is asked for, or where the tasks lack something."""
-    from entrycache_spark.engines.session import session
+    from entrycache_spark.engines.session import QUICK, is_local, session
     from entrycache_spark.engines.spark import SparkEngine
     from entrycache_spark.engines.tasks import NotThere, evaluate_in_tasks
 
     progress("starting Spark")
-    spark = session(master)
+    spark = session(master, QUICK if is_local(master) and kernel != "sql" else {})
     why = ""
     if kernel != "sql":
         progress("DuckDB in tasks of Spark")
