@@ -141,6 +141,14 @@ def cursors() -> Iterator[ops.Op]:
     yield from (ops.Advance(2 * 10**9 - 500_000), *told, ops.Advance(10**6), *told)
 
 
+def graces() -> Iterator[ops.Op]:
+    """The default grace period of a time to live of hours, in its last millisecond and after it."""
+    yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")))
+    yield ops.Advance(4 * HOUR_NANOS - 1)
+    for step in (1, 10**6, 10**6, 10**9):
+        yield from (ops.ShouldCache(A), ops.Advance(step))
+
+
 def triggers() -> Iterator[ops.Op]:
     """Inserts and fills that overflow a large limit by much, and all that may be scheduled."""
     yield from (ops.Insert(A, at(number, 3), 100) for number in range(6))
@@ -168,6 +176,7 @@ def large() -> Iterator[Run]:
     for played in PLAYED:
         yield (tight if played is triggers else config), tuple(played())
     yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
+    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
     for variants in READINGS[1:]:
         yield replace(config, variants=variants), (*reads(), *budgets(), *counts(), *amounts())
     yield (
