@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 ENGINES: Final = ("spark", "local", "replay")
 KERNELS: Final = ("duckdb", "sql")
 """What evaluates the rules on Spark: DuckDB inside its tasks, or Spark's own SQL."""
+LIVE_SLOTS_MOST: Final = 1_000_000
+"""Replay gives up where more entries are cached, or slots held, at once."""
+
 VIOLATIONS_NAME: Final = "violations.parquet"
 
 
@@ -52,7 +55,7 @@ def audit(
     *,
     kernel: str | None = None,
     witnesses: bool = True,
-    max_live_slots: int = 1_000,
+    max_live_slots: int = LIVE_SLOTS_MOST,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
     """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
@@ -132,10 +135,10 @@ def _evaluate(
 
 
 def _replay(trace: Trace, max_live_slots: int, progress: Callable[[str], None]) -> Findings:
-    replay, ids = AUDITED[trace.metadata.system].replay, [rule.id for rule in trace.rules]
+    replay, needs = AUDITED[trace.metadata.system].replay, {rule.id: rule.needs for rule in trace.rules}
     brokers = sorted({part.broker for part in trace.parts if part.rows})
     owned = {broker: [part for part in trace.parts if part.broker == broker] for broker in brokers}
-    return {broker: replay(owned[broker], trace.metadata, ids, max_live_slots, progress) for broker in brokers}
+    return {broker: replay(owned[broker], trace.metadata, needs, max_live_slots, progress) for broker in brokers}
 
 
 def _on_spark(trace: Trace, master: str, kernel: str | None, progress: Callable[[str], None]) -> tuple[Findings, str]:
@@ -179,7 +182,8 @@ def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
 def _result(found: Findings, rows: int, kernel: str = "") -> AuditResult:
     every = together(found)
     violations = in_order(violation for finding in every.values() for violation in finding.violations)
-    notes = tuple(dict.fromkeys(note for finding in every.values() for note in finding.undecided))
+    said = [note for finding in every.values() for note in (*finding.undecided, *finding.unchecked)]
+    notes = tuple(dict.fromkeys(said))
     differences = tuple(line for finding in every.values() for line in finding.differences)
     brokers = {broker: _verdicts(own) for broker, own in sorted(found.items())}
     return AuditResult(_verdicts(every), violations, notes, rows, differences, brokers=brokers, kernel=kernel)

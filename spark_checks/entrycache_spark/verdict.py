@@ -37,6 +37,8 @@ class RuleFinding:
     violations: tuple[Violation, ...]
     undecided: tuple[str, ...]
     """Why a part of the trace could not be decided, one line each."""
+    unchecked: tuple[str, ...] = ()
+    """Which events the rule was not asked about, since they are not told what it needs, one line each."""
     differences: tuple[str, ...] = ()
     """What rows show of entries that the rows before them do not, one line each; replay alone tells them."""
 
@@ -87,6 +89,7 @@ def together(found: Findings) -> dict[str, RuleFinding]:
             sum(own[rule].checked for own in named),
             tuple(violation for own in named for violation in own[rule].violations),
             tuple(dict.fromkeys(note for own in named for note in own[rule].undecided)),
+            tuple(dict.fromkeys(note for own in named for note in own[rule].unchecked)),
             tuple(line for own in named for line in own[rule].differences),
         )
         for rule in (named[0] if named else ())

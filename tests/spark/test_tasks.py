@@ -26,7 +26,7 @@ RULES = all_rules()
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
-    """Broken brokers, clean ones, and one with a gap."""
+    """Broken brokers, a clean one, one with a gap, and one whose settings are not told."""
     folder = tmp_path_factory.mktemp("tasks")
     base = plant.honest(folder / "honest", 1_500, 4)["broker-0"]
     rows = plant.renamed(base, "clean")
@@ -34,6 +34,9 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
         own = plant.renamed(base, change.__name__)
         change(own, random.Random(1))
         rows += own
+    silent = plant.renamed(base, "silent")
+    silent[0]["value"] = "{}"
+    rows += silent
     return list_parts(plant.write(folder / "trace", rows))
 
 
@@ -48,6 +51,7 @@ def test_a_broker_is_answered_for_alike_alone_and_beside_others(parts: tuple[Par
     together = evaluate(engine, Metadata(), RULES)
     engine.close()
     assert sum(len(finding.violations) for own in together.values() for finding in own.values()) > 3
+    assert any(finding.unchecked for finding in together["silent"].values())
     assert asked(parts, [parts]) == together
     assert asked(parts, [(part,) for part in parts]) == together
 

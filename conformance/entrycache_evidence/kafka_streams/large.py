@@ -96,6 +96,7 @@ def texts() -> Iterator[ops.Op]:
         yield ops.Put(
             "a", key, value, number % 2 == 0, "é\U0001f600" * number, (("\U0001f600", "é"), ("h", ""), ("h", "z"))
         )
+    yield ops.Put("a", "half", "1", True, "\ud83d", (("\ude00", "1"),))
     yield from (ops.PutIfAbsent("a", key, "1", True, timestamp=0, offset=0, partition=0) for key in MIXED)
     yield from (ops.Get("a", key) for key in MIXED)
     yield from (ops.All("a"), ops.ReverseAll("a"), ops.Usage("a"))

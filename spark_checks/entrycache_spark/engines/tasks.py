@@ -48,6 +48,7 @@ FOUND: Final = pa.schema(
             ),
         ),
         pa.field("undecided", pa.list_(pa.string())),
+        pa.field("unchecked", pa.list_(pa.string())),
         pa.field("refused", pa.string()),
     ]
 )
@@ -55,7 +56,8 @@ FOUND: Final = pa.schema(
 
 FOUND_SQL: Final = (
     "broker string, rule string, checked bigint, violations array<struct<seq: bigint, life: bigint, expected: string, "
-    "observed: string, seqs: array<bigint>>>, undecided array<string>, refused string"
+    "observed: string, seqs: array<bigint>>>, undecided array<string>, unchecked array<string>, "
+    "refused string"
 )
 """The same for Spark."""
 
@@ -174,6 +176,7 @@ def _rows_of(found: Findings) -> Iterator[dict[str, Any]]:
                 "checked": finding.checked,
                 "violations": told,
                 "undecided": finding.undecided,
+                "unchecked": finding.unchecked,
             }
 
 
@@ -199,7 +202,7 @@ def findings_of(table: pa.Table) -> Findings:
 
 def _finding(row: Mapping[str, Any]) -> RuleFinding:
     violations = (Violation(row["rule"], row["broker"], *_told(violation)) for violation in row["violations"])
-    return RuleFinding(row["checked"], tuple(violations), tuple(row["undecided"]))
+    return RuleFinding(row["checked"], tuple(violations), tuple(row["undecided"]), tuple(row["unchecked"]))
 
 
 def _told(violation: Mapping[str, Any]) -> tuple[Any, ...]:
