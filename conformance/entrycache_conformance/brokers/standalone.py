@@ -132,7 +132,7 @@ def _ready(addresses: Addresses) -> bool:
 
 def last_words(folder: Path) -> str:
     """What a broker said last of what went wrong, in one line."""
-    for name, mark in (("broker.log", " ERROR "), ("broker.out", "Exception"), ("broker.out", "rror")):
+    for name, mark in (("broker.log", "Caused by: "), ("broker.log", " ERROR "), ("broker.out", "rror")):
         with contextlib.suppress(OSError):
             told = [line for line in (folder / name).read_text("utf-8", "replace").splitlines() if mark in line]
             if told:
