@@ -30,6 +30,9 @@ from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
+A_GREAT_CASE_IN: Final = 20
+"""So many usual cases there are to one of the theme that has more of everything."""
+
 OTHER_SEEDS: Final = 3
 """How many more searches look for an answer that a step without one hides."""
 
@@ -184,7 +187,7 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool
 def _search(
     subject: UnderTest, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
 ) -> Search:
-    """A search first, then, where asked for, seeded cases for that many seconds."""
+    """A search first, a smaller one of great cases, then, where asked for, seeded cases for that many seconds."""
     before = coverage.examples
     wanted = options.profile.examples
 
@@ -192,6 +195,10 @@ def _search(
         notify(level, coverage.examples - before + count, wanted)
 
     found = search(subject, menu, wanted, options.seed, coverage, progress)
+    great = subject.declaration.system.cases.great
+    if found.failure is None and great is not None:
+        more = search(subject, menu, max(1, wanted // A_GREAT_CASE_IN), options.seed, coverage, progress, great)
+        found = Search(more.failure, found.skipped + more.skipped)
     if found.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = bulk(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)

@@ -26,6 +26,9 @@ from entrycache_trace.schema import VIOLATION_SCHEMA
 from entrycache_trace.systems import FIRST
 
 ENGINES: Final = ("spark", "local", "replay")
+LIVE_SLOTS_MOST: Final = 1_000_000
+"""Replay gives up where more entries are cached, or slots held, at once."""
+
 VIOLATIONS_NAME: Final = "violations.parquet"
 
 
@@ -37,7 +40,7 @@ def audit(
     out: Path | None = None,
     *,
     witnesses: bool = True,
-    max_live_slots: int = 1_000,
+    max_live_slots: int = LIVE_SLOTS_MOST,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
     """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
@@ -101,7 +104,7 @@ def _evaluate(
     if engine not in ENGINES:
         raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     if engine == "replay":
-        return audited.replay(parts, metadata, [rule.id for rule in rules], max_live_slots, progress)
+        return audited.replay(parts, metadata, {rule.id: rule.needs for rule in rules}, max_live_slots, progress)
     if is_small(parts):
         for part in parts:
             check_texts(part.path, audited.columns)
@@ -128,7 +131,8 @@ def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
 
 def _result(found: dict[str, RuleFinding], rows: int) -> AuditResult:
     violations = in_order(violation for finding in found.values() for violation in finding.violations)
-    notes = tuple(dict.fromkeys(note for finding in found.values() for note in finding.undecided))
+    said = [note for finding in found.values() for note in (*finding.undecided, *finding.unchecked)]
+    notes = tuple(dict.fromkeys(said))
     differences = tuple(line for finding in found.values() for line in finding.differences)
     verdicts = {rule: judge(finding) for rule, finding in sorted(found.items())}
     return AuditResult(verdicts, violations, notes, rows, differences)

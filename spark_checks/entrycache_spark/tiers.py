@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.stopped import keeping
 from entrycache_spark.engines.base import SqlEngine
+from entrycache_spark.lacking import asked, lacking
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
 from entrycache_spark.settings import columns_of, settings_of
 from entrycache_spark.systems import parts_of
@@ -58,7 +60,7 @@ _FACTS: Final = {
     "unlinked": "count_if(op = 'REMOVE' and ticket is not null)",
     "dead_at_end": "count_if(op = 'SNAPSHOT' and cause = 'END' and life is null)",
     "opening": "count_if(op = 'SNAPSHOT' and cause = 'OPEN')",
-    "unread": "count_if(op = 'CONFIG' and limit_now is null)",
+    "unread": "count_if(op = 'CONFIG' and not coalesce(readable, false))",
 }
 
 _BROKER_COLUMNS: Final = {
@@ -93,6 +95,8 @@ class Broker(NamedTuple):
     unread: bool
     checked: dict[str, int]
     proved: dict[str, bool]
+    unasked: frozenset[str] = frozenset()
+    unchecked: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def row(self, any_gap: bool) -> tuple[Any, ...]:
         """The row of the table `brokers`."""
@@ -113,8 +117,11 @@ class Broker(NamedTuple):
         return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
 
 
-def mark(engine: SqlEngine, metadata: Metadata) -> None:
-    """Define `marked`: each event with what holds for the trace, and the settings in force."""
+def mark(engine: SqlEngine, metadata: Metadata) -> frozenset[str]:
+    """Define `marked`: each event with what holds for the trace, and the settings in force.
+
+    The settings that some CONFIG does not name.
+    """
     configs: dict[str, list[tuple[int, str | None]]] = {}
     changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {CONFIGS_MOST + 1}")
     if len(changes) > CONFIGS_MOST:
@@ -149,6 +156,7 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
         f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
         "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
+    return frozenset(name for row in found for name in (row.untold or "").split(",") if name)
 
 
 def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
@@ -159,23 +167,28 @@ def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> 
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
     facts = {name: text if parts.numbers_slots or name not in _OF_QUEUE else "0" for name, text in _FACTS.items()}
+    untold = mark(engine, metadata)
+    facts["lacking"] = lacking(rules, untold)
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
-    outer = ["broker", *_FACTS, *(f"c_{rule.column}" for rule in rules), *balances]
-    mark(engine, metadata)
+    outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
     found = engine.rows(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
-    rows = [dict(zip(["broker", *_FACTS, *_names(rules, summed)], row, strict=True)) for row in found]
+    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in found]
     dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
-    return tuple(
-        sorted((_broker(row, dead, rules, summed, metadata.sampled) for row in rows), key=lambda broker: broker.name)
-    )
+    found_brokers = [_broker(row, dead, rules, summed, metadata.sampled) for row in rows]
+    answers = asked(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    found_brokers = [
+        broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
+        for broker in found_brokers
+    ]
+    return tuple(sorted(found_brokers, key=lambda broker: broker.name))
 
 
 def _span(row: dict[str, Any]) -> int:
@@ -273,7 +286,11 @@ def evaluate(
         progress("grounds")
         windows.settle([rule for rule in rules if rule.settled is not None])
     unproved = {
-        rule.id: [broker for broker in brokers if not (witnesses and broker.proved.get(rule.id, False))]
+        rule.id: [
+            broker
+            for broker in brokers
+            if rule.id not in broker.unasked and not (witnesses and broker.proved.get(rule.id, False))
+        ]
         for rule in rules
     }
     left = [
@@ -316,6 +333,9 @@ class Found:
         self._cut: dict[str, list[str]] = {rule.id: [] for rule in rules}
         self._undecided: dict[str, list[str]] = {rule.id: [] for rule in rules}
         self._missing = missing
+        self._unchecked = {
+            rule.id: [note for broker in brokers for note in broker.unchecked.get(rule.id, ())] for rule in rules
+        }
 
     def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
         """The rows that a question about these rules was answered with; `whole`: there are no more."""
@@ -336,6 +356,7 @@ class Found:
                 self._checked[rule.id],
                 tuple(self._violations[rule.id]),
                 (*self._missing, *self._cut[rule.id], *self._undecided[rule.id]),
+                tuple(self._unchecked[rule.id]),
             )
             for rule in rules
         }

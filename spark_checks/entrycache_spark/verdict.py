@@ -37,6 +37,8 @@ class RuleFinding:
     violations: tuple[Violation, ...]
     undecided: tuple[str, ...]
     """Why a part of the trace could not be decided, one line each."""
+    unchecked: tuple[str, ...] = ()
+    """Which events the rule was not asked about, since they are not told what it needs, one line each."""
     differences: tuple[str, ...] = ()
     """What rows show of entries that the rows before them do not, one line each; replay alone tells them."""
 

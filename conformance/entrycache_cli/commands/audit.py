@@ -108,7 +108,7 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
 @click.option("--rules", multiple=True, help="Rule ids, separated by commas; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True)
 @click.option(
-    "--live-slots", type=click.IntRange(min=1), default=1_000, show_default=True, help="Replay gives up above."
+    "--live-slots", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Replay gives up above."
 )
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
 @click.pass_context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.kafka_streams.columns import COLUMNS, DEFAULTS
+from entrycache_spark.kafka_streams.columns import COLUMNS, KINDS
 from entrycache_spark.kafka_streams.replay.threads import replay
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_trace.kafka_streams.recorder import write_calls
@@ -18,7 +18,7 @@ Fewer rows would not do either: what went to disk is read back through a buffer 
 KAFKA_STREAMS: Final = AuditParts(
     package="entrycache_spark.kafka_streams",
     columns=COLUMNS,
-    defaults=DEFAULTS,
+    kinds=KINDS,
     setting_columns={},
     setting_values=lambda configs: [() for _ in configs],
     constants=lambda metadata: {},

@@ -55,6 +55,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        great=Theme.GREAT,
         telling={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),

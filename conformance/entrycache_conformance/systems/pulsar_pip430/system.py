@@ -55,6 +55,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        great=Theme.GREAT,
         telling={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
