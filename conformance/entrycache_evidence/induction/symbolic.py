@@ -9,6 +9,9 @@ import z3
 
 _choices: list[bool] = []
 _taken: list[tuple[Any, bool]] = []
+_forced: set[int] = set()
+_within: list[Any] = []
+"""A solver, where only branches are followed that some numbers take."""
 
 
 class Term:
@@ -21,8 +24,11 @@ class Term:
 
     def __bool__(self) -> bool:
         number = len(_taken)
-        chosen = _choices[number] if number < len(_choices) else True
-        _taken.append((self.term, chosen))
+        term = self.term if z3.is_bool(self.term) else self.term != 0
+        chosen = _choices[number] if number < len(_choices) else _first(term, number)
+        _taken.append((term, chosen))
+        if _within:
+            _within[-1].add(term if chosen else z3.Not(term))
         return chosen
 
     def __lt__(self, other: object) -> Term:
@@ -37,8 +43,8 @@ class Term:
     def __ge__(self, other: object) -> Term:
         return Term(self.term >= raw(other))
 
-    def __eq__(self, other: object) -> Term:  # type: ignore[override]
-        return Term(self.term == raw(other))
+    def __eq__(self, other: object) -> Term | bool:  # type: ignore[override]
+        return Term(self.term == raw(other)) if isinstance(other, Term | int) else False
 
     def __add__(self, other: object) -> Term:
         return Term(self.term + raw(other))
@@ -48,6 +54,15 @@ class Term:
 
     def __sub__(self, other: object) -> Term:
         return Term(self.term - raw(other))
+
+    def __rsub__(self, other: object) -> Term:
+        return Term(raw(other) - self.term)
+
+    def __mul__(self, other: object) -> Term:
+        return Term(self.term * raw(other))
+
+    def __rmul__(self, other: object) -> Term:
+        return Term(raw(other) * self.term)
 
     def __floordiv__(self, other: object) -> Term:
         """Only where the divisor is positive: z3 and Python round alike there."""
@@ -62,19 +77,48 @@ def raw(value: object) -> Any:
     return value.term if isinstance(value, Term) else value
 
 
-def paths(function: Callable[[], Any]) -> list[tuple[Any, Any]]:
-    """Every way through a function of terms: the condition of the way, and what it answers."""
+def _first(term: Any, number: int) -> bool:
+    """Which branch is taken first; one that no numbers take is left out."""
+    if not _within:
+        return True
+    if z3.is_true(term) or z3.is_false(term) or _within[-1].check(term) == z3.unsat:
+        _forced.add(number)
+        return z3.is_true(term)
+    if _within[-1].check(z3.Not(term)) == z3.unsat:
+        _forced.add(number)
+    return True
+
+
+def paths(function: Callable[[], Any], within: Any = None) -> list[tuple[Any, Any]]:
+    """Every way through a function of terms: the condition of the way, and what it answers.
+
+    `within`: ways that no numbers go for which this is true are left out; where z3 does not know, they are followed.
+    """
     found: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
-    while todo:
-        _choices[:] = todo.pop()
-        given = len(_choices)
-        _taken.clear()
-        answer = function()
-        taken = list(_taken)
-        chosen = [choice for _, choice in taken]
-        todo += [[*chosen[:at], False] for at in range(given, len(taken))]
-        found.append((z3.And([term if choice else z3.Not(term) for term, choice in taken]), answer))
+    if within is not None:
+        solver = z3.Solver()
+        solver.set("ctrl_c", False)
+        solver.add(within)
+        _within.append(solver)
+    try:
+        while todo:
+            _choices[:] = todo.pop()
+            given = len(_choices)
+            _taken.clear()
+            _forced.clear()
+            if within is not None:
+                solver.push()
+            answer = function()
+            if within is not None:
+                solver.pop()
+            taken = list(_taken)
+            chosen = [choice for _, choice in taken]
+            todo += [[*chosen[:at], False] for at in range(given, len(taken)) if at not in _forced]
+            found.append((z3.And([term if choice else z3.Not(term) for term, choice in taken]), answer))
+    finally:
+        if within is not None:
+            _within.pop()
     return found
 
 
