@@ -77,7 +77,9 @@ SHOWN: Final[Mapping[str, Shown]] = {
         runs,
         lemmas=(
             "entrycache_evidence.kafka_streams.induction.sums",
-            "entrycache_evidence.kafka_streams.induction.overflow",
+            "entrycache_evidence.kafka_streams.induction.shares",
+            "entrycache_evidence.kafka_streams.induction.loops",
+            "entrycache_evidence.kafka_streams.induction.steps",
         ),
         second="entrycache_evidence.kafka_streams.tlc.second",
         large=kafka_large,

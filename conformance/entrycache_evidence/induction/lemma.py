@@ -71,18 +71,21 @@ def problems(lemma: Lemma) -> list[str]:
 
 
 def asked(lemma: Lemma) -> tuple[int, list[str]]:
-    """The number of obligations, and what keeps the lemma from being proved."""
-    obligations, found = lemma.of_norm(), []
-    if not obligations:
-        found.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
-    for name, given, goal in obligations:
+    """The number of obligations, and what keeps the lemma from being proved: the first of them that fails or is void."""
+    count, found = 0, []
+    for name, given, goal in lemma.obligations(lemma.table, norm(lemma.fault.model.package)):
+        count += 1
         if unsatisfiable(given) is not False:
             found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
         if unsatisfiable(z3.And(given, z3.Not(goal))) is not True:
             found.append(f"{lemma.rule.value}: {name}: not proved")
+        if found:
+            break
+    if not count:
+        found.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
     if not refuted(lemma):
         found.append(f"{lemma.rule.value}: the planted error is not refuted: {lemma.fault.note}")
-    return len(obligations), found
+    return count, found
 
 
 def refuted(lemma: Lemma) -> bool:

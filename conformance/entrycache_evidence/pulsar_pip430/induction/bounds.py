@@ -1,4 +1,4 @@
-"""Theorems about many passes, of what the fold lemmas have shown of each: how far a size pass goes, how old an entry gets."""
+"""Theorems about many passes, by the fold lemmas: how far a size pass goes, how old an entry gets."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ _EMPTY = z3.Bool("nothing queued")
 
 def _any_pass(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
     """A pass of which only that is known which the fold lemmas say: see `_promised`."""
-    left = state._replace(size_bytes=state.size_bytes - Term(_FREED))
+    freed: Any = Term(_FREED)
+    left = state._replace(size_bytes=state.size_bytes - freed)
     return Step(left, Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
 
 
 def _promised(before: Any, need: Any) -> Any:
     """R-EVICT-4 and R-EVICT-5 by `fold`: enough or all, and less than enough and the last; R-STATE-1: all is all."""
-    removed = z3.Implies(_FREED > 0, z3.And(_FREED < need + _LAST, _LAST <= _FREED))
-    return z3.And(_LAST >= 0, 0 <= _FREED, _FREED <= before, removed, z3.If(_EMPTY, _FREED == before, _FREED >= need))
+    removed = z3.Implies(_FREED > 0, z3.And(need + _LAST > _FREED, _LAST <= _FREED))
+    return z3.And(_LAST >= 0, _FREED >= 0, before >= _FREED, removed, z3.If(_EMPTY, before == _FREED, need <= _FREED))
 
 
 @cache
@@ -44,7 +45,7 @@ def _relieving(model: Model) -> Model:
 
 
 def _relieved(table: Table, model: Model) -> Iterator[Obligation]:
-    """After the size pass of a trigger the bytes are at most the target, and above it less the last entry, or nothing."""
+    """After the pass of a trigger the bytes are at most the target, and above it less the last entry, or nothing."""
     state = State(number("now"), Config().settings, {}, (), number("bytes"))
     sane = z3.And(raw(state.size_bytes) >= 0, TARGET >= 0, TRIGGER >= 0)
     relieve = _relieving(model)["trigger.evict_to_watermark"]
@@ -74,15 +75,15 @@ def _aged(table: Table, model: Model) -> list[Obligation]:
     head, cutoff = take.head, take.head.now - _TTL
     ladder = z3.And(_DUE(0) == 0, _DUE(head.requeues + 1) == _DUE(head.requeues) + _TTL + _INTERVAL)
     kept = z3.And(head.stamp <= _BEGUN + _DUE(head.requeues), head.requeues <= head.most)
-    gap = z3.And(_BEFORE < head.now, head.now - _BEFORE <= _INTERVAL)
-    unexpired = z3.Implies(_BEFORE >= head.stamp, head.stamp >= _BEFORE - _TTL)
+    gap = z3.And(head.now > _BEFORE, head.now - _BEFORE <= _INTERVAL)
+    unexpired = z3.Implies(head.stamp <= _BEFORE, head.stamp >= _BEFORE - _TTL)
     sane = z3.And(head.sane, _TTL >= 0, _INTERVAL > 0, ladder)
     met = z3.And(sane, kept, gap, unexpired, head.time, head.bound == cutoff, z3.Not(head.gone))
     quiet = z3.And(met, z3.Not(head.accessed))
     after = z3.And(take.stamp_after <= _BEGUN + _DUE(take.requeues_after), take.requeues_after <= head.most)
     taken = z3.And(quiet, head.stamp < cutoff)
     return [
-        Obligation("base: inserted", z3.And(_DUE(0) == 0, head.most >= 0), z3.And(_BEGUN <= _BEGUN + _DUE(0))),
+        Obligation("base: inserted", z3.And(_DUE(0) == 0, head.most >= 0), z3.And(_BEGUN + _DUE(0) >= _BEGUN)),
         Obligation(
             "each requeue is in time", z3.And(quiet, take.requeues_it), z3.And(after, z3.Not(take.accessed_after))
         ),
@@ -109,9 +110,9 @@ ONE_LESS: Final = Planted(
 LEMMAS: Final = (
     Lemma(
         Rule.EVICT_4,
-        "after the size pass of a trigger the bytes are at most the target, or 0, and above the target less the size of "
-        "the last entry removed; any trigger and target, any pass that keeps R-EVICT-4 and R-EVICT-5 as proved of its "
-        "loop",
+        "after the size pass of a trigger the bytes are at most the target, or 0, and above the target less the size "
+        "of the last entry removed; any trigger and target, any pass that keeps R-EVICT-4 and R-EVICT-5 as proved of "
+        "its loop",
         _relieved,
         ONE_LESS,
     ),

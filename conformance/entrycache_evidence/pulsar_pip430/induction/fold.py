@@ -1,4 +1,4 @@
-"""The fold lemmas: what every turn of the loop of `run_pass` keeps, and so holds after any number of them, and its end."""
+"""The fold lemmas: what a turn of the loop of `run_pass` keeps holds after any number of them; and its end."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Seen(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The state that the pass met, the loop as often as it was looked at, and the step, where the pass came to an end."""
+    """The state that the pass met, the loop whenever it was looked at, and the step, where there was an end."""
 
     pre: State
     kind: PassKind

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise, product
-from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 import z3
 
+from entrycache_evidence.induction.on_terms import on_terms
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_faults.model import Model, Place
 from entrycache_reference.pulsar_pip430 import ops
@@ -61,9 +61,9 @@ class Unwritten:
     """Stands where numbers are written as text."""
 
     @staticmethod
-    def dumps(shown: object, separators: object = None) -> str:
-        """Any text."""
-        return "text"
+    def dumps(*shown: object, **how: object) -> str:
+        """Any text, whatever is shown."""
+        return f"{len(shown)} and {len(how)}"
 
 
 def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
@@ -71,7 +71,7 @@ def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
 
     What a planted fault calls of the reference is made so too.
     """
-    on_terms: dict[Place, object] = {
+    replaced: dict[Place, object] = {
         "decision.LOOKUP": Forced(model["decision.LOOKUP"]),
         "passes.LOOKUP": Forced(model["passes.LOOKUP"]),
         "limits.trigger_bytes": lambda state: Term(TRIGGER),
@@ -79,16 +79,7 @@ def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
         "manage.json": Unwritten,
         **(more or {}),
     }
-    norm = Model(model.package, on_terms)
-    return Model(model.package, {**on_terms, **{place: _moved(made, norm) for place, made in model.replaced.items()}})
-
-
-def _moved(made: object, norm: Model) -> object:
-    """A function of a planted fault, calling this model where it calls the reference."""
-    if not isinstance(made, FunctionType):
-        return made
-    names = {name: norm.own(value) for name, value in made.__globals__.items()}
-    return FunctionType(made.__code__, names, made.__name__, made.__defaults__, made.__closure__)
+    return on_terms(model, replaced)
 
 
 def number(name: str) -> Any:
@@ -157,7 +148,7 @@ SHAPES: Final = (
 
 
 def sound(state: State) -> Any:
-    """What the rules promise of a state, as far as steps keep it: sums, the order of stamps, what cannot be negative."""
+    """What the rules promise of a state, and steps keep: sums, the order of stamps, what cannot be negative."""
     entries = {Slot(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
     stamps = [raw(entries[slot].stamp_nanos) for slot in state.queue if slot is not None]
     said = [earlier <= later for earlier, later in pairwise(stamps)]
@@ -196,11 +187,12 @@ BOUNDS: Final = (
 )
 """Ranges that hold the entry, the rest, both or nothing, with their ends on an entry or not, and a reversed one."""
 
-_READS: Final = (ABSENT, None, number("reads"))
+_READS: Final[tuple[Any, ...]] = (ABSENT, None, number("reads"))
 _HELD: Final = (ABSENT, HoldName("new"), KEPT)
 
 RANGE: Final[tuple[ops.Op, ...]] = (
-    *(ops.Insert(A, OWN, number("size"), reads, token) for reads, token in zip(_READS, (ABSENT, 7, 7), strict=True)),
+    *(ops.Insert(A, OWN, number("size"), reads, 7) for reads in _READS),
+    ops.Insert(A, OWN, number("size")),
     ops.Get(A, OWN),
     ops.Exists(A, OWN),
     *(ops.GetRange(A, *bounds) for bounds in BOUNDS),

@@ -10,6 +10,7 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.on_terms import held_to
 from entrycache_evidence.induction.symbolic import paths, raw
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.pulsar_pip430.induction.shapes import (
@@ -33,7 +34,6 @@ from entrycache_reference.pulsar_pip430.laws import LAWS
 from entrycache_reference.pulsar_pip430.laws.law import Law
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
-
 
 CONFIGS: Final = {
     id(CONFIG): "",
@@ -65,7 +65,7 @@ class Case:
         inserted, filled, held = raw(number("size")), raw(number("fill")), raw(state.size_bytes)
         said = [sound(state), filled >= 1]
         if self.config is not MANUAL:
-            said += [TRIGGER >= held + inserted, TRIGGER >= held + 2 * filled]
+            said += [held + inserted <= TRIGGER, held + 2 * filled <= TRIGGER]
         if state.queue and type(self.op) is ops.Expire:
             said.append(raw(self.op.older_than_nanos) < 0)
         if state.queue and type(self.op) is ops.Evict:
@@ -113,17 +113,7 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
         if law.on and type(case.op) not in law.on:
             continue
         pre, steps = played(model, case)
-        given = case.given(pre)
-        about, wrong = [], []
-        for condition, step in steps:
-            met = z3.And(given, condition)
-            for further, (is_about, holds) in paths(lambda: _judged(law, case, pre, step), met):  # noqa: B023
-                if is_about:
-                    about.append(z3.And(condition, further))
-                if not holds:
-                    wrong.append(z3.And(condition, further))
-        if about:
-            yield Obligation(case.name, z3.And(given, z3.Or(about)), z3.Not(z3.Or(wrong)))
+        yield from held_to(case.name, case.given(pre), steps, lambda step: _judged(law, case, pre, step))  # noqa: B023
 
 
 def about(rule: Rule) -> Lemma:
