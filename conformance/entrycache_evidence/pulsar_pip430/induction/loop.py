@@ -85,7 +85,8 @@ def _watching(model: Model) -> Model:
     return asking(model, {"passes.deque": _Watched})
 
 
-def _run(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
+def played(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
+    """The run of a pass, as far as it is looked at."""
     _Watched.noted.clear()
     try:
         step = _watching(model)["passes.run_pass"](pre, kind, BOUND, config)
@@ -145,4 +146,4 @@ def runs(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ..
     if setting.kind is PassKind.SIZE:
         given = z3.And(given, raw(BOUND) > 0)
     config = Config(variants=Variants(requeue_budget=setting.budget))
-    return given, tuple(paths(lambda: _run(model, pre, setting.kind, config), given))
+    return given, tuple(paths(lambda: played(model, pre, setting.kind, config), given))
