@@ -200,12 +200,25 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     ]
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
-    text = sceptic.page(lines, walked, changes)
+    counted = [{"world": "two", "states": 3, "transitions": 4}]
+    text = sceptic.page(lines, walked, changes, counted)
     bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
     assert "| two | small | 2 |" in text
+    assert "1 rules are proved." in text
+    assert "Of 1 worlds the counts are committed" in text
+    assert "the largest is two (3 states, 4 transitions)" in text
     assert "| pulsar-pip430 | two | small | An error. |" in text
     assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
     assert "4 were asked about, 1 of them change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
     assert "written answers 1 more. 1 pass everything." in text
+
+
+def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
+    path = evidence.evidence_file()
+    assert path is not None
+    found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    proved = {item["rule"] for item in found if item["grade"] == "proved"}
+    assert not proved & sceptic.reasons().keys()
+    assert proved | sceptic.reasons().keys() == {rule.value for rule in Rule}

@@ -10,10 +10,13 @@ import pytest
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_evidence.pulsar_pip430.induction import fold, loop  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction.shapes import A, B, NEXT, OWN, REST, X, Y, Z  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.table import PULSAR  # noqa: E402
-from entrycache_reference.pulsar_pip430 import passes, step  # noqa: E402
-from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
+from entrycache_reference.pulsar_pip430 import (  # noqa: E402
+    ops,
+    passes,
+    step,
+)
 from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
 from entrycache_reference.pulsar_pip430.pass_events import PassKind  # noqa: E402
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  # noqa: E402
