@@ -1,4 +1,4 @@
-"""What ties the proofs to the code: what they run on terms is played on large random states too, and pictures of them."""
+"""What ties the proofs to the code: what they run on terms is played on large random states, and pictures of them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ CLAIMS = (
     fold.takes_only_expired,
     fold.the_rest_is_young,
     fold.ends,
+    fold.one_row_each,
+    fold.claims_follow,
 )
 
 

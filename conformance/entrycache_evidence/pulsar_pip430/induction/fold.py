@@ -24,9 +24,11 @@ from entrycache_evidence.pulsar_pip430.induction.loop import (
     runs,
 )
 from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.pulsar_pip430.pass_events import PassKind
-from entrycache_reference.pulsar_pip430.state import Entry, Slot, State
+from entrycache_reference.pulsar_pip430.pass_events import Pass, PassKind, rows_of
+from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
 
 Claim = Callable[[Run], Any]
@@ -128,6 +130,30 @@ def answers_what_left(run: Run) -> Any:
     return z3.And(said)
 
 
+def one_row_each(run: Run) -> Any:
+    """The rows tell each entry that was removed, once, and no other."""
+    if run.step is None:
+        return True
+    told = [(row.cache, row.ledger_id, row.entry_id) for row in run.step.rows if row.op == "EVICT"]
+    gone = [event.slot for event in run.seen[-1].events if event.removed and event.slot is not None]
+    return told == [(slot.cache, *slot.pos) for slot in gone]
+
+
+def claims_follow(run: Run) -> Any:
+    """What is held of an entry is a claim on it as long as it is cached."""
+    if run.step is None:
+        return True
+    kept = entries(run.seen[-1])
+    held = [
+        (one, before)
+        for name in run.pre.holds
+        for one, before in zip(run.step.state.holds[name], run.pre.holds[name], strict=True)
+    ]
+    return all(
+        one.slot == before.slot and one.is_cached == (before.is_cached and one.slot in kept) for one, before in held
+    )
+
+
 def no_dead_head(run: Run) -> Any:
     """A pass ends where nothing is queued, or at a live head."""
     return run.step is None or run.step.state.queue[:1] != (None,)
@@ -221,12 +247,47 @@ def _to_the_head(queue: Any, slot: Slot) -> None:
 AT_THE_HEAD: Final = Planted(
     "A requeued entry stands at the head.", Model(FAULT_OF[Rule.EVICT_8].package, {"passes.put_back": _to_the_head})
 )
+
+
+def _rows_twice(done: Pass) -> tuple[Row, ...]:
+    return rows_of(done) * 2
+
+
+def _counting_on(state: State, kind: PassKind, bound: int, config: Config) -> Step:
+    done = passes.run_pass(state, kind, bound, config)
+    counts = done.state.counts
+    more = counts._replace(evicted_entries=counts.evicted_entries + len(done.state.queue[:1]))
+    return done._replace(state=done.state._replace(counts=more))
+
+
+def _claims_stay(holds: Any, gone: Any) -> Any:
+    return holds
+
+
+TOLD_TWICE: Final = Planted(
+    "The rows of a pass are told twice.", Model(AT_THE_HEAD.model.package, {"passes.rows_of": _rows_twice})
+)
+COUNTED_ON: Final = Planted(
+    "A pass counts what it halts at.", Model(AT_THE_HEAD.model.package, {"passes.run_pass": _counting_on})
+)
+STILL_HELD: Final = Planted(
+    "A pass leaves claims on what it removed.",
+    Model(AT_THE_HEAD.model.package, {"passes.without_claims": _claims_stay}),
+)
 FOLD: Final = "the loop of run_pass, any number of turns, any slots behind the head"
 
 LEMMAS: Final = (
     Lemma(Rule.STATE_1, f"{FOLD}: the sums of bytes", of_runs(sums), _inside(Rule.STATE_1)),
     Lemma(Rule.STATE_2, f"{FOLD}: one live slot an entry", of_runs(one_slot_each), _inside(Rule.STATE_2)),
     Lemma(Rule.STATE_3, f"{FOLD}: the order of stamps", of_runs(by_age), _inside(Rule.STATE_3)),
+    Lemma(Rule.STATE_8, f"{FOLD}: its rows, made of all events at the end, for two", of_runs(one_row_each), TOLD_TWICE),
+    Lemma(Rule.COUNT_6, f"{FOLD}: what is held, at the end, for two", of_runs(claims_follow), STILL_HELD),
+    Lemma(
+        Rule.METRICS_4,
+        f"{FOLD}: what is counted, at the end, for two",
+        of_runs(answers_what_left),
+        COUNTED_ON,
+    ),
     Lemma(Rule.EVICT_1, f"{FOLD}: its end", of_runs(no_dead_head), _own(Rule.EVICT_1)),
     Lemma(
         Rule.EVICT_2,
