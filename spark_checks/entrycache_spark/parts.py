@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from entrycache_spark.needs import Need
 from entrycache_spark.verdict import RuleFinding
 from entrycache_trace.calls import WriteCalls
 from entrycache_trace.files import Metadata, Part
+from entrycache_trace.format import Format
 
 ConfigObject = dict[str, Any]
 
 
 class Replay(Protocol):
-    """What the rows of each broker say about the rules, one row after the other."""
+    """What the rows of each broker say about the rules, given with what they need, one row after the other."""
 
     def __call__(
         self,
         parts: Sequence[Part],
         metadata: Metadata,
-        rules: Sequence[str],
+        rules: Mapping[str, Sequence[Need]],
         max_live_slots: int,
         progress: Callable[[str], None] = ...,
     ) -> dict[str, RuleFinding]:
@@ -41,19 +43,19 @@ class AuditParts(NamedTuple):
     """One system as audits know it.
 
     `package` holds its `rules`, a file a rule, and in `rules/shared` the views that several of them ask. `columns`:
-    those of a trace that an audit reads; a file that lacks one is rejected. `defaults`: what a config object says that
-    does not name a setting. `setting_columns`: what each event gets from the CONFIG in force besides the limit, with
+    those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its rules
+    need, with their types. `setting_columns`: what each event gets from the CONFIG in force besides the limit, with
     SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for those.
     `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
     missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
-    keeps in memory before it goes to disk; None: as many as there are. `write` writes the
+    keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
     calls of a case as a trace; `traced` is the trace that a tour audits.
     """
 
     package: str
     columns: tuple[str, ...]
-    defaults: Mapping[str, Any]
+    kinds: Mapping[str, type]
     setting_columns: Mapping[str, str]
     setting_values: Callable[[Sequence[ConfigObject | None]], list[tuple[Any, ...]]]
     constants: Callable[[Metadata], dict[str, bool]]
@@ -62,5 +64,6 @@ class AuditParts(NamedTuple):
     begins_empty: bool
     window_rows: int | None
     replay: Replay
+    format: Format
     write: WriteCalls
     traced: Traced

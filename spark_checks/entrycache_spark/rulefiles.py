@@ -8,6 +8,8 @@ the rule. `token(a, b)` is a 32-bit hash, `counter(value, 'name')` a number in a
 `settled` is a condition on the one row a broker of the view `settled`, built without windows that grow with the trace:
 where it holds, the broker conforms. It says nothing where it does not, nor where events are missing.
 
+`needs` says what an event must be told for the rule to be asked about it (entrycache_spark.needs).
+
 `over VIEW` is a condition on the rows of a view that several rules share (`rules/shared/VIEW.sql`; `rows` stands
 for `events` itself): a row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and
 `sure`. All rules over one view are decided in one scan of it. A condition over `rows` is its own witness.
@@ -23,11 +25,13 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 from entrycache_protocol.errors import UsageError
+from entrycache_spark.needs import Need, parse_needs
 from entrycache_spark.systems import parts_of
 from entrycache_trace.systems import FIRST
 
 _HEADING: Final = re.compile(
-    r"^-- (checked|settled|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",
+    r"^-- (checked|needs|settled|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)"
+    r"\b[^\n]*\n",
     re.MULTILINE,
 )
 ROWS: Final = "rows"
@@ -58,6 +62,7 @@ class RuleFile:
     balance: str
     window: str | None
     conditions: tuple[Condition, ...]
+    needs: tuple[Need, ...] = ()
 
     @property
     def column(self) -> str:
@@ -82,9 +87,8 @@ def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None)
         witness, balance = other.witness, other.balance
     elif witness is None and conditions and all(condition.view == ROWS for condition in conditions):
         witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
-    return RuleFile(
-        rule_id, sections["checked"], sections.get("settled"), witness, balance, sections.get("window"), conditions
-    )
+    parts = (sections["checked"], sections.get("settled"), witness, balance, sections.get("window"))
+    return RuleFile(rule_id, *parts, conditions, parse_needs(sections.get("needs", "")))
 
 
 _DESCRIBING: Final = ("expected", "observed", "life", "seqs", "sure")

@@ -18,8 +18,13 @@ SETTING_COLUMNS: Final = {
     "only_config": "boolean",
     "limit_now": "bigint",
     "limit_before": "bigint",
+    "readable": "boolean",
+    "untold": "string",
 }
-"""The columns that each event gets from the CONFIG in force, with their SQL types; those of its system follow."""
+"""The columns that each event gets from the CONFIG in force, with their SQL types; those of its system follow.
+
+`untold`: the settings that the CONFIG does not name, each between commas; null where it names all of them, or is none.
+"""
 
 SHARE_MOST: Final = 1_000
 """Of a share of the limit, far above all that make sense: a limit times it has 64 bits."""
@@ -31,7 +36,10 @@ LAST_SEQ: Final = (1 << 63) - 1
 
 
 class Settings(NamedTuple):
-    """The settings of one CONFIG event: the limit, that of the CONFIG event before, and what its system has besides."""
+    """The settings of one CONFIG event: the limit, that of the CONFIG event before, and what its system has besides.
+
+    A setting that is not named is null: an audit knows what the trace says, and no defaults.
+    """
 
     broker: str
     config_seq: int
@@ -39,6 +47,8 @@ class Settings(NamedTuple):
     only_config: bool
     limit_bytes: int | None
     limit_before: int | None
+    readable: bool
+    untold: str | None
     others: tuple[Any, ...]
 
     def row(self) -> tuple[Any, ...]:
@@ -58,18 +68,28 @@ def settings_of(broker: str, configs: Iterable[tuple[int, str | None]], parts: A
         UsageError: see `config_of`.
     """
     ordered = sorted(configs, key=lambda config: config[0])
-    read = [config_of(value, parts.defaults, f"broker {broker!r}, seq {seq}") for seq, value in ordered]
+    read = [config_of(value, parts.kinds, f"broker {broker!r}, seq {seq}") for seq, value in ordered]
     limits = [None if config is None else config["max_size_bytes"] for config in read]
     found = []
     for number, others in enumerate(parts.setting_values(read)):
         until = ordered[number + 1][0] if number + 1 < len(ordered) else LAST_SEQ
         before = limits[number - 1] if number else None
-        found.append(Settings(broker, ordered[number][0], until, len(ordered) == 1, limits[number], before, others))
+        config = read[number]
+        untold = None if config is None else ",".join(untold_of(config, parts.kinds))
+        known = (config is not None, f",{untold}," if untold else None)
+        found.append(
+            Settings(broker, ordered[number][0], until, len(ordered) == 1, limits[number], before, *known, others)
+        )
     return found
 
 
-def config_of(value: str | None, defaults: Mapping[str, Any], where: str) -> ConfigObject | None:
-    """The config object of a CONFIG event with its defaults filled in; None if it is none.
+def untold_of(config: ConfigObject, kinds: Mapping[str, type]) -> list[str]:
+    """The settings that a config object does not name."""
+    return [name for name in (*kinds, *OPTIONAL) if config.get(name) is None]
+
+
+def config_of(value: str | None, kinds: Mapping[str, type], where: str) -> ConfigObject | None:
+    """The config object of a CONFIG event, None for each setting that it does not name; None if it is none.
 
     Raises:
         UsageError: engines would take it for different things: JSON that is no JSON to some, or a number too large.
@@ -82,18 +102,18 @@ def config_of(value: str | None, defaults: Mapping[str, Any], where: str) -> Con
         return None
     if not isinstance(told, dict):
         return None
-    config = {**defaults, **{name: part for name, part in told.items() if part is not None}}
-    if not all(_fits(config[name], default) for name, default in defaults.items()):
+    config = {**dict.fromkeys(kinds), **told}
+    if not all(config[name] is None or _fits(config[name], kind) for name, kind in kinds.items()):
         return None
-    for name in (*defaults, *OPTIONAL):
-        number, most = config.get(name), SHARE_MOST if isinstance(defaults.get(name), float) else INTEGER_MAX
+    for name in (*kinds, *OPTIONAL):
+        number, most = config.get(name), SHARE_MOST if kinds.get(name) is float else INTEGER_MAX
         if isinstance(number, int | float) and abs(number) > most:
             raise UsageError(f"{where}: CONFIG says {name} is {shown(number)}; expected {-most} to {most}")
     return config
 
 
-def _fits(value: object, default: object) -> bool:
+def _fits(value: object, kind: type) -> bool:
     """Whether a value is of its setting's type; a share may be written as an integer."""
-    if isinstance(default, float):
+    if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
-    return type(value) is type(default)
+    return type(value) is kind

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.stopped import keeping
 from entrycache_spark.engines.base import SqlEngine
+from entrycache_spark.lacking import asked, lacking
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
 from entrycache_spark.settings import columns_of, settings_of
 from entrycache_spark.systems import parts_of
-from entrycache_spark.verdict import RuleFinding, Violation
+from entrycache_spark.verdict import Findings, RuleFinding, Violation
 from entrycache_trace.files import Metadata, duplicate_message
 
 Progress = Callable[[str], None]
@@ -58,7 +61,7 @@ _FACTS: Final = {
     "unlinked": "count_if(op = 'REMOVE' and ticket is not null)",
     "dead_at_end": "count_if(op = 'SNAPSHOT' and cause = 'END' and life is null)",
     "opening": "count_if(op = 'SNAPSHOT' and cause = 'OPEN')",
-    "unread": "count_if(op = 'CONFIG' and limit_now is null)",
+    "unread": "count_if(op = 'CONFIG' and not coalesce(readable, false))",
 }
 
 _BROKER_COLUMNS: Final = {
@@ -93,6 +96,8 @@ class Broker(NamedTuple):
     unread: bool
     checked: dict[str, int]
     proved: dict[str, bool]
+    unasked: frozenset[str] = frozenset()
+    unchecked: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def row(self, any_gap: bool) -> tuple[Any, ...]:
         """The row of the table `brokers`."""
@@ -113,8 +118,11 @@ class Broker(NamedTuple):
         return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
 
 
-def mark(engine: SqlEngine, metadata: Metadata) -> None:
-    """Define `marked`: each event with what holds for the trace, and the settings in force."""
+def mark(engine: SqlEngine, metadata: Metadata) -> frozenset[str]:
+    """Define `marked`: each event with what holds for the trace, and the settings in force.
+
+    The settings that some CONFIG does not name.
+    """
     configs: dict[str, list[tuple[int, str | None]]] = {}
     changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {CONFIGS_MOST + 1}")
     if len(changes) > CONFIGS_MOST:
@@ -149,6 +157,7 @@ def mark(engine: SqlEngine, metadata: Metadata) -> None:
         f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
         "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
+    return frozenset(name for row in found for name in (row.untold or "").split(",") if name)
 
 
 def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
@@ -159,23 +168,28 @@ def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> 
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
     facts = {name: text if parts.numbers_slots or name not in _OF_QUEUE else "0" for name, text in _FACTS.items()}
+    untold = mark(engine, metadata)
+    facts["lacking"] = lacking(rules, untold)
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
-    outer = ["broker", *_FACTS, *(f"c_{rule.column}" for rule in rules), *balances]
-    mark(engine, metadata)
+    outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
     found = engine.rows(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
-    rows = [dict(zip(["broker", *_FACTS, *_names(rules, summed)], row, strict=True)) for row in found]
+    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in found]
     dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
-    return tuple(
-        sorted((_broker(row, dead, rules, summed, metadata.sampled) for row in rows), key=lambda broker: broker.name)
-    )
+    found_brokers = [_broker(row, dead, rules, summed, metadata.sampled) for row in rows]
+    answers = asked(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    found_brokers = [
+        broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
+        for broker in found_brokers
+    ]
+    return tuple(sorted(found_brokers, key=lambda broker: broker.name))
 
 
 def _span(row: dict[str, Any]) -> int:
@@ -253,7 +267,7 @@ def evaluate(
     rules: Sequence[RuleFile],
     progress: Progress = lambda text: None,
     witnesses: bool = True,
-) -> dict[str, RuleFinding]:
+) -> Findings:
     """Both tiers. Without `witnesses` the windows decide everything.
 
     Raises:
@@ -261,25 +275,24 @@ def evaluate(
     """
     progress("witnesses")
     brokers = survey(engine, metadata, rules)
-    missing = [note for note in (broker.undecided() for broker in brokers) if note is not None]
-    if metadata.sampled:
-        missing.append("the trace is sampled")
-    parts = parts_of(metadata.system)
-    if parts.begins_empty:
-        opened = [broker.name for broker in brokers if broker.opened]
-        missing += [f"broker {name!r}: it begins with entries cached before" for name in opened]
     windows = Windows(engine, brokers, metadata)
     if witnesses and any(rule.settled is not None for rule in rules):
         progress("grounds")
         windows.settle([rule for rule in rules if rule.settled is not None])
+    chain = parts_of(metadata.system).chain
+    # Each broker by itself, so that it is all one which others are looked at with it.
     unproved = {
-        rule.id: [broker for broker in brokers if not (witnesses and broker.proved.get(rule.id, False))]
+        rule.id: [
+            broker
+            for broker in brokers
+            if (broker.checked[rule.id] or rule.id == chain)
+            and rule.id not in broker.unasked
+            and not (witnesses and broker.proved.get(rule.id, False))
+        ]
         for rule in rules
     }
-    left = [
-        rule for rule in rules if any(broker.checked[rule.id] or rule.id == parts.chain for broker in unproved[rule.id])
-    ]
-    found = Found(rules, brokers, unproved, missing)
+    left = [rule for rule in rules if unproved[rule.id]]
+    found = Found(rules, brokers, unproved, metadata)
     waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}
     with keeping(lambda: found.of([rule for rule in rules if not waits.get(rule.id)])):
         for rule in left:
@@ -301,21 +314,21 @@ def evaluate(
 
 
 class Found:
-    """What the windows tell, by rule, and what keeps a clean answer from being one."""
+    """What the windows tell, by broker and rule, and what keeps a clean answer from being one."""
 
     def __init__(
         self,
         rules: Sequence[RuleFile],
         brokers: Sequence[Broker],
         unproved: Mapping[str, Sequence[Broker]],
-        missing: Sequence[str],
+        metadata: Metadata,
     ) -> None:
-        self._checked = {rule.id: sum(broker.checked[rule.id] for broker in brokers) for rule in rules}
+        self._brokers = brokers
         self._open = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
-        self._violations: dict[str, list[Violation]] = {rule.id: [] for rule in rules}
-        self._cut: dict[str, list[str]] = {rule.id: [] for rule in rules}
-        self._undecided: dict[str, list[str]] = {rule.id: [] for rule in rules}
-        self._missing = missing
+        self._violations: defaultdict[tuple[str, str], list[Violation]] = defaultdict(list)
+        self._cut: defaultdict[str, list[str]] = defaultdict(list)
+        self._undecided: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._missing = {broker.name: missing(broker, metadata) for broker in brokers}
 
     def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
         """The rows that a question about these rules was answered with; `whole`: there are no more."""
@@ -325,20 +338,37 @@ class Found:
             if broker not in self._open[rule_id]:
                 continue
             if sure:
-                self._violations[rule_id].append(Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs)))
+                violation = Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs))
+                self._violations[broker, rule_id].append(violation)
             else:
-                self._undecided[rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
+                self._undecided[broker, rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
 
-    def of(self, rules: Sequence[RuleFile]) -> dict[str, RuleFinding]:
+    def of(self, rules: Sequence[RuleFile]) -> Findings:
         """What was found of these rules."""
-        return {
-            rule.id: RuleFinding(
-                self._checked[rule.id],
-                tuple(self._violations[rule.id]),
-                (*self._missing, *self._cut[rule.id], *self._undecided[rule.id]),
-            )
-            for rule in rules
-        }
+        return {broker.name: {rule.id: self._finding(broker, rule.id) for rule in rules} for broker in self._brokers}
+
+    def _finding(self, broker: Broker, rule_id: str) -> RuleFinding:
+        asked = broker.name in self._open[rule_id]
+        return RuleFinding(
+            broker.checked[rule_id],
+            tuple(self._violations[broker.name, rule_id]),
+            (
+                *self._missing[broker.name],
+                *(self._cut[rule_id] if asked else ()),
+                *self._undecided[broker.name, rule_id],
+            ),
+            tuple(broker.unchecked.get(rule_id, ())),
+        )
+
+
+def missing(broker: Broker, metadata: Metadata) -> tuple[str, ...]:
+    """Why nothing of this broker is clean, one line each."""
+    notes = [broker.undecided()]
+    if metadata.sampled:
+        notes.append("the trace is sampled")
+    if parts_of(metadata.system).begins_empty and broker.opened:
+        notes.append(f"broker {broker.name!r}: it begins with entries cached before")
+    return tuple(note for note in notes if note is not None)
 
 
 def told(engine: SqlEngine, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:

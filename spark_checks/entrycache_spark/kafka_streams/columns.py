@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 COLUMNS: Final = (
     *("broker", "seq", "ts_ns", "op", "cause", "cache", "key_hash", "life", "size_bytes", "dirty", "call_id"),
     *("bytes_after", "manager_bytes", "value"),
 )
 
-DEFAULTS: Final[Mapping[str, Any]] = {"max_size_bytes": 10_485_760}
-"""What a config object says that does not name a setting; only the limit is read."""
+KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int}
+"""The settings that rules need, with the types of their values; only the limit is read."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.kafka_streams.columns import COLUMNS, DEFAULTS
+from entrycache_spark.kafka_streams.columns import COLUMNS, KINDS
 from entrycache_spark.kafka_streams.replay.threads import replay
 from entrycache_spark.parts import AuditParts, Traced
+from entrycache_trace.kafka_streams.format import FORMAT
 from entrycache_trace.kafka_streams.recorder import write_calls
 
 WINDOW_ROWS: Final = 65_536
@@ -18,7 +19,7 @@ Fewer rows would not do either: what went to disk is read back through a buffer 
 KAFKA_STREAMS: Final = AuditParts(
     package="entrycache_spark.kafka_streams",
     columns=COLUMNS,
-    defaults=DEFAULTS,
+    kinds=KINDS,
     setting_columns={},
     setting_values=lambda configs: [() for _ in configs],
     constants=lambda metadata: {},
@@ -27,6 +28,7 @@ KAFKA_STREAMS: Final = AuditParts(
     begins_empty=True,
     window_rows=WINDOW_ROWS,
     replay=replay,
+    format=FORMAT,
     write=write_calls,
     # The short trace of the workload does not come to these rules.
     traced=Traced("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),

@@ -8,17 +8,20 @@ from typing import Any, Final
 from entrycache_spark.parts import ConfigObject
 from entrycache_trace.files import Metadata
 
-DEFAULTS: Final[Mapping[str, Any]] = {
-    "max_size_bytes": 134_217_728,
-    "watermark": 0.9,
-    "ttl_nanos": 1_000_000_000,
-    "max_requeues": 5,
-    "extend_recently_accessed": True,
-    "evict_by_expected_reads": True,
-    "storage_entry_size": 100,
-    "eviction": "inline",
+KINDS: Final[Mapping[str, type]] = {
+    "max_size_bytes": int,
+    "watermark": float,
+    "ttl_nanos": int,
+    "max_requeues": int,
+    "extend_recently_accessed": bool,
+    "evict_by_expected_reads": bool,
+    "storage_entry_size": int,
+    "eviction": str,
 }
-"""What a config object says that does not name a setting."""
+"""The settings that rules need, with the types of their values."""
+
+IS_MANUAL: Final = {"manual": True, "inline": False}
+"""Whether passes wait for a call of their own; any other `eviction` says neither."""
 
 SETTING_COLUMNS: Final = {
     "trigger_now": "bigint",
@@ -45,21 +48,22 @@ def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ..
 
 def _numbers(config: Mapping[str, Any]) -> tuple[Any, ...]:
     """The thresholds are IEEE products, truncated (R-TRIGGER-1)."""
-    limit = config["max_size_bytes"]
+    limit, watermark = config["max_size_bytes"], config["watermark"]
     return (
-        int(limit * 0.98),
-        int(limit * config["watermark"]),
+        None if limit is None else int(limit * 0.98),
+        None if limit is None or watermark is None else int(limit * watermark),
         config["ttl_nanos"],
         config["max_requeues"],
         config["extend_recently_accessed"],
         config["evict_by_expected_reads"],
-        config["eviction"] == "manual",
+        IS_MANUAL.get(config["eviction"]),
     )
 
 
 def _grace(config: Mapping[str, Any]) -> int | None:
     """R-CONFIG-4: what the first configuration says, or twice its time to live."""
-    grace = config.get("grace_millis", 2 * config["ttl_nanos"] // 1_000_000)
+    ttl = config["ttl_nanos"]
+    grace = config.get("grace_millis", None if ttl is None else 2 * ttl // 1_000_000)
     return grace if type(grace) is int else None
 
 

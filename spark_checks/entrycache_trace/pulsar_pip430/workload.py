@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
 from typing import Any, Final
 
 from entrycache_fast import BrokerCache, Row
+from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_trace.files import PartWriter
 from entrycache_trace.pulsar_pip430.recorder import Recorder
 
@@ -54,6 +56,13 @@ class Log:
     entry: int = 0
 
 
+def whole_config(named: Mapping[str, Any]) -> dict[str, Any]:
+    """What a CONFIG event tells: every setting, those that are named and the others as they are meant."""
+    told = {item.name: getattr(Config(), item.name) for item in fields(Config) if item.name != "variants"}
+    told = {name: value.value if isinstance(value, Enum) else value for name, value in told.items()}
+    return {name: value for name, value in {**told, **named}.items() if value is not None}
+
+
 class Broker:
     """One broker run: the workload, the cache it drives, and the recorder of both."""
 
@@ -70,7 +79,7 @@ class Broker:
         own = {key: asdict(preset)[key] for key in ("max_size_bytes", "ttl_nanos", "max_requeues")}
         config = {**own, **more, **preset.forced}
         self._cache = BrokerCache(**config, clock=lambda: self._now_ns, on_row=self._rows.append)
-        self._recorder = Recorder(writer, name, config, START_NS)
+        self._recorder = Recorder(writer, name, whole_config(config), START_NS)
         self._logs = [
             Log(f"topic-{i}", [Reader(self._random.choice((0, 2, 20, 150))) for _ in range(preset.readers)])
             for i in range(preset.caches)

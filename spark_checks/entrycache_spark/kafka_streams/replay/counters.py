@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from entrycache_spark.asked import counters_of
 from entrycache_spark.kafka_streams.replay.calls import Calls
 from entrycache_spark.kafka_streams.replay.entries import Entries, Tell
-from entrycache_spark.kafka_streams.replay.facts import Facts, Row, counters_of, differ
+from entrycache_spark.kafka_streams.replay.facts import Facts, Row, differ
 
 THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.strict_json import parse
-from entrycache_spark.kafka_streams.columns import DEFAULTS
-from entrycache_spark.settings import config_of
+from entrycache_spark.kafka_streams.columns import KINDS
+from entrycache_spark.settings import config_of, untold_of
 from entrycache_spark.verdict import Violation
 from entrycache_trace.files import Metadata
 
@@ -45,6 +44,8 @@ class Facts:
     opened: bool
     gapped: bool
     unread: bool
+    untold: list[tuple[str, ...]]
+    """For each row: the settings that its CONFIG does not name."""
 
     def next_to(self, at: int) -> Row | None:
         """The row right behind, None where it is missing."""
@@ -79,26 +80,38 @@ class Facts:
 
 
 def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
-    """The facts of a thread's rows, which are those of its trace with `FAILED` as an op of its own."""
-    for row in rows:
-        row["dirty"] = bool(row["dirty"])
-        if row["op"] == "FLUSH" and row["cause"] == "FAILED":
-            row["op"] = "FAILED"
+    """The facts of a thread's rows."""
     starts = rows[0]["op"] == "CONFIG"
     opened = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
     first = rows[0]["seq"]
     whole = [starts and not opened and not metadata.sampled and row["seq"] == first + at for at, row in enumerate(rows)]
     limits = []
     limit = Limit()
+    untold: list[tuple[str, ...]] = []
+    lacks: tuple[str, ...] = ()
     unread = False
     for row in rows:
         if row["op"] == "CONFIG":
-            config = config_of(row["value"], DEFAULTS, f"broker {name!r}, seq {row['seq']}")
+            config = config_of(row["value"], KINDS, f"broker {name!r}, seq {row['seq']}")
             unread |= config is None
+            lacks = () if config is None else tuple(untold_of(config, KINDS))
             limit = Limit(None if config is None else config["max_size_bytes"], limit.now)
         limits.append(limit)
+        untold.append(lacks)
     gapped = metadata.sampled or rows[-1]["seq"] - first + 1 != len(rows)
-    return Facts(name, rows, limits, whole, metadata.many_threads, starts, opened, gapped, unread)
+    return Facts(name, rows, limits, whole, metadata.many_threads, starts, opened, gapped, unread, untold)
+
+
+def as_followed(rows: Iterable[Row]) -> None:
+    """Let what failed be an op of its own, and what is not told to be dirty be clean."""
+    for row in rows:
+        row["dirty"] = bool(row["dirty"])
+        if _is_failed(row):
+            row["op"] = "FAILED"
+
+
+def _is_failed(row: Row) -> bool:
+    return bool(row["op"] == "FLUSH" and row["cause"] == "FAILED")
 
 
 def differ(one: object, other: object) -> bool:
@@ -109,15 +122,6 @@ def differ(one: object, other: object) -> bool:
 def same(row: Row | None, other: Row, *names: str) -> bool:
     """Whether two rows agree in these columns, all of them known."""
     return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
-
-
-def counters_of(row: Row) -> dict[str, int]:
-    """The counters in the value of a METRICS or END row."""
-    try:
-        shown = parse(row["value"] or "")
-    except ValueError:
-        return {}
-    return {name: part for name, part in shown.items() if type(part) is int} if isinstance(shown, dict) else {}
 
 
 class Telling:
@@ -149,11 +153,24 @@ class Telling:
         )
 
 
-def spoken(row: Row, facts: Facts) -> Iterable[str]:
+def spoken(row: Row, limit: Limit) -> Iterable[str]:
     """The rules that speak about one row."""
     op, cause, has_life = row["op"], row["cause"], row["life"] is not None
     yield "K-LIVENESS-1"
-    yield from {"HIT": ("K-GET-1",), "MISS": ("K-GET-2",), "EVICT": ("K-EVICT-1",), "FLUSH": ("K-FLUSH-1",)}.get(op, ())
+    if op == "METRICS":
+        yield "K-METRICS-2" if row["cache"] is None else "K-METRICS-3"
+    if op == "CONFIG" and limit.shrank:
+        yield "K-RESIZE-2"
+    if op in ("PUT", "END", *ENDS):
+        yield "K-METRICS-1"
+    if op in ("PUT", "HIT", "MISS", "FLUSH", "CACHE_CLOSE", *ENDS):
+        yield from _of_entries(row, op, cause, has_life)
+
+
+def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterable[str]:
+    yield from {"HIT": ("K-GET-1",), "MISS": ("K-GET-2",), "EVICT": ("K-EVICT-1",)}.get(op, ())
+    if op == "FLUSH" and not _is_failed(row):
+        yield "K-FLUSH-1"
     if op == "PUT":
         yield from ("K-PUT-1", "K-EVICT-4", "K-EVICT-5")
         if not row["dirty"]:
@@ -162,7 +179,7 @@ def spoken(row: Row, facts: Facts) -> Iterable[str]:
         yield "K-EVICT-3"
     if has_life and op in ("HIT", *ENDS):
         yield "K-FLUSH-3"
-    if has_life and op in ("HIT", "FLUSH", "FAILED", *ENDS):
+    if has_life and op in ("HIT", "FLUSH", *ENDS):
         yield from ("K-SIZE-1", "K-FLUSH-2")
     if op == "DELETE" and cause == "FLUSH":
         yield "K-FLUSH-4"
@@ -172,13 +189,3 @@ def spoken(row: Row, facts: Facts) -> Iterable[str]:
         yield {"CLEAR": "K-CLOSE-1", "CLOSE": "K-CLOSE-2"}[cause]
     if op == "CACHE_CLOSE":
         yield "K-CLOSE-2"
-    if op in ("PUT", "END", *ENDS):
-        yield "K-METRICS-1"
-    if op == "METRICS":
-        yield "K-METRICS-2" if row["cache"] is None else "K-METRICS-3"
-    if op == "CONFIG" and _shrinks(row, facts):
-        yield "K-RESIZE-2"
-
-
-def _shrinks(row: Row, facts: Facts) -> bool:
-    return any(facts.limits[at].shrank for at, other in enumerate(facts.rows) if other is row)

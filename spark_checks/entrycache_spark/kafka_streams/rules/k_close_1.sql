@@ -4,6 +4,9 @@
 -- checked
 op = 'REMOVE' and cause = 'CLEAR'
 
+-- needs
+life of REMOVE
+
 -- settled
 keys_hold and calls_hold and left_empty
 

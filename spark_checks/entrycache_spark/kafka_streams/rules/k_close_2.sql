@@ -3,6 +3,9 @@
 -- checked
 op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
 
+-- needs
+life of REMOVE
+
 -- settled
 keys_hold and calls_hold and left_empty
 

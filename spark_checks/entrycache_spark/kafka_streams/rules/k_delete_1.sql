@@ -3,6 +3,9 @@
 -- checked
 op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null
 
+-- needs
+life of DELETE
+
 -- settled
 keys_hold
 

@@ -4,6 +4,10 @@
 -- checked
 op = 'EVICT'
 
+-- needs
+life of EVICT
+key_hash of PUT
+
 -- settled
 keys_hold and calls_hold and eldest_first
 

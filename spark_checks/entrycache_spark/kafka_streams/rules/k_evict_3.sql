@@ -4,6 +4,10 @@
 -- checked
 op = 'EVICT' and dirty
 
+-- needs
+dirty of EVICT
+life of EVICT
+
 -- settled
 keys_hold and calls_hold and evicted_first
 

@@ -4,6 +4,9 @@
 -- checked
 op = 'PUT'
 
+-- needs
+CONFIG.max_size_bytes of PUT
+
 -- settled
 keys_hold and calls_hold and none_needless
 

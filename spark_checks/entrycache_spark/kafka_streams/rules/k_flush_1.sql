@@ -4,6 +4,10 @@
 -- checked
 op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
 
+-- needs
+life of FLUSH
+dirty of PUT
+
 -- settled
 keys_hold and calls_hold and order_holds and handed_all
 

@@ -4,6 +4,10 @@
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 
+-- needs
+dirty of PUT
+life of FLUSH
+
 -- settled
 keys_hold
 

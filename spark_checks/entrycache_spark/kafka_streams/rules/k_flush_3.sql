@@ -4,6 +4,10 @@
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and life is not null
 
+-- needs
+dirty of PUT
+dirty of HIT, EVICT, DELETE, REMOVE
+
 -- settled
 keys_hold
 

@@ -4,6 +4,10 @@
 -- checked
 op = 'DELETE' and cause = 'FLUSH'
 
+-- needs
+life of DELETE FLUSH
+life of FLUSH
+
 -- settled
 keys_hold
 

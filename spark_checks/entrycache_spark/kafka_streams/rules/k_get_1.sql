@@ -3,6 +3,10 @@
 -- checked
 op = 'HIT'
 
+-- needs
+life of HIT
+key_hash of PUT
+
 -- settled
 keys_hold
 

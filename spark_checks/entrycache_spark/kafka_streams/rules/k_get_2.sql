@@ -3,6 +3,9 @@
 -- checked
 op = 'MISS'
 
+-- needs
+key_hash of PUT, MISS
+
 -- settled
 keys_hold
 

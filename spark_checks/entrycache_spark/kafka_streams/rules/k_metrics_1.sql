@@ -5,6 +5,9 @@
 -- checked
 op in ('PUT', 'EVICT', 'DELETE', 'REMOVE', 'END')
 
+-- needs
+size_bytes of PUT
+
 -- settled
 keys_hold and calls_hold and sums_hold and totals_hold
 

@@ -3,6 +3,9 @@
 -- checked
 op = 'PUT'
 
+-- needs
+life of PUT
+
 -- over rows
 op = 'PUT' and coalesce(life <> seq, true)
 

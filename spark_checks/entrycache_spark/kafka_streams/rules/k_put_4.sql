@@ -3,6 +3,9 @@
 -- checked
 op = 'PUT' and not coalesce(dirty, false)
 
+-- needs
+dirty of PUT
+
 -- settled
 keys_hold
 

@@ -3,6 +3,9 @@
 -- checked
 op = 'CONFIG' and limit_now < limit_before
 
+-- needs
+CONFIG.max_size_bytes of CONFIG
+
 -- settled
 calls_hold and none_left_above
 

@@ -4,6 +4,9 @@
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 
+-- needs
+size_bytes of PUT
+
 -- settled
 keys_hold
 

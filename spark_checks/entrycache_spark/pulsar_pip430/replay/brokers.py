@@ -11,12 +11,14 @@ rows as they stand, by all engines alike. Such differences are told beside the v
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from entrycache_reference.pulsar_pip430.decision import Action, decide, expected, spare
 from entrycache_reference.pulsar_pip430.passes import PassKind, halts
+from entrycache_spark.asked import Asked, ask
+from entrycache_spark.needs import Need
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.counters import Counters
 from entrycache_spark.pulsar_pip430.replay.cursors import Cursors, asks
@@ -26,7 +28,7 @@ from entrycache_spark.pulsar_pip430.replay.leavers import Leavers
 from entrycache_spark.pulsar_pip430.replay.lookups import Lookups
 from entrycache_spark.pulsar_pip430.replay.moments import Moment, facts_of, settings_by_row
 from entrycache_spark.pulsar_pip430.replay.removal_queue import RemovalQueue
-from entrycache_spark.pulsar_pip430.replay.spoken import DEQUEUES, count
+from entrycache_spark.pulsar_pip430.replay.spoken import DEQUEUES, rules_of
 from entrycache_spark.pulsar_pip430.replay.tallies import Tallies
 from entrycache_spark.pulsar_pip430.replay.thresholds import Thresholds
 from entrycache_spark.pulsar_pip430.settings import split_budget
@@ -44,7 +46,7 @@ class TooManySlots(Exception):
 def replay(
     parts: Sequence[Part],
     metadata: Metadata,
-    rules: Sequence[str],
+    rules: Mapping[str, Sequence[Need]],
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
@@ -53,12 +55,14 @@ def replay(
     violations: defaultdict[str, list[Violation]] = defaultdict(list)
     undecided: defaultdict[str, list[str]] = defaultdict(list)
     differences: defaultdict[str, list[str]] = defaultdict(list)
+    unchecked: defaultdict[str, list[str]] = defaultdict(list)
     shared = ["the trace is sampled"] if metadata.sampled else []
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
         rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
         broker = BrokerReplay(name, rows, metadata, max_live_slots)
-        checked.update(broker.checked())
+        asked = broker.asked(rules)
+        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
         try:
             broker.run()
         except TooManySlots:
@@ -66,12 +70,20 @@ def replay(
             continue
         shared += broker.missing()
         for rule in rules:
-            violations[rule] += broker.violations.get(rule, [])
-            undecided[rule] += broker.undecided.get(rule, [])
+            unchecked[rule] += asked.notes.get(rule, [])
+            if rule not in asked.never:
+                violations[rule] += broker.violations.get(rule, [])
+                undecided[rule] += broker.undecided.get(rule, [])
         for difference in broker.differences:
             differences[difference.rule].append(f"broker {name!r}, {difference}")
     return {
-        rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule]), tuple(differences[rule]))
+        rule: RuleFinding(
+            checked[rule],
+            tuple(violations[rule]),
+            (*shared, *undecided[rule]),
+            tuple(unchecked[rule]),
+            tuple(differences[rule]),
+        )
         for rule in rules
     }
 
@@ -141,13 +153,17 @@ class BrokerReplay:
             return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
         return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
 
-    def checked(self) -> Counter[str]:
-        """How many rows each rule speaks about."""
-        return count(zip(self.rows, self.settings, strict=True), self.facts)
+    def asked(self, needs: Mapping[str, Sequence[Need]]) -> Asked:
+        """What each rule is asked about."""
+        rows = (
+            (row, () if settings is None else settings.untold, rules_of(row, settings, self.facts))
+            for row, settings in zip(self.rows, self.settings, strict=True)
+        )
+        return ask(self.name, rows, needs)
 
     def run(self) -> None:
         """Go through the rows in order."""
-        self.queue = RemovalQueue(self.numbered, self.many)
+        self.queue = RemovalQueue(self.numbered)
         self.sum_bytes = self.opening_bytes
         self.opened_bytes = 0
         levels = self._levels()
@@ -246,6 +262,7 @@ class BrokerReplay:
         op = row["op"]
         size = row["size_bytes"] or 0
         change = size if op == "INSERT" else -size if op in ("EVICT", "REMOVE") else 0
+        unsized = row["size_bytes"] is None and op in ("INSERT", "EVICT", "REMOVE")
         whole = self.starts and self.island == 0
         if before is None and not whole:
             self.sum_bytes = row["bytes_after"]
@@ -256,7 +273,7 @@ class BrokerReplay:
         follows = before is not None and row["bytes_after"] == before["bytes_after"] + change
         opening = whole and (opens or (before is None and op in ("CONFIG", "SNAPSHOT")))
         counted_up = opening and row["bytes_after"] == self.opened_bytes
-        if not follows and row["bytes_after"] != self.sum_bytes and not counted_up:
+        if not unsized and not follows and row["bytes_after"] != self.sum_bytes and not counted_up:
             seqs = [row["seq"] if before is None else before["seq"], row["seq"]]
             self._violation("R-STATE-1", row["seq"], row["life"], self.sum_bytes, row["bytes_after"], seqs)
 
@@ -264,7 +281,7 @@ class BrokerReplay:
         op, seq, life = row["op"], row["seq"], row["life"]
         opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
         self.live += (op == "INSERT" or (opens and life is not None)) - (op in ("EVICT", "REMOVE"))
-        if op == "INSERT" and life != seq:
+        if op == "INSERT" and life not in (None, seq):
             self._violation("R-STATE-8", seq, life, f"life {seq}", f"life {life}", [seq])
         if life is None or op == "TOMBSTONE":
             return
@@ -318,7 +335,7 @@ class BrokerReplay:
         if stamp is not None and bound is not None:
             if not halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
                 self._violation("R-EXPIRE-2", seq, row["life"], bound, stamp, [row["pass_id"], seq])
-        elif bound is None or row["bytes_after"] > 0:
+        elif bound is not None and row["bytes_after"] > 0:
             self.undecided["R-EXPIRE-2"].append(f"seq {seq}: the head's stamp is not known")
 
     def _amount(self, row: Row, sums: PassSums) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from entrycache_protocol.strict_json import parse
-from entrycache_spark.pulsar_pip430.replay.moments import Facts, Moment, Row, Tell, held_bytes
+from entrycache_spark.asked import counters_of
+from entrycache_spark.pulsar_pip430.replay.moments import Facts, Moment, Tell, held_bytes
 
 RULE_OF: Final = {
     "inserted_entries": "R-METRICS-3",
@@ -44,38 +44,29 @@ class Counters:
             counts["eviction_cycles"] += (row["bound"] or 0) > 0
         if op in ("HIT", "MISS") and cause in ("READ", "REPLAY"):
             name = op.lower()
-            storage_bytes = 0 if now.settings is None else now.settings.config.storage_entry_size
+            storage_bytes = (None if now.settings is None else now.settings.storage_bytes) or 0
             counts[f"{name}_entries"] += 1
             counts[f"{name}_bytes"] += (row["size_bytes"] or 0) if op == "HIT" else storage_bytes
         if op == "METRICS":
             self._told(now)
 
     def _told(self, now: Moment) -> None:
-        row, told = now.row, _told_by(now.row)
+        row, told = now.row, counters_of(now.row)
         whole = now.whole and self._facts.fresh
-        known = dict.fromkeys(RULE_OF.values(), not self._facts.many)
-        known["R-METRICS-6"] &= now.settings is not None
-        for name, rule in RULE_OF.items():
-            known[rule] &= told.get(name) is not None
+        sure = not self._facts.many
+        priced = now.settings is not None and now.settings.storage_bytes is not None
         wrong: dict[str, str] = {}
         for name, rule in RULE_OF.items():
             value, counted, off = told.get(name), self._counts[name], self._off.get(name)
-            if value is None or (
-                (not whole or value != counted) and (whole if off is None else value - counted != off)
+            if (
+                value is not None
+                and (priced or name != "miss_bytes")
+                and (not whole or value != counted)
+                and (whole if off is None else value - counted != off)
             ):
                 wrong[rule] = name
             self._off[name] = None if value is None else value - counted
         for rule, name in wrong.items():
-            self._tell(rule, row, f"{name} {self._counts[name]}", told.get(name), [row["seq"]], known[rule])
-        if told.get("bytes") != held_bytes(row):
-            sure = not self._facts.many and told.get("bytes") is not None
+            self._tell(rule, row, f"{name} {self._counts[name]}", told.get(name), [row["seq"]], sure)
+        if told.get("bytes") not in (None, held_bytes(row)):
             self._tell("R-METRICS-7", row, held_bytes(row), told.get("bytes"), [row["seq"]], sure)
-
-
-def _told_by(row: Row) -> dict[str, int]:
-    try:
-        told = parse(row["value"] or "")
-    except ValueError:
-        return {}
-    shown = told.items() if isinstance(told, dict) else ()
-    return {name: value for name, value in shown if isinstance(value, int) and not isinstance(value, bool)}

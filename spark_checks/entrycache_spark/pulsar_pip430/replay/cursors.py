@@ -43,7 +43,7 @@ class Cursors:
             self._turned(row, cursors)
         elif now.settings is not None and op == "INSERT" and row["cause"] == "FILL" and row["cursor"] is not None:
             wanted = rank(cursors.members, row["cursor"])
-            if now.settings.config.evict_by_expected_reads and row["expected_reads"] != wanted:
+            if now.settings.ranks and row["expected_reads"] != wanted:
                 sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
                 self._tell("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
         elif op == "INSERT" and row["cause"] == "ADD":
@@ -71,11 +71,11 @@ class Cursors:
     def _added(self, now: Moment, cursors: CacheCursors, cached: bool) -> None:
         """Let the reference say whether the entry was wanted."""
         row, settings = now.row, now.settings
-        if settings is None:
+        if settings is None or settings.ranks is None:
             return
         known = self._facts.fresh and not self._facts.gapped and not self._facts.many
         members, seqs = len(cursors.members), [row["seq"]]
-        if not settings.config.evict_by_expected_reads:
+        if not settings.ranks:
             if cached != (members > 0):
                 self._tell("R-CURSOR-12", row, members > 0, cached, seqs, known)
             return

@@ -75,7 +75,7 @@ class Leavers:
 
     def _removes(self, row: Row) -> None:
         cause = "CLOSE" if row["op"] == "CACHE_CLOSE" else row["cause"]
-        if cause != "CLOSE" and row["entry_id"] is None:
+        if row["call_id"] is None or (cause != "CLOSE" and row["entry_id"] is None):
             return
         self._call_id = row["call_id"]
         ledger = row["ledger_id"] if cause == "LEDGER" else None

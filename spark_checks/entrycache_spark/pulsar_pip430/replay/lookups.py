@@ -82,20 +82,27 @@ class Lookups:
         lookup = row["op"] in ("HIT", "MISS") and row["cause"] == "READ"
         if row["call_id"] is None or row["cursor"] is not None or not (fill or lookup):
             return
-        last = self._fills.get(row["call_id"])
+        last, sure = self._fills.get(row["call_id"]), not self._facts.many
         if last is not None and lookup:
-            self._tell("R-READ-7", row, "lookups before fills", row["op"], [last["seq"], row["seq"]], True)
-        elif last is not None:
-            same_ledger = row["ledger_id"] == last["ledger_id"]
-            if (
-                None not in (row["expected_reads"], last["expected_reads"])
-                and row["expected_reads"] != last["expected_reads"]
-            ) or (row["entry_id"] <= last["entry_id"] if same_ledger else True):
-                self._tell("R-READ-9", row, "ascending, one count", row["entry_id"], [last["seq"], row["seq"]], True)
+            self._tell("R-READ-7", row, "lookups before fills", row["op"], [last["seq"], row["seq"]], sure)
+        elif last is not None and _goes_astray(row, last):
+            self._tell("R-READ-9", row, "ascending, one count", row["entry_id"], [last["seq"], row["seq"]], sure)
         if fill:
-            kept = (
-                row
-                if last is None or row["expected_reads"] is not None
-                else {**row, "expected_reads": last["expected_reads"]}
-            )
-            self._fills[row["call_id"]] = kept
+            names = ("expected_reads", "ledger_id", "entry_id")
+            known = {} if last is None else {name: last[name] for name in names if row[name] is None}
+            self._fills[row["call_id"]] = {**row, **known}
+
+
+def _goes_astray(row: Row, last: Row) -> bool:
+    """Whether a fill does not follow the one before it in a read."""
+    return _differ(row, last, "expected_reads") or _differ(row, last, "ledger_id") or _falls_back(row, last)
+
+
+def _differ(row: Row, last: Row, name: str) -> bool:
+    return None not in (row[name], last[name]) and row[name] != last[name]
+
+
+def _falls_back(row: Row, last: Row) -> bool:
+    """Whether an entry of the same ledger does not lie behind the last one."""
+    known = None not in (row["ledger_id"], row["entry_id"], last["entry_id"]) and row["ledger_id"] == last["ledger_id"]
+    return known and bool(row["entry_id"] <= last["entry_id"])

@@ -9,8 +9,8 @@ from typing import Any
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.limits import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.state import initial
-from entrycache_spark.pulsar_pip430.settings import DEFAULTS
-from entrycache_spark.settings import config_of
+from entrycache_spark.pulsar_pip430.settings import IS_MANUAL, KINDS
+from entrycache_spark.settings import config_of, untold_of
 from entrycache_trace.files import Metadata
 
 Row = dict[str, Any]
@@ -51,14 +51,19 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
 
 @dataclass(frozen=True)
 class InForce:
-    """The configuration in force, its thresholds computed by the reference."""
+    """The configuration in force, its thresholds computed by the reference; None for what it does not tell."""
 
     seq: int
-    config: Config
+    untold: frozenset[str]
     grace_millis: int | None
-    trigger_bytes: int
-    target_bytes: int
-    manual: bool
+    trigger_bytes: int | None
+    target_bytes: int | None
+    manual: bool | None
+    ranks: bool | None
+    ttl_nanos: int | None
+    max_requeues: int | None
+    extend_accessed: bool | None
+    storage_bytes: int | None
 
 
 def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
@@ -79,16 +84,28 @@ def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
 
 def _in_force(broker: str, row: Row) -> InForce | None:
     """What a CONFIG event puts in force; None if it cannot be read."""
-    shown = config_of(row["value"], DEFAULTS, f"broker {broker!r}, seq {row['seq']}")
+    shown = config_of(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
     if shown is None:
         return None
     names = {*Settings._fields, "evict_by_expected_reads", "storage_entry_size"}
-    config = Config(**{name: shown[name] for name in names})
+    told = {name for name in names if shown[name] is not None}
+    config = Config(**{name: shown[name] for name in told})
     state = initial(config)
-    grace = shown.get("grace_millis", config.effective_grace_millis)
-    manual = shown["eviction"] == "manual"
-    known = grace if type(grace) is int else None
-    return InForce(row["seq"], config, known, trigger_bytes(state), target_bytes(state), manual)
+    grace = shown.get("grace_millis", config.effective_grace_millis if "ttl_nanos" in told else None)
+    limited = "max_size_bytes" in told
+    return InForce(
+        seq=row["seq"],
+        untold=frozenset(untold_of(shown, KINDS)),
+        grace_millis=grace if type(grace) is int else None,
+        trigger_bytes=trigger_bytes(state) if limited else None,
+        target_bytes=target_bytes(state) if limited and "watermark" in told else None,
+        manual=IS_MANUAL.get(shown["eviction"]),
+        ranks=shown["evict_by_expected_reads"],
+        ttl_nanos=shown["ttl_nanos"],
+        max_requeues=shown["max_requeues"],
+        extend_accessed=shown["extend_recently_accessed"],
+        storage_bytes=shown["storage_entry_size"],
+    )
 
 
 @dataclass(frozen=True)
@@ -104,9 +121,9 @@ class Moment:
     settings: InForce | None
 
     @property
-    def manual(self) -> bool:
-        """Whether passes wait for a call of their own."""
-        return self.settings is not None and self.settings.manual
+    def manual(self) -> bool | None:
+        """Whether passes wait for a call of their own; None where that is not told."""
+        return None if self.settings is None else self.settings.manual
 
 
 Tell = Callable[[str, Row, object, object, Iterable[int | None], bool], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
 Row = dict[str, Any]
@@ -36,10 +37,10 @@ class HeldSlot:
 class RemovalQueue:
     """The slots of one broker, by number where the trace gives numbers, else by the order of the events."""
 
-    def __init__(self, numbered: bool, many: bool) -> None:
+    def __init__(self, numbered: bool) -> None:
         self._numbered = numbered
-        self._many = many
         self._held: dict[int, HeldSlot] = {}
+        self._unpassed: list[int] = []
         self._left: set[int] = set()
         self._of_life: dict[int, HeldSlot] = {}
         self._op_before: dict[int, str] = {}
@@ -76,6 +77,7 @@ class RemovalQueue:
             self._move(life, slot)
             if number not in self._left:  # a number given twice has left when its first holder has
                 self._held[number] = slot
+                heappush(self._unpassed, number)
 
     def _move(self, life: int, slot: HeldSlot) -> None:
         """Give a life its slot; one that it still held (two INSERT rows name it) is given up."""
@@ -105,10 +107,9 @@ class RemovalQueue:
             self._pass_over(slot.number, Finding(PASSED, seq, life, f"{row['op']} of a younger slot"), island)
 
     def _pass_over(self, number: int, finding: Finding, island: int) -> None:
-        for slot in self._held.values():
-            if slot.number >= number and not self._many:
-                break
-            if slot.number < number and not slot.passed:
+        while self._unpassed and self._unpassed[0] < number:
+            slot = self._held.get(heappop(self._unpassed))
+            if slot is not None and not slot.passed:
                 slot.passed = True
                 if slot.island == island:
                     self._found.append(finding)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from entrycache_spark.pulsar_pip430.replay.leavers import RULE_OF as REMOVALS
@@ -21,7 +20,7 @@ def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
         yield "R-STATE-1"
     if op in ("PASS_BEGIN", "PASS_END", *DEQUEUES):
         yield "R-STATE-4"
-        if row["max_requeues"] is not None:
+        if row["max_requeues"] is not None or row["extend_accessed"] is not None:
             yield "R-CONFIG-1"
     if op in DEQUEUES:
         yield "R-EVICT-8"
@@ -37,7 +36,7 @@ def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
 
 def _of_thresholds(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
     op, cause, origin = row["op"], row["cause"], row["origin"]
-    manual = settings is not None and settings.manual
+    manual = settings is not None and bool(settings.manual)
     states = row["trigger_bytes"] is not None or row["target_bytes"] is not None
     if op in ("PASS_BEGIN", "PASS_END") and cause == "SIZE" and states:
         yield "R-TRIGGER-1"
@@ -69,12 +68,14 @@ def _of_levels(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str
         yield "R-INSERT-2"
         if cause == "FILL":
             yield "R-READ-9"
-            if row["cursor"] is not None and settings is not None and settings.config.evict_by_expected_reads:
+            if row["cursor"] is not None and settings is not None and settings.ranks:
                 yield "R-CURSOR-7"
-    if settings is not None and (
-        (op == "INSERT" and cause == "ADD" and not facts.virtual) or (op == "SKIP" and cause == "NOT_WANTED")
+    if (
+        settings is not None
+        and settings.ranks is not None
+        and ((op == "INSERT" and cause == "ADD" and not facts.virtual) or (op == "SKIP" and cause == "NOT_WANTED"))
     ):
-        yield from ("R-CURSOR-6", "R-CURSOR-11") if settings.config.evict_by_expected_reads else ("R-CURSOR-12",)
+        yield from ("R-CURSOR-6", "R-CURSOR-11") if settings.ranks else ("R-CURSOR-12",)
 
 
 def _of_lives(row: Row, facts: Facts) -> Iterable[str]:
@@ -89,8 +90,3 @@ def _of_lives(row: Row, facts: Facts) -> Iterable[str]:
         yield REMOVALS[cause]
     if op == "CACHE_CLOSE":
         yield REMOVALS["CLOSE"]
-
-
-def count(rows: Iterable[tuple[Row, InForce | None]], facts: Facts) -> Counter[str]:
-    """How many events each rule speaks about."""
-    return Counter(rule for row, settings in rows for rule in rules_of(row, settings, facts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import Expire
 from entrycache_reference.pulsar_pip430.passes import cutoff
 from entrycache_reference.pulsar_pip430.state import initial
@@ -10,6 +11,11 @@ from entrycache_spark.pulsar_pip430.replay.moments import Facts, Moment, Row, Te
 
 def _is_pass(row: Row | None, op: str, cause: str, *origins: str) -> bool:
     return row is not None and row["op"] == op and row["cause"] == cause and row["origin"] in origins
+
+
+def _is_other(stated: tuple[int | None, ...], right: tuple[int | None, ...]) -> bool:
+    """Whether one of some numbers is told otherwise."""
+    return any(a is not None and b is not None and a != b for a, b in zip(stated, right, strict=True))
 
 
 class Thresholds:
@@ -27,7 +33,7 @@ class Thresholds:
         self._relieved_seq: int | None = None
         self._open_pass: int | None = None
         self._came_in = 0
-        self._came_before = 0
+        self._came_at_end: int | None = None
         self._lag_at_begin = 0
 
     def follow(self, now: Moment) -> None:
@@ -35,6 +41,7 @@ class Thresholds:
         if now.island != self._island:
             self._island = now.island
             self._forget()
+            self._came_at_end = 0 if now.whole else None
         row = now.row
         if row["pass_id"] is not None or row["op"] in ("PASS_BEGIN", "PASS_END"):
             self._stated(now)
@@ -51,16 +58,17 @@ class Thresholds:
 
     def _remember(self, now: Moment) -> None:
         row = now.row
-        if row["op"] == "INSERT" and now.settings is not None and held_bytes(row) > now.settings.trigger_bytes:
+        trigger = None if now.settings is None else now.settings.trigger_bytes
+        if row["op"] == "INSERT" and trigger is not None and held_bytes(row) > trigger:
             self._asked_seq = row["seq"]
         if _is_pass(row, "PASS_BEGIN", "SIZE", "TRIGGER"):
             self._relieved_seq = row["seq"]
         if row["op"] == "PASS_BEGIN":
             self._open_pass = row["seq"]
-            self._came_before = self._came_in
             self._lag_at_begin = max(row["bytes_after"] - held_bytes(row), 0)
         elif row["op"] == "PASS_END":
             self._open_pass = None
+            self._came_at_end = self._came_in
 
     def _sure_of_settings(self) -> bool:
         return not self._facts.gapped and (self._facts.only_config or not self._facts.many)
@@ -72,12 +80,12 @@ class Thresholds:
             return
         seqs = [settings.seq, row["seq"]]
         stated = (row["max_requeues"], row["extend_accessed"])
-        right: tuple[int, int] = (settings.config.max_requeues, settings.config.extend_recently_accessed)
-        if any(a is not None and a != b for a, b in zip(stated, right, strict=True)):
+        right: tuple[int | None, int | None] = (settings.max_requeues, settings.extend_accessed)
+        if _is_other(stated, right):
             self._tell("R-CONFIG-1", row, right, stated, seqs, self._sure_of_settings())
         if row["cause"] == "SIZE" and row["op"] in ("PASS_BEGIN", "PASS_END"):
             stated, right = (row["trigger_bytes"], row["target_bytes"]), (settings.trigger_bytes, settings.target_bytes)
-            if any(a is not None and a != b for a, b in zip(stated, right, strict=True)):
+            if _is_other(stated, right):
                 self._tell("R-TRIGGER-1", row, right, stated, seqs, self._sure_of_settings())
 
     def _limits(self, now: Moment) -> tuple[int | None, int | None]:
@@ -92,11 +100,13 @@ class Thresholds:
     def _is_over(self, now: Moment) -> bool:
         """Above the trigger in force, and above the target."""
         settings = now.settings
-        return settings is not None and held_bytes(now.row) > max(settings.trigger_bytes, settings.target_bytes)
+        if settings is None or settings.trigger_bytes is None or settings.target_bytes is None:
+            return False
+        return held_bytes(now.row) > max(settings.trigger_bytes, settings.target_bytes)
 
     def _inserted(self, now: Moment) -> None:
         row, many = now.row, self._facts.many
-        if now.manual or not self._is_over(now):
+        if now.manual is not False or not self._is_over(now):
             return
         if many:
             missing = self._last_relief_seq is None or self._last_relief_seq < row["seq"]
@@ -112,17 +122,23 @@ class Thresholds:
         held, (trigger, target) = held_bytes(row), self._limits(now)
         triggered = row["origin"] == "TRIGGER"
         sure = not self._facts.gapped or row["trigger_bytes"] is not None
-        needless = trigger is not None and held <= trigger
+        looked_at: int | None = held
+        if many:  # what the pass has looked at, not what is there when it begins
+            looked_at = None if target is None or row["bound"] is None else row["bound"] + target
+        needless = trigger is not None and looked_at is not None and looked_at <= trigger
         amount = not many and target is not None and held > target and row["bound"] not in (None, held - target)
         before = None if now.before is None else now.before["op"]
         rule = "R-TRIGGER-6"
         wrong = needless or amount
-        if triggered and now.manual:
+        if now.manual is None:
+            wrong = False
+        elif triggered and now.manual:
             rule = "R-TRIGGER-5"
             unasked = self._asked_seq is None or (
                 self._relieved_seq is not None and self._asked_seq < self._relieved_seq
             )
-            wrong |= not many and now.whole and self._facts.fresh and unasked
+            needless = trigger is not None and held <= trigger
+            wrong = needless or amount or (not many and now.whole and self._facts.fresh and unasked)
             if not many and row["call_id"] not in (None, row["seq"]):
                 self._tell("R-TRIGGER-4", row, "a call of its own", row["call_id"], [], not self._facts.gapped)
         elif triggered:
@@ -132,33 +148,34 @@ class Thresholds:
                 self._tell("R-TRIGGER-3", row, "no pass", f"a pass after {before}", [row["seq"]], True)
         if wrong:
             self._tell(rule, row, f"above {trigger}, to free what is above {target}", (held, row["bound"]), [], sure)
-        if trigger is not None and target is not None and trigger < held <= target:
+        nothing = target is not None and trigger is not None and trigger < held <= target
+        if (row["bound"] is not None and row["bound"] <= 0) if many else nothing:
             sure = not self._facts.gapped or None not in (row["trigger_bytes"], row["target_bytes"])
             self._tell("R-TRIGGER-8", row, f"no pass at or under {target}", held, [row["seq"]], sure)
 
     def _left_over(self, now: Moment) -> None:
-        """With several threads: no more above the target than what came in during the pass."""
+        """With several threads: no more above the target than what came in since the pass before."""
         row, target = now.row, self._limits(now)[1]
         triggered = row["origin"] == "TRIGGER"
         if not self._facts.many or self._open_pass is None or self._open_pass != row["pass_id"] or target is None:
             return
-        if triggered and now.manual:
+        if now.manual is None or (triggered and now.manual) or self._came_at_end is None:
             return
         numbered = row["tail_no"] is not None and row["head_no"] is not None
         some_left = row["tail_no"] > row["head_no"] if numbered else row["stamp_ns"] is not None
-        most = target + self._came_in - self._came_before + self._lag_at_begin
+        most = target + self._came_in - self._came_at_end + self._lag_at_begin
         if some_left and row["bytes_after"] > most:
-            sure = not self._facts.gapped or row["target_bytes"] is not None
             rule = "R-TRIGGER-2" if triggered else "R-TRIGGER-6"
-            self._tell(rule, row, f"at most {most} bytes left", row["bytes_after"], [row["pass_id"], row["seq"]], sure)
+            self._tell(rule, row, f"at most {most} bytes left", row["bytes_after"], [row["pass_id"], row["seq"]], False)
 
     def _timed(self, now: Moment) -> None:
         """The time pass of the cycle: with the present time to live; a size pass after it where one is needed."""
         row, settings = now.row, now.settings
-        if settings is None:
+        if settings is None or now.manual is None:
             return
-        if row["op"] == "PASS_BEGIN" and row["bound"] is not None:
-            wanted = cutoff(initial(settings.config)._replace(now_nanos=row["ts_ns"]), Expire())
+        if row["op"] == "PASS_BEGIN" and row["bound"] is not None and settings.ttl_nanos is not None:
+            state = initial(Config(ttl_nanos=settings.ttl_nanos))
+            wanted = cutoff(state._replace(now_nanos=row["ts_ns"]), Expire())
             if row["bound"] != wanted if self._facts.virtual else row["bound"] > wanted:
                 self._tell("R-TRIGGER-6", row, wanted, row["bound"], [settings.seq], self._sure_of_settings())
         due = row["op"] == "PASS_END" and not self._facts.many and self._is_over(now)

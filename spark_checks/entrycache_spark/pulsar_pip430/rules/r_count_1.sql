@@ -5,6 +5,9 @@
 -- checked
 op = 'READ_DONE' and life is not null
 
+-- needs
+ever expected_reads of READ_DONE, EXPECT
+
 -- witness: counts pair up, from the INSERT to the end of the life; a delivery after that leaves it to the window
 case
   when life is null then 0

@@ -3,6 +3,9 @@
 -- checked
 op = 'EXPECT' and life is not null and not many
 
+-- needs
+ever expected_reads of READ_DONE, EXPECT
+
 -- same witness
 R-COUNT-1
 

@@ -4,6 +4,9 @@
 -- checked
 life is not null and op in ('READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')
 
+-- needs
+ever expected_reads of READ_DONE, EXPECT
+
 -- same witness
 R-COUNT-1
 

@@ -8,6 +8,10 @@
 -- checked
 ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
 
+-- needs
+CONFIG.evict_by_expected_reads of INSERT ADD, SKIP NOT_WANTED
+CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
+
 -- over wanted
 ranks
 and case

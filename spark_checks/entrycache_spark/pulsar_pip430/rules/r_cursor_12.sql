@@ -4,6 +4,9 @@
 -- checked
 not ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
 
+-- needs
+CONFIG.evict_by_expected_reads of INSERT ADD, SKIP NOT_WANTED
+
 -- over wanted
 not ranks and case when is_add then asked and members = 0 else members > 0 end
 

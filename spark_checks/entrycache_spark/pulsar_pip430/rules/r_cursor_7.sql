@@ -4,6 +4,9 @@
 -- checked
 op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
 
+-- needs
+CONFIG.evict_by_expected_reads of INSERT FILL
+
 -- window: fills between two cursor events of their cache are asked about once; each one against the last event of every
 -- cursor there, where that has been a member since
 with moved as (

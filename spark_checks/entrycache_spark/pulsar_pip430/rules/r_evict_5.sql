@@ -4,6 +4,11 @@
 -- checked
 op = 'PASS_END' and cause = 'SIZE'
 
+-- needs
+bound of PASS_BEGIN SIZE
+size_bytes of EVICT SIZE
+pass_id of EVICT SIZE
+
 -- witness: no removal with nothing left to free, and what is left to free shrinks by what was removed
 case
   when op = 'PASS_BEGIN' and cause = 'SIZE' then token(pass_id, greatest(bound, 0))

@@ -3,6 +3,9 @@
 -- checked
 op in ('EVICT', 'REQUEUE', 'TOMBSTONE')
 
+-- needs
+life of INSERT, EVICT, REQUEUE
+
 -- witness: each dequeue takes the slot whose number is its own ordinal, ordinals follow the rows of a pass, and
 -- each live entry is taken from the slot that it was given
 case

@@ -3,6 +3,11 @@
 -- checked
 op = 'PASS_END' and cause = 'TIME'
 
+-- needs
+bound of PASS_BEGIN TIME
+stamp_ns of EVICT TIME
+pass_id of EVICT TIME
+
 -- witness: no young EVICT; and the rows of all time passes are counted for by their evictions, dead slots and
 -- requeues of expired entries alone (a REQUEUE does not say in which kind of pass it stands)
 case

@@ -3,9 +3,12 @@
 -- checked
 op = 'PASS_END' and cause = 'TIME'
 
+-- needs
+bound of PASS_END TIME
+
 -- witness
 case
-  when op = 'PASS_END' and cause = 'TIME' and coalesce(stamp_ns < bound, bytes_after > 0 or bound is null) then 1
+  when op = 'PASS_END' and cause = 'TIME' and coalesce(stamp_ns < bound, bound is not null and bytes_after > 0) then 1
   else 0
 end
 
@@ -17,4 +20,4 @@ select
   array(pass_id, seq) as seqs,
   coalesce(stamp_ns < bound, false) as sure
 from events
-where op = 'PASS_END' and cause = 'TIME' and coalesce(stamp_ns < bound, bytes_after > 0 or bound is null)
+where op = 'PASS_END' and cause = 'TIME' and coalesce(stamp_ns < bound, bound is not null and bytes_after > 0)

@@ -3,6 +3,10 @@
 -- checked
 op = 'REJECT' and cause = 'DUPLICATE'
 
+-- needs
+entry_id of INSERT
+entry_id of REJECT DUPLICATE
+
 -- over placed
 op = 'REJECT' and cause = 'DUPLICATE' and held_before = 0
 

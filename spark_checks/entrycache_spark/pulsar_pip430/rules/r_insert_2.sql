@@ -3,6 +3,9 @@
 -- checked
 op = 'INSERT'
 
+-- needs
+entry_id of INSERT
+
 -- over placed
 op = 'INSERT' and held_before = 1
 

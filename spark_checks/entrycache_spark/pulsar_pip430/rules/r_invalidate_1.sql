@@ -3,6 +3,11 @@
 -- checked
 op = 'REMOVE' and cause = 'RANGE'
 
+-- needs
+entry_id of INSERT
+entry_id of REMOVE RANGE
+call_id of REMOVE RANGE
+
 -- over survivors
 cause = 'RANGE'
 

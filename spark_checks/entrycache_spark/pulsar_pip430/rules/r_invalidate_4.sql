@@ -3,6 +3,11 @@
 -- checked
 op = 'REMOVE' and cause = 'CLEAR'
 
+-- needs
+entry_id of INSERT
+entry_id of REMOVE CLEAR
+call_id of REMOVE CLEAR
+
 -- over survivors
 cause = 'CLEAR'
 

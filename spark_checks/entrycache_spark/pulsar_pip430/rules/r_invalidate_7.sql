@@ -3,6 +3,11 @@
 -- checked
 op = 'REMOVE' and cause = 'CURSOR'
 
+-- needs
+entry_id of INSERT
+entry_id of REMOVE CURSOR
+call_id of REMOVE CURSOR
+
 -- over survivors
 cause = 'CURSOR'
 

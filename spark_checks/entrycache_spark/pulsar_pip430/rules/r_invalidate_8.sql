@@ -3,6 +3,11 @@
 -- checked
 op = 'REMOVE' and cause = 'LEDGER'
 
+-- needs
+entry_id of INSERT
+entry_id of REMOVE LEDGER
+call_id of REMOVE LEDGER
+
 -- over survivors
 cause = 'LEDGER'
 

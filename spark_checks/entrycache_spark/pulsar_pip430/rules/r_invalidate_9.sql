@@ -3,6 +3,10 @@
 -- checked
 op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
 
+-- needs
+entry_id of INSERT
+call_id of REMOVE CLOSE, CACHE_CLOSE
+
 -- over survivors
 cause = 'CLOSE'
 

@@ -4,8 +4,11 @@
 -- checked
 op = 'METRICS'
 
+-- needs
+value.inserted_entries of METRICS
+
 -- over metered
-(inserted is null or ((not whole or inserted <> n_inserted) and coalesce(inserted - n_inserted <> inserted_off, whole)))
+inserted is not null and (not whole or inserted <> n_inserted) and coalesce(inserted - n_inserted <> inserted_off, whole)
 
 -- expected
 concat('inserted_entries ', coalesce(cast(n_inserted + case when whole then 0 else coalesce(inserted_off, 0) end as string), 'unknown'))
@@ -17,4 +20,4 @@ concat('inserted_entries ', coalesce(cast(inserted as string), 'unknown'))
 case when metrics_before is null then array(seq) else array(metrics_before, seq) end
 
 -- sure: in a concurrent broker the counters move after the events
-not many and inserted is not null
+not many

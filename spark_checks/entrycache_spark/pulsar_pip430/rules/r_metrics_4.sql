@@ -4,8 +4,11 @@
 -- checked
 op = 'METRICS'
 
+-- needs
+value.evicted_entries of METRICS
+
 -- over metered
-(evicted is null or ((not whole or evicted <> n_evicted) and coalesce(evicted - n_evicted <> evicted_off, whole)))
+evicted is not null and (not whole or evicted <> n_evicted) and coalesce(evicted - n_evicted <> evicted_off, whole)
 
 -- expected
 concat('evicted_entries ', coalesce(cast(n_evicted + case when whole then 0 else coalesce(evicted_off, 0) end as string), 'unknown'))
@@ -17,4 +20,4 @@ concat('evicted_entries ', coalesce(cast(evicted as string), 'unknown'))
 case when metrics_before is null then array(seq) else array(metrics_before, seq) end
 
 -- sure: in a concurrent broker the counters move after the events
-not many and evicted is not null
+not many

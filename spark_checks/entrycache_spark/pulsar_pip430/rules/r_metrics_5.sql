@@ -4,8 +4,11 @@
 -- checked
 op = 'METRICS'
 
+-- needs
+value.eviction_cycles of METRICS
+
 -- over metered
-(cycles is null or ((not whole or cycles <> n_cycles) and coalesce(cycles - n_cycles <> cycles_off, whole)))
+cycles is not null and (not whole or cycles <> n_cycles) and coalesce(cycles - n_cycles <> cycles_off, whole)
 
 -- expected
 concat('eviction_cycles ', coalesce(cast(n_cycles + case when whole then 0 else coalesce(cycles_off, 0) end as string), 'unknown'))
@@ -17,4 +20,4 @@ concat('eviction_cycles ', coalesce(cast(cycles as string), 'unknown'))
 case when metrics_before is null then array(seq) else array(metrics_before, seq) end
 
 -- sure: in a concurrent broker the counters move after the events
-not many and cycles is not null
+not many

@@ -3,8 +3,11 @@
 -- checked
 op = 'METRICS'
 
+-- needs
+value.bytes of METRICS
+
 -- over rows
-op = 'METRICS' and coalesce(counter(value, 'bytes') <> coalesce(manager_bytes, bytes_after), true)
+op = 'METRICS' and counter(value, 'bytes') <> coalesce(manager_bytes, bytes_after)
 
 -- expected
 concat('bytes ', cast(coalesce(manager_bytes, bytes_after) as string))
@@ -13,4 +16,4 @@ concat('bytes ', cast(coalesce(manager_bytes, bytes_after) as string))
 concat('bytes ', coalesce(cast(counter(value, 'bytes') as string), 'unknown'))
 
 -- sure
-not many and counter(value, 'bytes') is not null
+not many

@@ -3,6 +3,10 @@
 -- checked
 op in ('HIT', 'MISS') and cause = 'GET'
 
+-- needs
+entry_id of INSERT
+entry_id of HIT GET, MISS GET
+
 -- over placed
 cause = 'GET' and ((op = 'MISS' and held_before = 1) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
 

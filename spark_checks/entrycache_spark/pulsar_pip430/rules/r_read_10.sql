@@ -5,6 +5,10 @@
 -- checked
 op in ('HIT', 'MISS') and cause = 'REPLAY'
 
+-- needs
+entry_id of INSERT
+entry_id of HIT REPLAY, MISS REPLAY
+
 -- over placed
 cause = 'REPLAY' and ((op = 'MISS' and held_before = 1) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
 

@@ -4,6 +4,10 @@
 -- checked
 op in ('HIT', 'MISS') and cause = 'READ'
 
+-- needs
+entry_id of INSERT
+entry_id of HIT READ, MISS READ
+
 -- over placed
 cause = 'READ' and ((op = 'MISS' and held_before = 1) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
 
@@ -32,3 +36,6 @@ concat(op, ' after a fill of the same call')
 
 -- seqs
 array(filled_seq, seq)
+
+-- sure: with several threads what is read from storage may be filled by another one
+not many

@@ -4,6 +4,11 @@
 -- checked
 op = 'INSERT' and cause = 'FILL'
 
+-- needs
+ever expected_reads of INSERT FILL
+entry_id of INSERT FILL
+call_id of INSERT FILL
+
 -- over placed
 op = 'INSERT' and cause = 'FILL'
 and (
@@ -40,3 +45,6 @@ concat('entry ', cast(entry_id as string), ', expected_reads ', coalesce(cast(ex
 
 -- seqs
 array(filled_seq, seq)
+
+-- sure
+not many

@@ -3,6 +3,10 @@
 -- checked
 op = 'REQUEUE' and cause = 'ACCESSED'
 
+-- needs
+accessed of REQUEUE ACCESSED
+extend_accessed of REQUEUE ACCESSED
+
 -- witness
 case when op = 'REQUEUE' and cause = 'ACCESSED' and not (accessed and extend_accessed) then 1 else 0 end
 

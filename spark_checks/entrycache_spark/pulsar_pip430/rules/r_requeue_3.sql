@@ -3,6 +3,12 @@
 -- checked
 op = 'EVICT'
 
+-- needs
+accessed of EVICT
+extend_accessed of EVICT
+requeues of EVICT
+max_requeues of EVICT
+
 -- witness: no row contradicts itself, and the stated counts of requeues balance
 case
   when op = 'INSERT' then token(life, 0)

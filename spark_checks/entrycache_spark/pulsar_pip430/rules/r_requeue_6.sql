@@ -4,6 +4,9 @@
 -- checked
 op = 'REQUEUE' and cause = 'EXPECTED_READS'
 
+-- needs
+max_requeues of REQUEUE EXPECTED_READS
+
 -- witness: no row above its limit, and each stated count is the one before it plus one (in a sum over lives)
 case
   when op = 'INSERT' then token(life, 0)

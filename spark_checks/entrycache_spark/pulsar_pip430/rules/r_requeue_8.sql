@@ -3,6 +3,9 @@
 -- checked
 op = 'REQUEUE' and cause = 'EXPECTED_READS'
 
+-- needs
+ever expected_reads of REQUEUE EXPECTED_READS
+
 -- witness
 case
   when op = 'REQUEUE' and cause = 'EXPECTED_READS'

@@ -3,6 +3,10 @@
 -- checked
 op in ('INSERT', 'EVICT', 'REMOVE')
 
+-- needs
+size_bytes of INSERT
+size_bytes of EVICT, REMOVE
+
 -- witness: each row takes over where the one before it stood, and each entry leaves with the size it came with
 token(seq, bytes_after)
 - token(seq - 1, case
@@ -20,14 +24,15 @@ token(seq, bytes_after)
 -- balance
 token(last_seq, last_bytes) - token(first_seq - 1, open_bytes)
 
--- window: a row is wrong that neither follows from the row before it nor equals the sum since the start
+-- window: a row is wrong that neither follows from the row before it nor equals the sum since the start; of one without
+-- a size nothing is known
 with changes as (
   select
     e.broker, e.seq, e.life, e.op, e.cause, e.island, e.bytes_after, b.open_bytes,
     b.starts and e.island = b.first_island as whole,
     case
-      when e.op = 'INSERT' then coalesce(e.size_bytes, 0)
-      when e.op in ('EVICT', 'REMOVE') then - coalesce(e.size_bytes, 0)
+      when e.op = 'INSERT' then e.size_bytes
+      when e.op in ('EVICT', 'REMOVE') then - e.size_bytes
       else 0
     end as delta,
     case when e.op = 'SNAPSHOT' and e.cause = 'OPEN' then coalesce(e.size_bytes, 0) else 0 end as opened
@@ -64,7 +69,7 @@ select
   array(coalesce(seq_before, seq), seq) as seqs,
   true as sure
 from sums
-where coalesce(bytes_after <> by_row, true) and bytes_after <> by_sum
+where delta is not null and coalesce(bytes_after <> by_row, true) and bytes_after <> by_sum
   and not (whole and (op = 'CONFIG' or op = 'SNAPSHOT') and bytes_after = open_so_far and delta = 0
     and (seq_before is null or (op = 'SNAPSHOT' and cause = 'OPEN')))
 union all

@@ -4,6 +4,9 @@
 -- checked
 op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
 
+-- needs
+pass_id of PASS_BEGIN, PASS_END, EVICT, REQUEUE, TOMBSTONE
+
 -- witness: each pass begins and ends, and its rows fill the seqs between: they are as many, and their sum is the
 -- least that so many different seqs behind the begin can have
 case

@@ -4,6 +4,9 @@
 -- checked
 life is not null
 
+-- needs
+life of INSERT
+
 -- window: with several threads, a reader's event may be recorded after the removal it overtook
 with lives as (
   select
@@ -44,8 +47,8 @@ union all
 select
   broker, seq, life,
   concat('life ', cast(seq as string)) as expected,
-  concat('life ', coalesce(cast(life as string), 'null')) as observed,
+  concat('life ', cast(life as string)) as observed,
   array(seq) as seqs,
   true as sure
 from events
-where op = 'INSERT' and coalesce(life <> seq, true)
+where op = 'INSERT' and life <> seq

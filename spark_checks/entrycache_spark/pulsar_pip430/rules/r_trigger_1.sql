@@ -4,6 +4,10 @@
 -- checked
 op in ('PASS_BEGIN', 'PASS_END') and cause = 'SIZE' and (trigger_bytes is not null or target_bytes is not null)
 
+-- needs
+trigger_bytes or target_bytes of PASS_BEGIN SIZE, PASS_END SIZE
+CONFIG.max_size_bytes of PASS_BEGIN SIZE, PASS_END SIZE
+
 -- over rows
 op in ('PASS_BEGIN', 'PASS_END') and cause = 'SIZE' and (trigger_bytes <> trigger_now or target_bytes <> target_now)
 

@@ -1,15 +1,22 @@
 -- R-TRIGGER-2: with `eviction` inline, an INSERT that leaves the bytes above the trigger (and above the target) is
 -- followed at once by a size pass of origin TRIGGER, which is to free what is above the target; no other runs.
--- With several threads the pass may run elsewhere: a size pass has to end after the INSERT, and at its end no more may
--- be left above the target than came in during it.
+-- With several threads the pass may run elsewhere, and the bytes are those that it looked at (its `bound` and the
+-- target): a size pass has to end after the INSERT, and at its end no more should be left above the target than came in
+-- since the one before it.
 
 -- checked
 (op = 'INSERT' or (op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER')) and not coalesce(manual, false)
 
+-- needs
+CONFIG.eviction of INSERT, PASS_BEGIN SIZE TRIGGER
+CONFIG.max_size_bytes of INSERT
+CONFIG.watermark of INSERT
+trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
+
 -- witness: each INSERT above the trigger names its next seq, each pass the one before its own
 case
   when manual then 0
-  when op = 'INSERT' and coalesce(manager_bytes, bytes_after) > greatest(trigger_now, target_now)
+  when op = 'INSERT' and coalesce(manager_bytes, bytes_after) > trigger_now and coalesce(manager_bytes, bytes_after) > target_now
     then case when many then 4294967311 else token(seq, 11) end
   when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then
     case
@@ -21,9 +28,12 @@ case
 end
 
 -- over ordered: a pass without need, of another amount, or that no INSERT asked for
-op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not coalesce(manual, false)
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not manual
 and (
-  held <= coalesce(trigger_bytes, trigger_now)
+  case
+    when many then bound + coalesce(target_bytes, target_now) <= coalesce(trigger_bytes, trigger_now)
+    else held <= coalesce(trigger_bytes, trigger_now)
+  end
   or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
   or (not many and op_before is not null and op_before not in ('INSERT', 'REJECT', 'SKIP'))
 )
@@ -41,7 +51,7 @@ concat('after ', coalesce(op_before, 'the begin'), ' at ', cast(held as string),
 not gapped or trigger_bytes is not null
 
 -- over ordered: an INSERT above the trigger without its pass
-op = 'INSERT' and not coalesce(manual, false) and held > greatest(trigger_now, target_now)
+op = 'INSERT' and not manual and held > trigger_now and held > target_now
 and (
   (not many and op_after is not null
     and not coalesce(op_after = 'PASS_BEGIN' and cause_after = 'SIZE' and origin_after = 'TRIGGER', false))
@@ -60,8 +70,9 @@ case when seq_after is null then array(seq) else array(seq, seq_after) end
 -- sure
 not many and not gapped
 
--- over ordered: with several threads, what is left at the end
-many and op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not coalesce(manual, false)
+-- over ordered: with several threads, what is left at the end; the bytes were looked at before the pass began, and after
+-- the end of the one before it
+many and op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not manual
 and open_pass = pass_id and coalesce(tail_no > head_no, stamp_ns is not null)
 and bytes_after > coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin
 
@@ -74,5 +85,5 @@ concat(cast(bytes_after as string), ' bytes left')
 -- seqs
 array(pass_id, seq)
 
--- sure
-not gapped or target_bytes is not null
+-- sure: which bytes were looked at, no row tells
+false

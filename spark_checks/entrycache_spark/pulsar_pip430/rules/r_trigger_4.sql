@@ -3,6 +3,10 @@
 -- checked
 op = 'INSERT' and manual and not many
 
+-- needs
+CONFIG.eviction of INSERT
+call_id of PASS_BEGIN SIZE TRIGGER
+
 -- over rows
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual and not many and call_id <> seq
 

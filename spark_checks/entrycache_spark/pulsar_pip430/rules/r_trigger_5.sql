@@ -4,6 +4,11 @@
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
 
+-- needs
+CONFIG.eviction of PASS_BEGIN SIZE TRIGGER
+CONFIG.max_size_bytes of INSERT
+trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
+
 -- witness: what was asked for stands anywhere before
 case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual then 4294967311 else 0 end
 

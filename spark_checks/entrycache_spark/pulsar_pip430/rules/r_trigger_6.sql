@@ -1,8 +1,13 @@
 -- R-TRIGGER-6: the periodic task runs a time pass with the present time to live, and then, where the bytes are still
--- above the trigger (and above the target), a size pass that is to free what is above the target; else none.
+-- above the trigger (and above the target), a size pass that is to free what is above the target; else none. With
+-- several threads the bytes are those that the pass looked at (its `bound` and the target).
 
 -- checked
 op = 'PASS_BEGIN' and origin = 'CYCLE'
+
+-- needs
+CONFIG.eviction of PASS_BEGIN * CYCLE
+trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE CYCLE
 
 -- witness: each time pass that ends above the trigger names its next seq, each size pass the one before its own
 case
@@ -11,7 +16,7 @@ case
   when op = 'PASS_BEGIN' and cause = 'TIME'
     then case when virtual and coalesce(bound = ts_ns - ttl_now, ttl_now is null) then 0 else 4294967311 end
   when op = 'PASS_END' and cause = 'TIME'
-    then case when coalesce(manager_bytes, bytes_after) > greatest(trigger_now, target_now) then token(seq, 12) else 0 end
+    then case when coalesce(manager_bytes, bytes_after) > trigger_now and coalesce(manager_bytes, bytes_after) > target_now then token(seq, 12) else 0 end
   when op = 'PASS_BEGIN' and cause = 'SIZE' then
     case
       when coalesce(manager_bytes, bytes_after) <= coalesce(trigger_bytes, trigger_now)
@@ -23,9 +28,12 @@ case
 end
 
 -- over ordered: a size pass without need, or of another amount
-op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'CYCLE'
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'CYCLE' and manual is not null
 and (
-  held <= coalesce(trigger_bytes, trigger_now)
+  case
+    when many then bound + coalesce(target_bytes, target_now) <= coalesce(trigger_bytes, trigger_now)
+    else held <= coalesce(trigger_bytes, trigger_now)
+  end
   or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
 )
 
@@ -42,7 +50,7 @@ concat('at ', cast(held as string), ', to free ', coalesce(cast(bound as string)
 not gapped or trigger_bytes is not null
 
 -- over ordered: a time pass with another time to live; a real clock is read before the row is written
-op = 'PASS_BEGIN' and cause = 'TIME' and origin = 'CYCLE'
+op = 'PASS_BEGIN' and cause = 'TIME' and origin = 'CYCLE' and manual is not null
 and ((virtual and bound <> ts_ns - ttl_now) or bound > ts_ns - ttl_now)
 
 -- expected
@@ -58,7 +66,8 @@ array(config_seq, seq)
 not gapped and (only_config or not many)
 
 -- over ordered: a time pass that ends above the trigger, and no size pass after it
-not many and op = 'PASS_END' and cause = 'TIME' and origin = 'CYCLE' and held > greatest(trigger_now, target_now)
+not many and op = 'PASS_END' and cause = 'TIME' and origin = 'CYCLE' and manual is not null
+and held > trigger_now and held > target_now
 and op_after is not null
 and not coalesce(op_after = 'PASS_BEGIN' and cause_after = 'SIZE' and origin_after = 'CYCLE', false)
 
@@ -75,7 +84,7 @@ array(seq, seq_after)
 not gapped
 
 -- over ordered: with several threads, what is left at the end
-many and op = 'PASS_END' and cause = 'SIZE' and origin = 'CYCLE'
+many and op = 'PASS_END' and cause = 'SIZE' and origin = 'CYCLE' and manual is not null
 and open_pass = pass_id and coalesce(tail_no > head_no, stamp_ns is not null)
 and bytes_after > coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin
 
@@ -88,5 +97,5 @@ concat(cast(bytes_after as string), ' bytes left')
 -- seqs
 array(pass_id, seq)
 
--- sure
-not gapped or target_bytes is not null
+-- sure: which bytes were looked at, no row tells
+false

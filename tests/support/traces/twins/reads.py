@@ -77,9 +77,10 @@ def inserted_twice(s: Script, planted: bool) -> Found:
 @story()
 def fill_without_a_count(s: Script, planted: bool) -> Found:
     """A fill that nobody expects is not cached; an added entry may have no count."""
-    s.call().get(at(0), "READ")
-    row = s.insert(at(0), 100, None if planted else 1, cause="FILL")
-    s.offer(at(1), 100)
+    for entry in range(2):
+        s.call().get(at(entry), "READ")
+        row = s.insert(at(entry), 100, None if planted and entry else 1, cause="FILL")
+    s.offer(at(2), 100)
     return wrong(planted, ("R-READ-9", row))
 
 

@@ -158,20 +158,33 @@ def cycle_without_need(s: Script, planted: bool) -> Found:
 
 
 @story(threads="many", **SMALL)
-def more_left_than_came_in(s: Script, planted: bool) -> Found:
-    """With several threads bytes come in during a pass; what is left above the target must be explained by them."""
-    for entry in range(3):
-        s.offer(at(entry), 300)
-    s.call().insert(at(3), 300)
-    need = s.bytes - s.target
+def pass_that_looked_at_too_little(s: Script, planted: bool) -> Found:
+    """With several threads a pass is needed by the bytes that it looked at: what it is to free, above the target."""
+    for entry in range(4):
+        s.call().insert(at(entry), 300)
+    need = s.bytes - s.target - 200
+    if planted:
+        need = s.trigger - s.target
     begin = s.begin("SIZE", "TRIGGER", need)
     need -= s.take(begin, need)
     s.insert(at(4), 130, call_id=len(s.rows))
-    if planted:
-        need -= 300
-        begin["bound"] -= 300
-        s.rows[begin["seq"] + 1]["bound"] -= 300
     while need > 0:
         need -= s.take(begin, need)
-    end = s.end_pass(begin, need)
-    return wrong(planted, ("R-TRIGGER-2", end))
+    s.end_pass(begin, need)
+    s.call().size_pass(s.bytes - s.target)
+    return wrong(planted, ("R-TRIGGER-2", begin))
+
+
+@story(threads="many", **SMALL)
+def pass_with_nothing_to_free(s: Script, planted: bool) -> Found:
+    """With several threads entries may have left since the bytes were looked at; a pass is to free something."""
+    for entry in range(4):
+        s.call().insert(at(entry), 300)
+    s.call().remove("LEDGER", *(at(entry) for entry in range(4)))
+    s.call().insert(at(5, 2), 300)
+    begin = s.begin("SIZE", "CYCLE", 0 if planted else 500)
+    need = begin["bound"]
+    while need > 0 and s.queue:
+        need -= s.take(begin, need)
+    s.end_pass(begin, need)
+    return wrong(planted, ("R-TRIGGER-8", begin), ("R-TRIGGER-6", begin))

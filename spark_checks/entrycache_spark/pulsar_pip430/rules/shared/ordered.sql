@@ -26,8 +26,11 @@ with summed as (
 select
   *,
   case when pass_before % 2 = 1 then cast((pass_before - 1) div 2 as bigint) end as open_pass,
-  max(case when op = 'PASS_BEGIN' then came_in end)
-    over (partition by broker, island order by seq rows between unbounded preceding and current row) as came_before,
+  coalesce(
+    max(case when op = 'PASS_END' then came_in end)
+      over (partition by broker, island order by seq rows between unbounded preceding and 1 preceding),
+    case when whole then 0 end
+  ) as came_before,
   last_value(case when op = 'PASS_BEGIN' then greatest(bytes_after - held, 0) end, true)
     over (partition by broker, island order by seq rows between unbounded preceding and current row) as lag_at_begin
 from summed

@@ -6,7 +6,7 @@ with calls as (
     min(seq) as first_seq, max(seq) as last_seq,
     min(array(ledger_id, entry_id)) as lowest, max(array(ledger_id, entry_id)) as highest
   from events
-  where op = 'REMOVE' and cause in ('RANGE', 'CLEAR', 'CURSOR', 'LEDGER') and entry_id is not null
+  where op = 'REMOVE' and cause in ('RANGE', 'CLEAR', 'CURSOR', 'LEDGER') and entry_id is not null and call_id is not null
   group by broker, call_id, cache, cause, case when cause = 'LEDGER' then ledger_id end
   union all
   select
@@ -14,7 +14,7 @@ with calls as (
     min(seq) as first_seq, max(seq) as last_seq,
     cast(null as array<bigint>) as lowest, cast(null as array<bigint>) as highest
   from events
-  where op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
+  where (op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')) and call_id is not null
   group by broker, call_id, cache
 ),
 lives as (

@@ -1,0 +1,145 @@
+"""A rule is asked about what a trace tells: where a column or a setting is missing it is not, and that is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_spark.audit import audit
+from entrycache_spark.needs import CONFIG, VALUE, Need, Told, parse_needs
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.verdict import AuditResult, Verdict
+from tests.spark import test_kafka_twins, test_twins
+from tests.support.traces import plant
+
+ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
+    "local": lambda path: audit(path, "local"),
+    "windows": lambda path: audit(path, "local", witnesses=False),
+    "replay": lambda path: audit(path, "replay"),
+}
+KAFKA: Final = "kafka-streams"
+
+
+def names_of(system: str) -> list[str]:
+    return sorted({name for rule in all_rules(system) for need in rule.needs for name in need.names})
+
+
+def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list[plant.Row]:
+    """The rows as somebody records them who cannot tell some columns, settings or counters of some events."""
+    found = []
+    for row in rows:
+        row = dict(row)
+        for name in names:
+            if name.startswith(CONFIG):
+                if row["op"] == "CONFIG":
+                    row["value"] = without(row["value"], name.removeprefix(CONFIG))
+            elif need.speaks_of(row):
+                row["value" if name.startswith(VALUE) else name] = (
+                    without(row["value"], name.removeprefix(VALUE)) if name.startswith(VALUE) else None
+                )
+        found.append(row)
+    return found
+
+
+def without(value: str | None, name: str) -> str:
+    told = json.loads(value or "{}")
+    return json.dumps({key: part for key, part in told.items() if key != name})
+
+
+def stories(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[str]]]:
+    """The rows of each story, and the rules that it breaks."""
+    rows, wanted = test_kafka_twins.told() if system == KAFKA else test_twins.told("one")
+    by_broker: dict[str, list[plant.Row]] = {}
+    for row in rows:
+        by_broker.setdefault(row["broker"], []).append(row)
+    return by_broker, {broker: {rule for name, rule, _ in wanted if name == broker} for broker in by_broker}
+
+
+@pytest.mark.parametrize("system", ["pulsar-pip430", KAFKA])
+def test_what_is_never_told_is_not_checked(tmp_path: Path, system: str) -> None:
+    """Each need of each rule by itself, in the stories that break one of its rules: a broker a story and need."""
+    rows, asked = [], {}
+    base, broken = stories(system)
+    needs = {
+        need: {rule.id for rule in all_rules(system) if need in rule.needs}
+        for rule in all_rules(system)
+        for need in rule.needs
+    }
+    for number, (need, rules) in enumerate(needs.items()):
+        fit = [name for name, own in base.items() if any(need.speaks_of(row) for row in own)]
+        for name, own in base.items():
+            if name in fit and (broken[name] & rules or name in fit[:1]):
+                broker = f"{number} {name}"
+                rows += forgotten(plant.renamed(own, broker), need.names, need)
+                asked[broker] = (need, rules)
+    trace = plant.write(tmp_path / "trace", rows, system=system)
+    for engine, evaluate in ENGINES.items():
+        result = evaluate(trace)
+        wrong = [row for row in result.violations if row.rule in asked[row.broker][1]]
+        assert not wrong, (engine, wrong[0], asked[wrong[0].broker][0])
+        said = [note for note in result.notes if " is not told in " in note]
+        for broker, (need, rules) in asked.items():
+            own = [note for note in said if note.startswith(f"broker {broker!r}: {' or '.join(need.names)} ")]
+            assert any(all(rule in note for rule in rules) for note in own), (engine, broker, need)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_config_that_names_no_way_of_eviction_is_held_to_none(tmp_path: Path, engine: str) -> None:
+    rows = plant.honest(tmp_path / "honest", 1_500, 3, preset="catch-up-fanout")["broker-0"]
+    for row in rows:
+        if row["op"] == "CONFIG":
+            row["value"] = without(row["value"], "eviction")
+        if row["op"] == "PASS_BEGIN" and row["origin"] == "TRIGGER":
+            row["origin"] = "CYCLE"
+    result = ENGINES[engine](plant.write(tmp_path / "trace", rows))
+    silent = [f"R-TRIGGER-{number}" for number in range(2, 7)]
+    assert {result.rules[rule] for rule in silent} == {Verdict.NOTHING_CHECKED}
+    assert not [row for row in result.violations if row.rule.startswith("R-TRIGGER")]
+    assert any("CONFIG.eviction is not told" in note and "R-TRIGGER-2" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_events_that_lack_something_are_left_out_and_counted(tmp_path: Path, engine: str) -> None:
+    rows = plant.honest(tmp_path / "honest", 1_500, 3)["broker-0"]
+    some = [row for row in rows if row["op"] == "EVICT"][:3]
+    for row in some:
+        row["accessed"] = None
+    evicts = sum(row["op"] == "EVICT" for row in rows)
+    result = ENGINES[engine](plant.write(tmp_path / "trace", rows))
+    assert result.rules["R-REQUEUE-3"] is Verdict.CONFORMS
+    assert [note for note in result.notes if "accessed is not told in" in note] == [
+        f"broker 'broker-0': accessed is not told in 3 of {evicts} events (EVICT); not checked there: R-REQUEUE-3"
+    ]
+
+
+def test_needs_name_what_there_is() -> None:
+    from entrycache_spark.pulsar_pip430.settings import KINDS
+    from entrycache_trace.schema import COLUMNS
+
+    for name in names_of("pulsar-pip430"):
+        if name.startswith(CONFIG):
+            assert name.removeprefix(CONFIG) in {*KINDS, "grace_millis"}
+        else:
+            assert name.startswith(VALUE) or name in COLUMNS
+
+
+def test_a_line_that_is_no_need_is_refused() -> None:
+    assert parse_needs("ever a or CONFIG.b of X, Y Z *") == (Need(("a", "CONFIG.b"), (("X",), ("Y", "Z", None)), True),)
+    with pytest.raises(ValueError, match="expected NAME of EVENTS"):
+        parse_needs("bound: PASS_BEGIN")
+    assert Told(3, 3).never
+    assert not Told(0, 0).never
+
+
+def row_of(**columns: Any) -> plant.Row:
+    return {"op": None, "cause": None, "origin": None, **columns}
+
+
+def test_a_need_speaks_of_its_events_alone() -> None:
+    (need,) = parse_needs("bound of PASS_BEGIN * CYCLE")
+    assert need.speaks_of(row_of(op="PASS_BEGIN", cause="TIME", origin="CYCLE"))
+    assert not need.speaks_of(row_of(op="PASS_BEGIN", cause="TIME", origin="CALL"))
