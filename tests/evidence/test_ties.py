@@ -9,7 +9,7 @@ import pytest
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
-from entrycache_evidence.pulsar_pip430.induction import fold, loop  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction import claims, loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.table import PULSAR  # noqa: E402
 from entrycache_reference.pulsar_pip430 import (  # noqa: E402
@@ -23,20 +23,20 @@ from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 CLAIMS = (
-    fold.sums,
-    fold.one_slot_each,
-    fold.by_age,
-    fold.from_head_to_tail,
-    fold.the_rest_stays,
-    fold.answers_what_left,
-    fold.no_dead_head,
-    fold.enough_or_empty,
-    fold.overshoots_less_than_the_last,
-    fold.takes_only_expired,
-    fold.the_rest_is_young,
-    fold.ends,
-    fold.one_row_each,
-    fold.claims_follow,
+    claims.sums,
+    claims.one_slot_each,
+    claims.by_age,
+    claims.from_head_to_tail,
+    claims.the_rest_stays,
+    claims.answers_what_left,
+    claims.no_dead_head,
+    claims.enough_or_empty,
+    claims.overshoots_less_than_the_last,
+    claims.takes_only_expired,
+    claims.the_rest_is_young,
+    claims.ends,
+    claims.one_row_each,
+    claims.claims_follow,
 )
 
 
@@ -71,13 +71,13 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
     source = random.Random(5)
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(12)]
     monkeypatch.setattr(loop, "TURNS", 10**9)
-    monkeypatch.setattr(fold, "RANK_OF_REST", z3.IntVal(0))
-    monkeypatch.setattr(fold, "NAMED", {slot: str(slot) for slot in slots})
+    monkeypatch.setattr(claims, "RANK_OF_REST", z3.IntVal(0))
+    monkeypatch.setattr(claims, "NAMED", {slot: str(slot) for slot in slots})
     turns = 0
     for _ in range(3):
         pre = large_state(source, slots)
         bound = pre.now_nanos - source.randint(0, 30) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
-        for module in (loop, fold):
+        for module in (loop, claims):
             monkeypatch.setattr(module, "BOUND", bound)
         run = loop.played(PULSAR, pre, kind, Config())
         assert run.step is not None
