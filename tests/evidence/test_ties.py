@@ -1,4 +1,4 @@
-"""What ties the proofs to the code: what they run on terms is played on large random states, and pictures of them."""
+"""What ties the proofs to the code: what they run on terms is played on large random states, and summaries of them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
     assert ended > 20
 
 
-def picture(state: State) -> State:
+def summary(state: State) -> State:
     """The entry, one other of its cache with the bytes of them all, one of another cache with the bytes of the rest."""
     entries = {slot: state.caches[slot.cache].entries.get(slot.pos) for slot in (X, Y, Z)}
     own = sum(entry.size_bytes for pos, entry in state.caches[A].entries.items() if pos != OWN)
@@ -141,7 +141,7 @@ STEPS: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("is_cached", [True, False])
 @pytest.mark.parametrize("event", STEPS, ids=lambda event: event.name)
-def test_a_step_and_the_picture_of_it_commute(event: Any, is_cached: bool) -> None:
+def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
     """However many others there are: they are one to a step that names none of them, or all."""
     source = random.Random(3)
     for _ in range(5):
@@ -151,5 +151,5 @@ def test_a_step_and_the_picture_of_it_commute(event: Any, is_cached: bool) -> No
         source.shuffle(slots)
         pre = large_state(source, slots)
         after = step(pre, event, Config()).state
-        drawn = step(picture(pre), event, Config()).state
-        assert picture(after) == picture(drawn)
+        drawn = step(summary(pre), event, Config()).state
+        assert summary(after) == summary(drawn)
