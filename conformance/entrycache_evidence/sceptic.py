@@ -12,6 +12,7 @@ import jinja2
 
 from entrycache_evidence.matrix.run import is_formal
 from entrycache_evidence.obtained import GRADES
+from entrycache_evidence.systems import PROFILES, SHOWN
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
@@ -108,11 +109,20 @@ def _unproved(have: dict[str, set[str]]) -> str:
 
 
 def _counted(counted: Lines) -> str:
-    """How many worlds have committed counts, and the largest of them."""
+    """How many worlds have committed counts, the largest of them, and which have none."""
     largest = max(counted, key=lambda line: line["states"])
+    held = {(line["world"], line["within"]) for line in counted}
+    every = [world for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)]
+    bare = {
+        world.name: "its end" if world.depth is None else f"{world.depth} steps"
+        for world in every
+        if (world.name, world.depth) not in held
+    }
+    left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
     return (
-        f"Of {len(counted)} worlds the counts are committed, those of a night that have been run to their bounds among "
-        f"them; the largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions)."
+        f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
+        f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
+        f"their bounds, so without counts, are these of a night: {left or 'none'}."
     )
 
 

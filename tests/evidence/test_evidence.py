@@ -200,15 +200,17 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     ]
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
-    counted = [{"world": "two", "states": 3, "transitions": 4}]
+    counted = [{"world": EVERY.name, "within": None, "states": 3, "transitions": 4}]
     text = sceptic.page(lines, walked, changes, counted)
     bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
     assert "| two | small | 2 |" in text
     assert "1 rules are proved." in text
-    assert "Of 1 worlds the counts are committed" in text
-    assert "the largest is two (3 states, 4 transitions)" in text
+    assert "The counts of 1 worlds are committed" in text
+    assert f"The largest is {EVERY.name} (3 states, 4 transitions)" in text
+    assert "caching switched off (to its end); every operation (to 4 steps);" in text
+    assert f"{EVERY.name} (to" not in text
     assert "| pulsar-pip430 | two | small | An error. |" in text
     assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
     assert "4 were asked about, 1 of them change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
