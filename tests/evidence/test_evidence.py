@@ -102,6 +102,13 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", without)
 
 
+def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three lemmas stand for all: what becomes of them is asked here."""
+    module = importlib.import_module("entrycache_evidence.induction.evidence")
+    induct, few = module.induct, module.LEMMAS[:3]
+    monkeypatch.setattr(module, "induct", lambda told: induct(few, told))
+
+
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "z3", "crosshair")
     with pytest.raises(MissingPrerequisite, match=r"pip install 'entrycache\[prove\]'"):
@@ -129,6 +136,7 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
         return [], []
 
     hide(monkeypatch, "crosshair")
+    prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "exhaust", exhaust)
     monkeypatch.setattr(run, "tools", lambda: None)
     monkeypatch.setattr(run, "modelled", modelled)
@@ -148,6 +156,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
         raise AssertionError
 
     hide(monkeypatch, "crosshair")
+    prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "explore", dies)
     monkeypatch.setattr(run, "refined", lambda worlds, told: ([], []))
     found = prove("ci")
