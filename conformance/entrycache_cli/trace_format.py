@@ -15,6 +15,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol.case import read_case
 from entrycache_protocol.leftovers import scratch
+from entrycache_protocol.output import write_text
 from entrycache_spark.rulefiles import RuleFile, all_rules
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.convert import to_jsonl
@@ -92,4 +93,4 @@ def _code(names: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    write_text(PAGE, page())
