@@ -36,7 +36,7 @@ def page(result: Result, picture: str) -> str:
         picture=picture,
         beside=_beside(result),
     )
-    rows = [*map(_row, result.measurements), *cursor_lines(result.cursors, result.released)]
+    rows = [*map(row, result.measurements), *cursor_lines(result.cursors, result.released)]
     return head + "\n".join(rows) + "\n" + _streams(result)
 
 
@@ -56,6 +56,7 @@ def _streams(result: Result) -> str:
     return lines_of(part.measurements, part.rounds, part.operations, part.released, load)
 
 
-def _row(item: Measurement) -> str:
+def row(item: Measurement) -> str:
+    """One measurement as a line of a table."""
     value = f"**{item.shown}** (missed)" if item.missed else item.shown
     return f"| {item.what} | {value} | {item.target} | {item.note} |"

@@ -27,7 +27,7 @@ DEFAULT_OUT = Path("entrycache-audit")
 
 
 @contextmanager
-def _spinner(first: str) -> Iterator[Callable[[str], None]]:
+def spinner(first: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is going on and for how long."""
     columns = (SpinnerColumn(), description(), TimeElapsedColumn())
     out = console(stderr=True)
@@ -60,7 +60,7 @@ def generate_command(
     """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
     from entrycache_trace.generate import generate
 
-    with _spinner(f"generating {events} events") as say:
+    with spinner(f"generating {events} events") as say:
         done = 0
 
         def count(more: int) -> None:
@@ -82,7 +82,7 @@ def convert_command(source: Path, target: Path) -> None:
     """Write a folder of Parquet as JSON Lines, or JSON Lines as a folder of Parquet."""
     from entrycache_trace.convert import convert
 
-    with _spinner(f"converting {source}"):
+    with spinner(f"converting {source}"):
         total = convert(source, target)
     echo(f"{total} events in {printable(str(target))}")
 
@@ -137,7 +137,7 @@ def audit(
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
     try:
-        with _spinner("reading the trace") as say:
+        with spinner("reading the trace") as say:
             result = run_audit(
                 directory, engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
             )

@@ -82,6 +82,16 @@ class SparkEngine:
                 raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
             raise
 
+    def explain(self, query: str, mode: str) -> str:
+        """The plan of a query, by a mode of Spark's EXPLAIN (`simple`, `codegen`)."""
+        word = "" if mode == "simple" else mode
+        return str(self._spark.sql(f"explain {word} {query}").collect()[0][0])
+
+    def compile_seconds(self) -> float:
+        """What generated code has taken to compile so far in this JVM."""
+        jvm: Any = self._spark.sparkContext._jvm
+        return float(jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()) / 1e9
+
     def close(self) -> None:
         """Drop the views, and what was kept."""
         if self._kept is not None:

@@ -53,8 +53,8 @@ FOUND: Final = pa.schema(
         pa.field("refused", pa.string()),
     ]
 )
-"""What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of the first broker; or of none
-where the task itself lacks something."""
+"""What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of its first broker, or
+of none where it is the task that lacks something."""
 
 FOUND_SQL: Final = (
     "broker string, rule string, verdict string, checked bigint, violations array<struct<seq: bigint, life: bigint, "
