@@ -79,7 +79,7 @@ def generate_command(
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
 def convert_command(source: Path, target: Path) -> None:
-    """Write a folder of Parquet as JSON Lines, or JSON Lines as a folder of Parquet."""
+    """Write a folder of Parquet as JSON Lines; or JSON Lines, or a recorder's folder, as a folder of Parquet."""
     from entrycache_trace.convert import convert
 
     with spinner(f"converting {source}"):
@@ -99,6 +99,34 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
         echo(json.dumps(as_json(summary)))
     else:
         show(summary, console())
+
+
+@trace.command("check")
+@click.argument("source", metavar="TRACE", type=click.Path(path_type=Path, exists=True))
+@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of lines.")
+@click.pass_context
+def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
+    """Hold the rows of a folder of Parquet, or of a file of JSON Lines, to the format; exit 0 they are as it says, 1
+    some are not, 2 TRACE cannot be read."""
+    from entrycache_spark.check import check
+
+    with spinner(f"checking {source}"):
+        found = check(source)
+    if as_json_:
+        problems = [
+            {"text": one.text, "rows": one.rows, "first": [{"broker": b, "seq": s} for b, s in one.first]}
+            for one in found.problems
+        ]
+        about = {"schema": 1, "system": found.system, "rows": found.rows, "problems": problems}
+        echo(json.dumps({**about, "notes": list(found.notes), "untold": found.untold}))
+    else:
+        for line in (*map(str, found.problems), *found.notes):
+            echo(printable(line))
+        for name, rules in found.untold.items():
+            echo(f"{name} is told in no row; an audit cannot check {', '.join(rules)}")
+        verdict = "not as the format says" if found.problems else "as the format says"
+        echo(f"{found.rows} events of {found.system}: {verdict}")
+    context.exit(1 if found.problems else 0)
 
 
 @click.command()
