@@ -16,7 +16,7 @@ One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {pr
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
 same everywhere. Only ratios with a target are judged.
 
-Audits have pages of their own: [what they cost](audit-speed.md), and [where their time goes](audit-profile.md).
+Audits have a page of their own: [what they cost](audit-speed.md).
 
 ![Cost of cursors beside a linked list, and the fast cache beside cachetools]({picture})
 

@@ -70,9 +70,7 @@ def measure(sizes: Sequence[int], rounds: int, master: str, progress: Callable[[
         first = folder / f"{sizes[0]}-1"
         progress("the whole command")
         whole = command_cost(first, master, folder / "out")
-        note = (
-            f"{whole.cpu_seconds:.1f} processor seconds, Spark's start among them; goal 20 s for 1 M on a quiet machine"
-        )
+        note = f"of the wall, {load:.1f} programs wanting a processor; goal 20 s for 1 M on a quiet machine"
         start = Measurement(
             f"{found[0].events / 1e6:.1f} M events, command to verdict", whole.wall_seconds, "s", note=note
         )
