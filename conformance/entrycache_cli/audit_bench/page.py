@@ -18,8 +18,8 @@ HEAD = """# What audits cost
 Written by `entrycache bench audit --sizes {sizes} --rounds {rounds} --page docs/audit-speed.md`.
 
 Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} processors, {load:.1f} programs wanting
-one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is the
-median. Times are processor seconds of the whole process tree, JVM and workers included, since the machine is
+one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
+the median. Times are processor seconds of the whole process tree, JVM and workers included, since the machine is
 shared; only ratios are judged. Rates are what {processors} processors do in a second by that measure. *Audit* is what
 `entrycache audit` does: DuckDB in tasks of Spark, both tiers.
 
