@@ -16,6 +16,8 @@ One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {pr
 compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
 same everywhere. Only ratios with a target are judged.
 
+Audits have a page of their own: [what they cost](audit-speed.md).
+
 ![Cost of cursors beside a linked list, and the fast cache beside cachetools]({picture})
 
 ## Caches and suite
@@ -36,7 +38,7 @@ def page(result: Result, picture: str) -> str:
         picture=picture,
         beside=_beside(result),
     )
-    rows = [*map(_row, result.measurements), *cursor_lines(result.cursors, result.released)]
+    rows = [*map(row, result.measurements), *cursor_lines(result.cursors, result.released)]
     return head + "\n".join(rows) + "\n" + _streams(result)
 
 
@@ -56,6 +58,7 @@ def _streams(result: Result) -> str:
     return lines_of(part.measurements, part.rounds, part.operations, part.released, load)
 
 
-def _row(item: Measurement) -> str:
+def row(item: Measurement) -> str:
+    """One measurement as a line of a table."""
     value = f"**{item.shown}** (missed)" if item.missed else item.shown
     return f"| {item.what} | {value} | {item.target} | {item.note} |"

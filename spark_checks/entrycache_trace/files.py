@@ -206,6 +206,11 @@ def _files_below(directory: Path) -> list[Path]:
     return sorted(found)
 
 
+def broker_folder(directory: Path, broker: str) -> Path:
+    """The folder of a broker's parts."""
+    return directory / f"broker={_escaped(broker)}"
+
+
 def _escaped(broker: str) -> str:
     """The name of a broker in a path: only ASCII is escaped, as Spark and Hive do."""
     return "".join(mark if ord(mark) > 127 else quote(mark, safe=" ") for mark in broker)
@@ -219,7 +224,7 @@ class PartWriter:
     """
 
     def __init__(self, directory: Path, broker: str, number: int = 0) -> None:
-        folder = directory / f"broker={_escaped(broker)}"
+        folder = broker_folder(directory, broker)
         self.path = folder / f"part-{number:05}.parquet"
         self._rows: list[tuple[object, ...]] = []
         self._beside: Beside | None = None

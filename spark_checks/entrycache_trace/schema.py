@@ -83,6 +83,12 @@ def span_of(name: str) -> range:
     return range(-INTEGER_MAX, INTEGER_MAX + 1)
 
 
+def sql_kind(name: str) -> str:
+    """The type of a column in SQL; integers are read as 64 bits."""
+    kind = "string" if name == "broker" else str(ROW_SCHEMA.field(name).type)
+    return "bigint" if kind.startswith("int") else "boolean" if kind == "bool" else "string"
+
+
 def kind_of(column: pa.Field) -> str:
     """What a column holds, in words."""
     if not pa.types.is_integer(column.type):

@@ -10,7 +10,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.commands.bench_audit import command as audits
+from entrycache_cli.commands.options import json_option
 from entrycache_cli.report.terminal import console, echo
 from entrycache_protocol.output import write_text
 from entrycache_protocol.stopped import Stopped
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from entrycache_bench.result import Result
 
 
-@click.command("bench")
+@click.group("bench", invoke_without_command=True)
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
 @click.option(
     "--operations", type=click.IntRange(min=1_000), default=1_000_000, show_default=True, help="Operations of a round."
@@ -44,8 +45,31 @@ if TYPE_CHECKING:
     help="Write a page in Markdown, with its picture beside it.",
 )
 @json_option
-@ends_with_code
+@click.pass_context
 def command(
+    context: click.Context,
+    rounds: int,
+    operations: int,
+    released: str | None,
+    streams: str | None,
+    source: Path | None,
+    page: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
+
+    One that is stopped tells what it has measured, and writes no page.
+    Exit 1 where a ratio misses its target; 4 where cachetools, for a page matplotlib, or for a released cache
+    its jars are missing.
+    """
+    if context.invoked_subcommand is None:
+        context.exit(_measure(rounds, operations, released, streams, source, page, as_json))
+
+
+command.add_command(audits)
+
+
+def _measure(
     rounds: int,
     operations: int,
     released: str | None,
@@ -54,12 +78,6 @@ def command(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    """Measure the fast cache, its cursors, the checked steps and the protocol; ratios are of one run.
-
-    One that is stopped tells what it has measured, and writes no page.
-    Exit 1 where a ratio misses its target; 4 where cachetools, for a page matplotlib, or for a released cache
-    its jars are missing.
-    """
     from entrycache_bench import result as results  # noqa: PLC0415 - slow to import
     from entrycache_bench.page import page as page_of  # noqa: PLC0415
     from entrycache_bench.picture import draw, require_matplotlib  # noqa: PLC0415

@@ -77,6 +77,11 @@ class LocalEngine:
         found: list[tuple[Any, ...]] = self._run(_duckdb(query)).fetchall()
         return found
 
+    def explain(self, query: str) -> str:
+        """The plan of a query."""
+        found: str = self._run(f"explain {_duckdb(query)}").fetchall()[0][1]
+        return found
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

@@ -11,7 +11,7 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_spark.engines.base import is_small
 from entrycache_spark.engines.session import session
 from entrycache_trace.files import Part
-from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
+from entrycache_trace.schema import COLUMNS, sql_kind
 
 try:
     from pyspark.errors import PySparkException
@@ -23,7 +23,7 @@ ROWS_PER_TASK: Final = 1_000_000
 
 
 class SparkEngine:
-    """The session, with the trace as a view. The session outlives the engine."""
+    """A session with the trace as a view, beside the one of this process, which outlives the engine."""
 
     def __init__(
         self,
@@ -33,14 +33,15 @@ class SparkEngine:
         columns: Sequence[str] = COLUMNS,
         window_rows: int | None = None,
     ) -> None:
-        self._spark = session(master)
+        # A session of our own beside the one that is there, which keeps its settings, views and functions.
+        self._spark = session(master).newSession()
         self._spark.conf.set("spark.sql.ansi.enabled", "false")
         rows = sum(part.rows for part in parts)
         partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_TASK, 4_096))
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
         in_memory = 2**31 - 1 if window_rows is None else window_rows
         self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(in_memory))
-        kinds = ", ".join(f"{name} {_kind(name)}" for name in columns)
+        kinds = ", ".join(f"{name} {sql_kind(name)}" for name in columns)
         # The parts by name: whatever else stands in the folders is no part of the trace.
         found = self._spark.read.schema(kinds).option("basePath", str(directory.resolve()))
         scan = found.parquet(*(_literal(directory.resolve() / part.path.relative_to(directory)) for part in parts))
@@ -81,6 +82,16 @@ class SparkEngine:
                 raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
             raise
 
+    def explain(self, query: str, mode: str) -> str:
+        """The plan of a query, by a mode of Spark's EXPLAIN (`simple`, `codegen`)."""
+        word = "" if mode == "simple" else mode
+        return str(self._spark.sql(f"explain {word} {query}").collect()[0][0])
+
+    def compile_seconds(self) -> float:
+        """What generated code has taken to compile so far in this JVM."""
+        jvm: Any = self._spark.sparkContext._jvm
+        return float(jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()) / 1e9
+
     def close(self) -> None:
         """Drop the views, and what was kept."""
         if self._kept is not None:
@@ -97,10 +108,3 @@ def _literal(path: Path) -> str:
 def _as_spark_reads(part: Part) -> str:
     """The broker of a folder by Spark's rule: each escaped byte is a character, whatever UTF-8 says."""
     return unquote(part.path.parent.name.removeprefix("broker="), encoding="latin-1")
-
-
-def _kind(name: str) -> str:
-    if name == "broker":
-        return "string"
-    kind = str(ROW_SCHEMA.field(name).type)
-    return "bigint" if kind.startswith("int") else "boolean" if kind == "bool" else "string"

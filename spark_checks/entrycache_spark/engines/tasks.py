@@ -14,7 +14,7 @@ from entrycache_spark.engines.base import KEPT_ROWS
 from entrycache_spark.rulefiles import RuleFile
 from entrycache_spark.systems import parts_of
 from entrycache_spark.tiers import evaluate
-from entrycache_spark.verdict import Findings, RuleFinding, Violation
+from entrycache_spark.verdict import Findings, RuleFinding, Violation, judge
 from entrycache_trace.files import Metadata, Part
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ FOUND: Final = pa.schema(
     [
         pa.field("broker", pa.string()),
         pa.field("rule", pa.string()),
+        pa.field("verdict", pa.string()),
         pa.field("checked", pa.int64()),
         pa.field(
             "violations",
@@ -52,11 +53,12 @@ FOUND: Final = pa.schema(
         pa.field("refused", pa.string()),
     ]
 )
-"""What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of the named broker."""
+"""What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of its first broker, or
+of none where it is the task that lacks something."""
 
 FOUND_SQL: Final = (
-    "broker string, rule string, checked bigint, violations array<struct<seq: bigint, life: bigint, expected: string, "
-    "observed: string, seqs: array<bigint>>>, undecided array<string>, unchecked array<string>, "
+    "broker string, rule string, verdict string, checked bigint, violations array<struct<seq: bigint, life: bigint, "
+    "expected: string, observed: string, seqs: array<bigint>>>, undecided array<string>, unchecked array<string>, "
     "refused string"
 )
 """The same for Spark."""
@@ -173,6 +175,7 @@ def _rows_of(found: Findings) -> Iterator[dict[str, Any]]:
             yield {
                 "broker": broker,
                 "rule": rule,
+                "verdict": judge(finding).value,
                 "checked": finding.checked,
                 "violations": told,
                 "undecided": finding.undecided,
@@ -188,15 +191,15 @@ def findings_of(table: pa.Table) -> Findings:
         UsageError: one refused the trace; of several, that of the first broker.
     """
     found: dict[str, dict[str, RuleFinding]] = {}
-    refused: list[tuple[str, str]] = []
-    for row in table.to_pylist():
-        if row["refused"] is not None:
-            refused.append((row["broker"] or "", row["refused"]))
-        else:
-            found.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
+    rows = table.to_pylist()
+    refused = [(row["broker"], row["refused"]) for row in rows if row["refused"] is not None]
+    lacking = [line for broker, line in refused if broker is None]
+    if lacking:
+        raise NotThere(min(lacking))
     if refused:
-        broker, line = min(refused)
-        raise UsageError(line) if broker else NotThere(line)
+        raise UsageError(min(refused)[1])
+    for row in rows:
+        found.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
     return {broker: found[broker] for broker in sorted(found)}
 
 

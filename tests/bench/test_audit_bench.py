@@ -1,0 +1,73 @@
+"""What `bench audit` makes of its runs: ratios with targets, rates, pages; and the profile of an audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from entrycache_cli.audit_bench.meter import Cost, cost_of
+from entrycache_cli.audit_bench.page import draw, page, profile_page
+from entrycache_cli.audit_bench.profile import profile
+from entrycache_cli.audit_bench.result import AuditNumbers, Profile
+from entrycache_cli.audit_bench.runs import ALONE, AUDIT, BY_COLUMN, BY_OP, WINDOWS, WITNESSES, Run, judged
+from entrycache_cli.main import main
+from entrycache_trace.generate import generate
+
+EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, WITNESSES: 0.5, WINDOWS: 4.0}
+
+
+def run(events: int, brokers: int, way: str, each: float) -> Run:
+    return Run(events, brokers, way, Cost(each * events / 1e6, 1.0, 500.0, 400.0))
+
+
+def of(giant: float = 2.0, longer: float = 2.0) -> list[Run]:
+    found = [run(1_000_000, brokers, way, each) for brokers in (1, 8) for way, each in EACH.items()]
+    found = [
+        one._replace(cost=run(1_000_000, 1, AUDIT, giant).cost) if one[1:3] == (1, AUDIT) else one for one in found
+    ]
+    long = {BY_COLUMN: 1.0, AUDIT: longer, ALONE: 1.0}
+    return found + [run(5_000_000, brokers, way, each) for brokers in (1, 8) for way, each in long.items()]
+
+
+def test_ratios_are_held_to_their_targets() -> None:
+    assert not [item.what for item in judged(of(), 2) if item.missed]
+    rates = {item.what: item.value for item in judged(of(), 2) if "events a second" in item.what}
+    assert rates["1.0 M events, one broker: witnesses alone, events a second"] == pytest.approx(4_000_000)
+    slow = [item.what for item in judged(of(giant=6.0, longer=6.0), 2) if item.missed]
+    assert any("one giant broker, times many" in what for what in slow)
+    assert any("times DuckDB alone" in what for what in slow)
+    grown = [item.what for item in judged(of(longer=3.0), 2) if item.missed]
+    assert grown == ["an event of 5.0 M, times one of 1.0 M"]
+
+
+def test_the_page_shows_every_way(tmp_path: Path) -> None:
+    found = of()
+    numbers = AuditNumbers((1_000_000, 5_000_000), 1, "local[2]", 2, 3.0, tuple(found), tuple(judged(found, 2)))
+    text = page(numbers, "x.svg")
+    assert all(f"| {way} |" in text for way in EACH)
+    draw(numbers, tmp_path / "x.svg")
+    assert "processor seconds a million events" in (tmp_path / "x.svg").read_text()
+
+
+def test_a_profile_tells_each_question_of_an_audit(tmp_path: Path) -> None:
+    generate("tail-fanout", 300, 1, tmp_path / "trace")
+    asked = profile(tmp_path / "trace", "local", "local[1]", False)
+    about = {question.about for question in asked}
+    assert {"witnesses", "R-EVICT-8", "ordered", "placed"} <= about
+    assert all(question.cpu_seconds >= 0 for question in asked)
+    text = profile_page(Profile(300, 300, "local[1]", tuple(asked), (asked[0]._replace(method_bytes=9_000),)))
+    assert "| R-EVICT-8 |" in text
+    assert "9,000 (not compiled)" in text
+
+
+def test_a_processor_that_works_is_measured() -> None:
+    cost = cost_of(lambda: sum(range(3_000_000)))
+    assert 0 < cost.cpu_seconds < 10
+
+
+def test_sizes_that_are_none_are_one_line() -> None:
+    done = CliRunner().invoke(main, ["bench", "audit", "--sizes", "1,x"])
+    assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
+    assert "expected numbers of events" in done.output
