@@ -47,7 +47,7 @@ def measured(rounds: int, release: str, plan: Plan, say: Callable[[str], None]) 
         MissingPrerequisite: there is no Java, no Maven, or a jar cannot be had.
     """
     java = find_java(17).program
-    jars = broker_jars(release)
+    jars = broker_jars("pulsar", release)
     found = []
     for number in range(rounds):
         order = (False, True) if number % 2 == 0 else (True, False)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from entrycache_conformance.brokers.application import Application, run_application
 from entrycache_conformance.brokers.driving import drive
 from entrycache_conformance.brokers.parts import broker_jars
 from entrycache_conformance.brokers.plans import Plan
@@ -21,6 +22,24 @@ BROKER: Final = "standalone"
 """What the trace calls it."""
 
 
+def record_application(release: str, plan: Application, out: Path, say: Callable[[str], None]) -> int:
+    """Run a Kafka Streams application of a release beside its broker, and write its trace; the number of events.
+
+    Raises:
+        UsageError: it fails, or `out` is not empty.
+        MissingPrerequisite: there is no Java, no Maven, or a jar cannot be had.
+    """
+    check_empty(out, "the trace")
+    java = find_java(JAVA_OLDEST).program
+    say(f"looking for the jars of Kafka {release}")
+    jars = broker_jars("kafka-streams", release)
+    with scratch() as folder:
+        recorded = folder / "recorded"
+        run_application(java, jars, plan, folder, f"{jars.recorder}={recorded},broker=streams", say)
+        say("writing Parquet")
+        return recorded_to_parquet(recorded, out)
+
+
 def record_broker(release: str, plan: Plan, out: Path, say: Callable[[str], None]) -> int:
     """Start a broker of a release, let clients do what the plan says, and write its trace; the number of events.
 
@@ -31,7 +50,7 @@ def record_broker(release: str, plan: Plan, out: Path, say: Callable[[str], None
     check_empty(out, "the trace")
     java = find_java(JAVA_OLDEST).program
     say(f"looking for the jars of a broker {release}")
-    jars = broker_jars(release)
+    jars = broker_jars("pulsar", release)
     with scratch() as folder:
         recorded = folder / "recorded"
         agent = f"{jars.recorder}={recorded},broker={BROKER}"

@@ -27,6 +27,9 @@ from entrycache_protocol.shown import printable
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """What the extra `trace` brings."""
 
+RECORDED = {"pulsar-pip430": "4.2.4", "kafka-streams": "4.3.1"}
+"""Systems of which a real broker is recorded, and the release that is taken where none is named."""
+
 MESSAGES_MOST = 10_000_000
 """That clients of a recorded broker send."""
 
@@ -95,8 +98,8 @@ def _missing(name: str, module: str) -> click.Command:
 @subject_options
 @click.option("--case", "case_file", type=click.Path(path_type=Path), help="The case to play.")
 @click.option("--broker", is_flag=True, help="Record a real broker, started here, instead of a case.")
-@click.option("--release", default="4.2.4", show_default=True, metavar="V", help="The broker's release.")
-@click.option("--preset", default="mixed", show_default=True, metavar="NAME", help="What the broker's clients do.")
+@click.option("--release", metavar="V", help="The broker's release; default: 4.2.4, of Kafka 4.3.1.")
+@click.option("--preset", metavar="NAME", help="What the clients of a Pulsar broker do; default: mixed.")
 @click.option("--messages", type=click.IntRange(min=100, max=MESSAGES_MOST), help="How many messages they send.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
@@ -110,7 +113,8 @@ def record_command(
     compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
 
     A broker is a standalone Pulsar on this machine's loopback with a recorder in it; real clients drive it by a preset:
-    mixed, steady, tiny, deletion, full-rate.
+    mixed, steady, tiny, deletion, full-rate. With --system kafka-streams it is a KRaft broker and a Kafka Streams
+    application in one process.
     """
     if broker:
         if subject is not None or case_file is not None:
@@ -143,19 +147,33 @@ def record_command(
 def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
     """Record a broker; where the trace is, and how to audit it."""
     from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
-    from entrycache_cli.record_broker import record_broker  # noqa: PLC0415
-    from entrycache_conformance.brokers.plans import PLANS  # noqa: PLC0415
 
-    plan = PLANS.get(kwargs["preset"])
-    if plan is None:
-        raise UsageError(f"there is no preset {kwargs['preset']!r} for a broker; there are {', '.join(PLANS)}")
-    if kwargs["messages"]:
-        plan = replace(plan, messages=kwargs["messages"])
+    system = kwargs["system"] or "pulsar-pip430"
+    if system not in RECORDED:
+        raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(RECORDED)}")
+    release = kwargs["release"] or RECORDED[system]
     with spinner("recording a broker") as say:
-        events = record_broker(kwargs["release"], plan, out, say)
+        events = _recorded(system, release, kwargs, out, say)
     if as_json:
-        echo(json.dumps({"schema": 1, "out": str(out), "events": events, "release": kwargs["release"]}))
+        echo(json.dumps({"schema": 1, "out": str(out), "events": events, "system": system, "release": release}))
     else:
-        echo(f"{events} events of a broker {kwargs['release']} in {printable(str(out))}")
+        echo(f"{events} events of a broker {release} in {printable(str(out))}")
         echo(f"audit it: entrycache audit {shlex.quote(printable(str(out)))} --engine local")
     return 0
+
+
+def _recorded(system: str, release: str, kwargs: dict[str, Any], out: Path, say: Callable[[str], None]) -> int:
+    """Record what the options name; the number of events."""
+    from entrycache_cli.record_broker import record_application, record_broker  # noqa: PLC0415
+    from entrycache_conformance.brokers.application import Application  # noqa: PLC0415
+    from entrycache_conformance.brokers.plans import PLANS  # noqa: PLC0415
+
+    changed = {"messages": kwargs["messages"]} if kwargs["messages"] else {}
+    if system == "kafka-streams":
+        if kwargs["preset"]:
+            raise UsageError("--preset is of Pulsar brokers; a Kafka Streams application has none")
+        return record_application(release, replace(Application(), **changed), out, say)
+    preset = kwargs["preset"] or next(iter(PLANS))
+    if preset not in PLANS:
+        raise UsageError(f"there is no preset {preset!r} for a broker; there are {', '.join(PLANS)}")
+    return record_broker(release, replace(PLANS[preset], **changed), out, say)

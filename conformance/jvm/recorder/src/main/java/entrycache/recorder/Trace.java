@@ -36,6 +36,8 @@ public final class Trace {
 
     private final List<long[]> missing = new ArrayList<>();
     private Chunk chunk;
+    /** Buffers that may still be made: a quiet broker needs two. */
+    private int unmade;
     private long seq;
     private long rowsOfPart;
     private long time = Long.MIN_VALUE;
@@ -60,9 +62,7 @@ public final class Trace {
         this.rotateRows = rotateRows;
         free = new ArrayBlockingQueue<>(buffers);
         full = new ArrayBlockingQueue<>(buffers);
-        for (int i = 1; i < buffers; i++) {
-            free.add(new Chunk());
-        }
+        unmade = buffers - 1;
         chunk = new Chunk();
         Arrays.fill(empty, Column.NULL);
     }
@@ -277,6 +277,10 @@ public final class Trace {
     }
 
     private Chunk next() {
+        if (unmade > 0 && free.isEmpty()) {
+            unmade--;
+            return new Chunk();
+        }
         if (drops) {
             return free.poll();
         }
