@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from entrycache_cli.record_broker import record_application, record_broker
+from entrycache_cli.kafka_streams.recording import record_application
+from entrycache_cli.pulsar_pip430.recording import record_broker
 from entrycache_conformance.brokers.application import Application
 from entrycache_conformance.brokers.plans import PLANS
 from entrycache_protocol.errors import MissingPrerequisite

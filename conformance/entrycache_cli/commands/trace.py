@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,6 @@ from entrycache_protocol.shown import printable
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """What the extra `trace` brings."""
-
-RECORDED = {"pulsar-pip430": "4.2.4", "kafka-streams": "4.3.1"}
-"""Systems of which a real broker is recorded, and the release that is taken where none is named."""
 
 MESSAGES_MOST = 10_000_000
 """That clients of a recorded broker send."""
@@ -113,8 +109,8 @@ def record_command(
     compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
 
     A broker is a standalone Pulsar on this machine's loopback with a recorder in it; real clients drive it by a preset:
-    mixed, steady, tiny, deletion, full-rate. With --system kafka-streams it is a KRaft broker and a Kafka Streams
-    application in one process.
+    mixed, steady, tiny, deletion, full-rate. Of the other --system it is a KRaft broker and an application in one
+    process.
     """
     if broker:
         if subject is not None or case_file is not None:
@@ -148,32 +144,17 @@ def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
     """Record a broker; where the trace is, and how to audit it."""
     from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
 
-    system = kwargs["system"] or "pulsar-pip430"
-    if system not in RECORDED:
-        raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(RECORDED)}")
-    release = kwargs["release"] or RECORDED[system]
+    there = {name: parts.broker for name, parts in CLI_PARTS.items() if parts.broker is not None}
+    system = kwargs["system"] or next(iter(there))
+    if system not in there:
+        raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(there)}")
+    broker = there[system]
+    release = kwargs["release"] or broker.release
     with spinner("recording a broker") as say:
-        events = _recorded(system, release, kwargs, out, say)
+        events = broker.record(release, kwargs["preset"], kwargs["messages"], out, say)
     if as_json:
         echo(json.dumps({"schema": 1, "out": str(out), "events": events, "system": system, "release": release}))
     else:
         echo(f"{events} events of a broker {release} in {printable(str(out))}")
         echo(f"audit it: entrycache audit {shlex.quote(printable(str(out)))} --engine local")
     return 0
-
-
-def _recorded(system: str, release: str, kwargs: dict[str, Any], out: Path, say: Callable[[str], None]) -> int:
-    """Record what the options name; the number of events."""
-    from entrycache_cli.record_broker import record_application, record_broker  # noqa: PLC0415
-    from entrycache_conformance.brokers.application import Application  # noqa: PLC0415
-    from entrycache_conformance.brokers.plans import PLANS  # noqa: PLC0415
-
-    changed = {"messages": kwargs["messages"]} if kwargs["messages"] else {}
-    if system == "kafka-streams":
-        if kwargs["preset"]:
-            raise UsageError("--preset is of Pulsar brokers; a Kafka Streams application has none")
-        return record_application(release, replace(Application(), **changed), out, say)
-    preset = kwargs["preset"] or next(iter(PLANS))
-    if preset not in PLANS:
-        raise UsageError(f"there is no preset {preset!r} for a broker; there are {', '.join(PLANS)}")
-    return record_broker(release, replace(PLANS[preset], **changed), out, say)

@@ -6,14 +6,12 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from entrycache_conformance.java.build import Part, built
 from entrycache_conformance.java.driver import check_jars, jar_of
+from entrycache_conformance.java.releases import sources
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-
-BROKERS: Final = {"pulsar": ("4.2.4", "5.0.0-M1"), "kafka-streams": ("4.3.1",)}
-"""The releases of which a whole broker can be had, by family. Of Pulsar 5.0.1 too few jars are published."""
 
 
 class BrokerJars(NamedTuple):
@@ -40,15 +38,20 @@ def recorder_jar() -> Path:
     return built(part) / jar_of("recorder")
 
 
+def releases_of(family: str) -> tuple[str, ...]:
+    """The releases of which a whole broker can be had: folders that pin one."""
+    return tuple(sorted(lock.parent.name for lock in (sources() / family / "broker").glob("*/jars.lock")))
+
+
 def broker_jars(family: str, release: str) -> BrokerJars:
-    """The jars of a release, which Maven brings the first time (250 MB of Pulsar), each the pinned one.
+    """The jars of a release, which Maven brings the first time (up to 250 MB), each the pinned one.
 
     Raises:
         UsageError: there is no such broker.
         MissingPrerequisite: Maven or the network is not there, or a jar is not the pinned one.
     """
-    if release not in BROKERS[family]:
-        there = ", ".join(BROKERS[family])
+    if release not in releases_of(family):
+        there = ", ".join(releases_of(family))
         raise UsageError(f"there is no broker of release {release!r} of {family} to record; there are {there}")
     name = f"{family}-broker"
     module = f"{family}/broker"

@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 import org.apache.kafka.common.utils.Bytes;
 
 /** Hooks of ThreadCache and NamedCache. */
-public final class EntrycacheStreams {
+public final class EntrycacheKafka {
     private static final VarHandle THREAD = Handles.field(ThreadCache.class, "entrycacheThread", Object.class);
     private static final VarHandle SPACE = Handles.field(NamedCache.class, "entrycacheNamespace", Object.class);
 
     private static final Object BEGINNING = new Object();
 
-    private EntrycacheStreams() { }
+    private EntrycacheKafka() { }
 
     /** A call of a thread's cache begins; with the first one its trace does: some caches are never used. */
     public static void enter(ThreadCache cache) {

@@ -1,6 +1,6 @@
 """What recording costs a real broker: its CPU with the recorder and without, in interleaved rounds.
 
-`python -m entrycache_bench.recorder --rounds 5`: exit 1 where the median is above the target.
+`python -m entrycache_bench.pulsar_pip430.recorder --rounds 5`: exit 1 where the median is above the target.
 """
 
 from __future__ import annotations
