@@ -120,11 +120,23 @@ class Cases(NamedTuple, Generic[C, O]):
     great: Any = None
 
 
+class Lane(NamedTuple):
+    """A line of a picture: boxes, each with its text and a mark of what it is (`entry`, `dead`, `dirty`, `cursor`)."""
+
+    name: str
+    boxes: tuple[tuple[str, str], ...]
+
+
 class Text(NamedTuple, Generic[S]):
-    """How a state is told to people: `state`, under the heading `name`."""
+    """How a state is told to people: `state`, under the heading `name`, and drawn as `lanes`.
+
+    `at_level`: what is told beside it in cases with operations of that level.
+    """
 
     name: str
     state: Callable[[S], str]
+    lanes: Callable[[S], tuple[Lane, ...]] = lambda state: ()
+    at_level: Mapping[str, Text[S]] = MappingProxyType({})
 
 
 class Planted(NamedTuple):

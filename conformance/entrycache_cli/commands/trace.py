@@ -14,11 +14,12 @@ import click
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
 from entrycache_cli.commands.settings_file import given_settings, settings_options
 from entrycache_cli.parts import GivenSettings
-from entrycache_cli.report.failure_table import failure_table
+from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import console, echo
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.table import table_of_case
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.shown import printable
@@ -134,7 +135,7 @@ def record_command(
         echo(json.dumps(shown))
     else:
         if recording.failure is not None:
-            console().print(failure_table(recording.failure, ()))
+            console().print(shown_table(table_of_case(recording.failure, recording.rules)))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
         echo(f"{recording.events} events of {found.name} in {printable(str(out))}: {whose}")
     return 1 if recording.failure is not None else 0
