@@ -12,7 +12,7 @@ from entrycache_cli.ending import OneLineErrors
 
 OWN: Final = (
     *("conform", "campaign", "diff", "serve", "smoke", "replay", "museum", "prove", "bench", "doctor", "rules"),
-    *("report", "versions", "init"),
+    *("report", "versions", "init", "subjects"),
 )
 """The commands that have a module of their name."""
 

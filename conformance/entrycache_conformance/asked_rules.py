@@ -52,7 +52,7 @@ def _judged(report: RunReport, rules: Collection[str], others: Iterable[Failure]
     named = {rule for failure in failures for rule in failure.rules}
     unmet = [rule for rule, count in fired.items() if not count and rule not in named]
     skipped += [Skip(rule, "it was asked for, and no judged step met it") for rule in unmet]
-    levels = {name: _level(level, rules) for name, level in report.levels.items()}
+    levels = {name: judged_by(level, rules) for name, level in report.levels.items()}
     met = {name: level for name, level in levels.items() if level.rules}
     skipped += [Skip(f"level {name}", "it met none of the rules asked for") for name in levels if name not in met]
     levels = met or levels
@@ -61,7 +61,8 @@ def _judged(report: RunReport, rules: Collection[str], others: Iterable[Failure]
     return replace(report, levels=levels, rules=fired, failures=failures, skipped=(*report.skipped, *skipped))
 
 
-def _level(level: LevelReport, rules: Collection[str]) -> LevelReport:
+def judged_by(level: LevelReport, rules: Collection[str]) -> LevelReport:
+    """A level as far as it is about these rules."""
     met = {rule: told for rule, told in level.rules.items() if rule in rules}
     return replace(level, rules=met, verdict=_verdict(level, met.values()))
 

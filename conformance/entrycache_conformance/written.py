@@ -28,7 +28,7 @@ def explained(subject: UnderTest, failing: FailingCase) -> tuple[Rule, ...]:
 def named_at(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
     """Those of the rules that a case of this level can be about; where there is none, the rule of its operation."""
     system, met = failing.case.system, Coverage()
-    if level == system.levels[-1]:
+    if level == system.levels[-1] or failing.difference.is_silent:
         return rules
     trajectory(dataclasses.replace(failing.case, earlier=()), met)
     if all(met.fired.get(rule) for rule in rules):

@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.rule_levels import levels_with, rule_levels
+from entrycache_conformance.asked_rules import judged_by
+from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.report import LevelReport, RuleReport
+from entrycache_conformance.rule_levels import levels_with
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.written import named_at
+from entrycache_protocol.case import from_json
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import Difference, FailingCase
+from entrycache_protocol.subject import Failed, Trouble
+from entrycache_protocol.verdict import Verdict
+from entrycache_reference.rules import Rule
 from tests.support.command import run
 
 PULSAR = SYSTEMS["pulsar-pip430"]
@@ -79,13 +88,35 @@ def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
         levels_with(PULSAR, ["R-CURSOR-99"])
 
 
-@pytest.mark.parametrize(("fault", "level"), [("evict-one-too-many", "queue"), ("state-insert-counted-twice", "range")])
-def test_a_rule_of_a_higher_level_is_never_named(
-    fault: str, level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ("--failures", str(tmp_path), "--level", level, "--json")
-    _, out, _ = run(capsys, "conform", fault, *options)
-    named = [rule for failure in json.loads(out)["failures"] for rule in failure["rules"]]
-    levels = PULSAR.levels
-    assert named
-    assert all(levels.index(rule_levels(PULSAR)[rule].level) <= levels.index(level) for rule in named)
+@pytest.mark.parametrize(
+    ("level", "explained", "named"),
+    [
+        ("range", [Rule.CURSOR_2, Rule.METRICS_1], [Rule.METRICS_1]),
+        ("range", [Rule.CURSOR_2], [Rule.METRICS_2]),
+        ("cursors", [Rule.CURSOR_2], [Rule.CURSOR_2]),
+    ],
+)
+def test_a_rule_of_a_higher_level_is_never_named(level: str, explained: list[Rule], named: list[Rule]) -> None:
+    case = from_json({"system": PULSAR.name, "steps": [{"op": "usage"}]}, SYSTEMS)
+    steps = trajectory(case, Coverage())
+    outcome = steps[0].outcome
+    assert PULSAR.ops["usage"].rule is Rule.METRICS_2
+    assert named_at(level, FailingCase(case, steps, Difference(0, outcome, outcome)), explained) == named
+    hangs = Difference(0, outcome, None, Failed(Trouble.HANG, None, "1 s"))
+    assert named_at(level, FailingCase(case, steps, hangs), [Rule.LIVENESS_1]) == [Rule.LIVENESS_1]
+
+
+@pytest.mark.parametrize(
+    ("level", "met", "verdict"),
+    [
+        (Verdict.VIOLATES, Verdict.CONFORMS, Verdict.CONFORMS),
+        (Verdict.VIOLATES, Verdict.NOTHING_CHECKED, Verdict.NOTHING_CHECKED),
+        (Verdict.CONFORMS, Verdict.CONFORMS, Verdict.CONFORMS),
+        (Verdict.NOTHING_CHECKED, Verdict.CONFORMS, Verdict.NOTHING_CHECKED),
+    ],
+)
+def test_a_level_is_judged_by_the_rules_that_are_asked_for(level: Verdict, met: Verdict, verdict: Verdict) -> None:
+    rules = {"R-EXPIRE-1": RuleReport(5, Verdict.VIOLATES), "R-EVICT-8": RuleReport(5, met)}
+    judged = judged_by(LevelReport(3, 9, level, (), None, rules), {"R-EVICT-8"})
+    assert judged.verdict is verdict
+    assert judged.rules == {"R-EVICT-8": RuleReport(5, met)}

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from entrycache_cli.report.junit import junit
+from entrycache_cli.report.markdown import markdown
 from tests.support.command import run
 from tests.support.runs import failure, result
 
@@ -58,6 +59,20 @@ def test_times_stand_where_the_stream_holds_them() -> None:
     assert "time=" not in junit([told])
     told["levels"]["queue"]["seconds"] = 1.25
     assert suites([told])["mine, level queue"].get("time") == "1.250"
+
+
+def test_markdown_tells_each_failure_once_with_all_that_is_asked_for() -> None:
+    text = markdown([result(SUBJECT, TWICE, seconds=1.25)])
+    assert "seed 7, profile dev, engine search, seconds 1.25" in text
+    assert text.count("### R-EXPIRE-1, level queue") == 1
+    assert "level reads (b.json)" in text
+    for part in (
+        "    > 1  expire  cache=x",
+        "    expected: ",
+        "    got:      ",
+        "    replay it: entrycache replay a.json x",
+    ):
+        assert part in text
 
 
 def test_one_run_writes_its_result_and_its_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,6 +160,7 @@ OWN = {
     "entrycache_trace/files.py": "a part, which is renamed when it is whole",
     "entrycache_spark/audit.py": "beside, in `whole`",
     "entrycache_bench/picture.py": "beside, in `whole`",
+    "entrycache_conformance/subjects/stderr.py": "a log, which is read while it grows",
     "entrycache_conformance/java/build.py": "builds, which are made in a folder of their own and renamed",
     "entrycache_evidence/tlc/module.py": "what TLC reads, in a folder that goes away with it",
     "entrycache_cli/ending.py": "stdin and stderr, where they are closed",

@@ -56,6 +56,7 @@ def test_a_rule_at_a_level_is_a_test_and_its_failure_is_the_table(
     assert run(capsys, *shlex.split(replay)[3:])[0] == 1
 
 
+@pytest.mark.long
 def test_what_conforms_passes_and_only_the_levels_that_are_left_are_run(author: pytest.Pytester) -> None:
     options = ("--entrycache-subject", "right_cache:MyCache", "-k", "R-READ-3 or R-STATE-1", "-q")
     assert author.runpytest_inprocess(*options).parseoutcomes() == {"passed": 2, "deselected": 30}

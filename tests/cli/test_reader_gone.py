@@ -28,6 +28,7 @@ LINES = {
     "conform": "conform fast",
     "diff": "diff pulsar:4.2.4 pulsar:5.0.1",
     "doctor": "doctor",
+    "subjects": "subjects",
     "init": "init --lang python begun",
     "museum": "museum",
     "prove": "prove",

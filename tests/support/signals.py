@@ -58,6 +58,7 @@ COMMANDS: Final[dict[str, str]] = {
     "bench": "bench",
     "released": "bench --released 4.2.4",
     "doctor": "doctor",
+    "subjects": "subjects",
     "init": "init --lang python begun",
     "campaign": "campaign reference fast --system pulsar-pip430 --cpu-seconds 60",
     "diff": "diff reference fast --cases 100000",

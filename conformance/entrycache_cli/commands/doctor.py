@@ -7,14 +7,19 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
-from typing import NamedTuple
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import Final, NamedTuple
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console, echo
+from entrycache_conformance.java.jdk import find_java
+from entrycache_conformance.java.releases import every_release
+from entrycache_protocol.errors import MissingPrerequisite
 
 
 class Finding(NamedTuple):
@@ -26,32 +31,58 @@ class Finding(NamedTuple):
     advice: str
 
 
-PACKAGES = (
-    ("pyarrow", "trace record, trace generate, audit", "pip install 'entrycache[trace]'"),
-    ("duckdb", "audit --engine local", "pip install 'entrycache[trace]'"),
-    ("pyspark", "audit --engine spark", "pip install 'entrycache[spark]'"),
-    ("z3-solver", "prove", "pip install 'entrycache[prove]'"),
-    ("crosshair-tool", "prove", "pip install 'entrycache[prove]'"),
-    ("cachetools", "bench", "pip install 'entrycache[bench]'"),
-)
-TOOLS = (
-    ("java", "-version", "released jars, audit --engine spark", "install a JDK, 17 or newer"),
+EXTRAS: Final = {
+    "trace": "trace, audit --engine local",
+    "spark": "audit --engine spark",
+    "prove": "prove",
+    "bench": "bench",
+}
+"""The extras of the package, and the commands that need them; `dev` is for work on the suite itself."""
+
+REQUIRED: Final = re.compile(r"([\w.-]+).*;\s*extra == ['\"](\w+)['\"]")
+TOOLS: Final = (
+    ("java", "-version", "released jars, audit --engine spark, prove --profile long", "install a JDK, 17 or newer"),
     ("javac", "-version", "released jars (their driver is built on first use)", "install a JDK, 17 or newer"),
     ("mvn", "-version", "released jars (their driver is built on first use)", "install Maven"),
 )
 
 
-def findings() -> list[Finding]:
+def findings() -> Iterator[Finding]:
     """What is there and what is not."""
-    found = [Finding("python", sys.version.split()[0], "everything", "")]
-    for name, needed_by, advice in PACKAGES:
+    yield Finding("python", sys.version.split()[0], "everything", "")
+    for name, extra in _packages():
+        advice = f"pip install 'entrycache[{extra}]'"
         try:
-            found.append(Finding(name, version(name), needed_by, advice))
+            yield Finding(name, version(name), EXTRAS[extra], advice)
         except PackageNotFoundError:
-            found.append(Finding(name, None, needed_by, advice))
+            yield Finding(name, None, EXTRAS[extra], advice)
     for name, flag, needed_by, advice in TOOLS:
-        found.append(Finding(name, _tool_version(name, flag), needed_by, advice))
-    return found
+        yield Finding(name, _tool_version(name, flag), needed_by, advice)
+    yield from _newer_javas()
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    """The packages of the extras, as the installed metadata names them, each with the first extra that has it."""
+    found = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
+    told = {"entrycache"}
+    for extra in EXTRAS:
+        for name in (match[1] for match in found if match[2] == extra):
+            if name not in told:
+                told.add(name)
+                yield name, extra
+
+
+def _newer_javas() -> Iterator[Finding]:
+    """A Java for releases that need a newer one than the rest; it need not be the one on the path."""
+    oldest = min(release.java for release in every_release())
+    for java in sorted({release.java for release in every_release()} - {oldest}):
+        names = ", ".join(release.subject for release in every_release() if release.java == java)
+        try:
+            found: str | None = f"{find_java(java).major}"
+        except MissingPrerequisite:
+            found = None
+        advice = f"install a JDK, {java} or newer; JAVA_HOME may name it"
+        yield Finding(f"java {java}", found, names, advice)
 
 
 def _tool_version(name: str, flag: str) -> str | None:
@@ -71,7 +102,7 @@ def _tool_version(name: str, flag: str) -> str | None:
 @ends_with_code
 def command(as_json: bool) -> int:
     """Tell what this machine has of what the commands need. Exit 4 where something is missing."""
-    found = findings()
+    found = list(findings())
     missing = [item for item in found if item.found is None]
     if as_json:
         echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in found}}))
@@ -80,6 +111,7 @@ def command(as_json: bool) -> int:
     for column in ("what", "found", "needed by", "to do"):
         table.add_column(column, overflow="fold")
     for item in found:
-        table.add_row(item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
+        cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
+        table.add_row(*map(Text, cells))
     console().print(table)
     return 4 if missing else 0

@@ -27,7 +27,7 @@ def _of_run(report: RunReport) -> list[str]:
     if not told:
         return []
     about = {} if report.about is None else report.about.to_json()
-    made = ", ".join(f"{name} {about[name]}" for name in ("seed", "profile", "engine") if name in about)
+    made = ", ".join(f"{name} {about[name]}" for name in ("seed", "profile", "engine", "seconds") if name in about)
     head = f"## {_in_a_cell(report.subject)}, {_in_a_cell(report.system)}"
     return [head, *([_in_a_cell(made)] if made else []), *(part for one in told for part in _of_failure(one))]
 

@@ -28,6 +28,8 @@ from entrycache_protocol.output import reason
 JDK_OLDEST: Final = 17
 """What is built is compiled for it."""
 
+NO_MAVEN: Final = "mvn is not on the path; expected Maven 3.6 or later; install it"
+
 PROGRESS_SECONDS: Final = 2.0
 """A build that takes longer says so."""
 
@@ -58,8 +60,8 @@ def built(part: Part) -> Path:
     Raises:
         MissingPrerequisite: what the build needs is not there.
     """
-    name = f"{part.name}-{_checksum(sources(), part.depends_on)[:16]}"
-    folder = _cache_folder() / "jvm" / name
+    folder = _place(part)
+    name = folder.name
     sweep(folder.parent, FOLDERS)
     lock = folder.with_name(f"{name}.lock")
     if not folder.is_dir():
@@ -78,6 +80,24 @@ def built(part: Part) -> Path:
                 except OSError as error:
                     raise Unwritten(f"cannot write {folder}: {reason(error)}") from None
     return folder
+
+
+def lacking(part: Part) -> str:
+    """Why a part could not be had here, in a line; empty where it is there, or can be built."""
+    if _place(part).is_dir():
+        return ""
+    if shutil.which("mvn") is None:
+        return NO_MAVEN
+    try:
+        find_java(JDK_OLDEST, compiler=True)
+    except MissingPrerequisite as missing:
+        return str(missing)
+    return ""
+
+
+def _place(part: Part) -> Path:
+    """The folder of a part, which its sources name."""
+    return _cache_folder() / "jvm" / f"{part.name}-{_checksum(sources(), part.depends_on)[:16]}"
 
 
 def _cache_folder() -> Path:
@@ -123,7 +143,7 @@ def _make(part: Part, folder: Path) -> None:
     """Builds beside the final place and moves there at the end, so that the folder is whole or absent."""
     mvn = shutil.which("mvn")
     if mvn is None:
-        raise MissingPrerequisite("mvn is not on the path; expected Maven 3.6 or later; install it")
+        raise MissingPrerequisite(NO_MAVEN)
     home = find_java(JDK_OLDEST, compiler=True).home
     with scratch(folder.parent) as made:
         work = made / "sources"

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from entrycache_conformance.java.build import Part, built
+from entrycache_conformance.java.build import Part, built, lacking
+from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import Release, sources
 from entrycache_protocol.errors import MissingPrerequisite
 
@@ -71,6 +72,15 @@ def driver(release: Release) -> Driver:
     """
     folder = built(part_of(release))
     return Driver(folder, release, verified(folder))
+
+
+def lacks(release: Release) -> str:
+    """Why a release cannot run here, in a line; empty where it can. A build that has not been tried may still fail."""
+    try:
+        find_java(release.java)
+    except MissingPrerequisite as missing:
+        return str(missing)
+    return lacking(part_of(release))
 
 
 def part_of(release: Release) -> Part:

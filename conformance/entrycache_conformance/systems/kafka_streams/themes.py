@@ -128,7 +128,7 @@ TRAITS: Final = {
         depth=1,
         steps_max=120,
         often={"put_all": 6, "flush": 2, "range": 2, "listen": 3, "store_put": 3, "store_flush": 2, "resize": 2},
-        budgets=(8, 100),
+        budgets=(8, 64),
         batch=130,
     ),
 }

@@ -1,0 +1,75 @@
+"""`entrycache subjects`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.report.terminal import console, echo
+from entrycache_conformance.java.driver import lacks
+from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import releases
+from entrycache_conformance.subjects.reference import REFERENCE
+from entrycache_conformance.systems import SYSTEMS
+
+YOURS = (
+    ("MODULE:CLASS", "a class of yours in Python: docs/python-subject.md"),
+    ("--command CMD", "a program of yours in any language: entrycache init, docs/adapters.md"),
+)
+
+
+class Listed(NamedTuple):
+    """A subject, its system, what it is, and why it cannot run here (empty: it can)."""
+
+    name: str
+    system: str
+    what: str
+    lacks: str
+
+
+def listed() -> Iterator[Listed]:
+    """Every subject that has a name; the planted faults are many, and one of them stands for all."""
+    for system in SYSTEMS.values():
+        yield Listed(REFERENCE, system.name, "the rules themselves", "")
+        if system.fast is not None:
+            yield Listed("fast", system.name, "our fast cache", "")
+        if system.jvm is not None and system.jvm.name in FAMILIES:
+            for release in releases(system.jvm.name):
+                yield Listed(release.subject, system.name, f"the released {release.tested_jar}", lacks(release))
+        if system.faults:
+            count = len(system.faults)
+            yield Listed(
+                next(iter(system.faults)), system.name, f"one of {count} planted faults: museum lists them", ""
+            )
+
+
+@click.command("subjects")
+@json_option
+@ends_with_code
+def command(as_json: bool) -> int:
+    """List what can be tested here by name, and why the rest cannot."""
+    found = list(listed())
+    if as_json:
+        told = [
+            {"name": one.name, "system": one.system, "what": one.what, "runs": not one.lacks, "lacks": one.lacks}
+            for one in found
+        ]
+        echo(json.dumps({"schema": 1, "subjects": told}))
+        return 0
+    table = Table(title="subjects: entrycache conform NAME --system SYSTEM", title_justify="left")
+    for column in ("name", "system", "what", "runs here"):
+        table.add_column(column, overflow="fold")
+    for one in found:
+        table.add_row(
+            *(Text(part) for part in (one.name, one.system, one.what, (one.lacks and f"no: {one.lacks}") or "yes"))
+        )
+    for name, what in YOURS:
+        table.add_row(Text(name), Text("either"), Text(what), Text("yes"))
+    console().print(table)
+    return 0
