@@ -54,6 +54,17 @@ class FaultsPart(NamedTuple):
     changes: Mapping[str, Change]
 
 
+class RecordedBroker(NamedTuple):
+    """A real broker that `trace record --broker` starts.
+
+    `record` takes release, preset, messages, the folder of the trace, and what is told how far it is.
+    """
+
+    release: str
+    """The one that is taken where none is named."""
+    record: Callable[[str, str | None, int | None, Path, Callable[[str], None]], int]
+
+
 class CliParts(NamedTuple):
     """The commands of one system: its own, those in the group `trace`, the settings of its brokers, its page of faults.
 
@@ -64,3 +75,4 @@ class CliParts(NamedTuple):
     trace_commands: tuple[click.Command, ...] = ()
     settings_file: SettingsFile | None = None
     faults: FaultsPart | None = None
+    broker: RecordedBroker | None = None

@@ -1,15 +1,18 @@
 package entrycache.recorder;
 
-import java.nio.file.Path;
-
 /** Rows without a broker: {@code all} has every column and odd texts, {@code many N late} has N rows in small parts. */
 public final class RecorderSample {
+    private static final String BROKER = "b r\u00f6=k";
     private static Trace trace;
 
     public static void main(String[] arguments) throws Exception {
         boolean all = arguments[1].equals("all");
-        trace = new Trace(2, 3_000, arguments[1].equals("drop"));
-        Parts parts = new Parts(Path.of(arguments[0]), "b r\u00f6=k", "a sample", trace);
+        String full = arguments[1].equals("drop") ? "drop" : "block";
+        Options options = Options.of(arguments[0] + ",buffers=2,rotate=3000,full=" + full);
+        Recording recording = new Recording(options, "pulsar-of-a-sample");
+        trace = new Trace(options.buffers(), options.rotateRows(), options.drops());
+        Parts parts = new Parts(recording, options.folder(), BROKER, trace);
+        recording.brokers.add(new Recording.Broker(BROKER, trace, parts));
         if (all) {
             parts.start();
             all();

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -96,8 +95,8 @@ def _missing(name: str, module: str) -> click.Command:
 @subject_options
 @click.option("--case", "case_file", type=click.Path(path_type=Path), help="The case to play.")
 @click.option("--broker", is_flag=True, help="Record a real broker, started here, instead of a case.")
-@click.option("--release", default="4.2.4", show_default=True, metavar="V", help="The broker's release.")
-@click.option("--preset", default="mixed", show_default=True, metavar="NAME", help="What the broker's clients do.")
+@click.option("--release", metavar="V", help="The broker's release; default: 4.2.4, of Kafka 4.3.1.")
+@click.option("--preset", metavar="NAME", help="What the clients of a Pulsar broker do; default: mixed.")
 @click.option("--messages", type=click.IntRange(min=100, max=MESSAGES_MOST), help="How many messages they send.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
@@ -111,7 +110,8 @@ def record_command(
     compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
 
     A broker is a standalone Pulsar on this machine's loopback with a recorder in it; real clients drive it by a preset:
-    mixed, steady, tiny, deletion, full-rate.
+    mixed, steady, tiny, deletion, full-rate. Of the other --system it is a KRaft broker and an application in one
+    process.
     """
     if broker:
         if subject is not None or case_file is not None:
@@ -144,19 +144,18 @@ def record_command(
 def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
     """Record a broker; where the trace is, and how to audit it."""
     from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
-    from entrycache_cli.record_broker import record_broker  # noqa: PLC0415
-    from entrycache_conformance.brokers.plans import PLANS  # noqa: PLC0415
 
-    plan = PLANS.get(kwargs["preset"])
-    if plan is None:
-        raise UsageError(f"there is no preset {kwargs['preset']!r} for a broker; there are {', '.join(PLANS)}")
-    if kwargs["messages"]:
-        plan = replace(plan, messages=kwargs["messages"])
+    there = {name: parts.broker for name, parts in CLI_PARTS.items() if parts.broker is not None}
+    system = kwargs["system"] or next(iter(there))
+    if system not in there:
+        raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(there)}")
+    broker = there[system]
+    release = kwargs["release"] or broker.release
     with spinner("recording a broker") as say:
-        events = record_broker(kwargs["release"], plan, out, say)
+        events = broker.record(release, kwargs["preset"], kwargs["messages"], out, say)
     if as_json:
-        echo(json.dumps({"schema": 1, "out": str(out), "events": events, "release": kwargs["release"]}))
+        echo(json.dumps({"schema": 1, "out": str(out), "events": events, "system": system, "release": release}))
     else:
-        echo(f"{events} events of a broker {kwargs['release']} in {printable(str(out))}")
+        echo(f"{events} events of a broker {release} in {printable(str(out))}")
         echo(f"audit it: entrycache audit {shlex.quote(printable(str(out)))} --engine local")
     return 0

@@ -7,10 +7,12 @@ from typing import Final
 from entrycache_cli.parts import CliParts
 from entrycache_cli.pulsar_pip430.commands import settings, simulate
 from entrycache_cli.pulsar_pip430.faults import FAULTS
+from entrycache_cli.pulsar_pip430.recording import RECORDED
 
 PULSAR_PIP430: Final = CliParts(
     faults=FAULTS,
     commands=(settings.command,),
     trace_commands=(simulate.command,),
     settings_file=settings.BROKER_CONF,
+    broker=RECORDED,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -45,11 +45,20 @@ def drive(
     """
     options = ["-Xmx400m", "-XX:+UseSerialGC", "-Dlog4j2.configurationFile=log4j2.xml"]
     argv = [java, *options, "-cp", jars.classpath, MAIN, *arguments(plan, addresses)]
+    followed("the clients", argv, folder, plan.seconds_most, say)
+
+
+def followed(what: str, argv: Sequence[str], folder: Path, seconds_most: float, say: Callable[[str], None]) -> None:
+    """Run a program that says line by line how far it is.
+
+    Raises:
+        UsageError: it failed or took too long.
+    """
     with (
-        (folder / "clients.err").open("w", encoding="utf-8") as errors,
+        (folder / "program.err").open("w", encoding="utf-8") as errors,
         watch.begun(argv, folder, err=errors) as process,
     ):
-        late = threading.Timer(plan.seconds_most, process.kill)
+        late = threading.Timer(seconds_most, process.kill)
         late.daemon = True
         late.start()
         try:
@@ -60,6 +69,6 @@ def drive(
         finally:
             late.cancel()
     if process.returncode:
-        told = [line for line in (folder / "clients.err").read_text("utf-8").splitlines() if "xception" in line]
+        told = [line for line in (folder / "program.err").read_text("utf-8", "replace").splitlines() if "xcept" in line]
         why = cut(printable(told[-1]), 300) if told else "not every message came"
-        raise UsageError(f"the clients failed (exit {process.returncode}): {why}")
+        raise UsageError(f"{what} failed (exit {process.returncode}): {why}")

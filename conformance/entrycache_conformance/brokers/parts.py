@@ -6,17 +6,12 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from entrycache_conformance.java.build import Part, built
 from entrycache_conformance.java.driver import check_jars, jar_of
+from entrycache_conformance.java.releases import sources
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-
-CLIENTS: Final = "pulsar/broker"
-"""The module whose sources every release's clients are compiled from; the releases are folders in it."""
-
-BROKERS: Final = ("4.2.4", "5.0.0-M1")
-"""The releases of which a whole broker can be had. Of 5.0.1 too few jars are published."""
 
 
 class BrokerJars(NamedTuple):
@@ -43,27 +38,35 @@ def recorder_jar() -> Path:
     return built(part) / jar_of("recorder")
 
 
-def broker_jars(release: str) -> BrokerJars:
-    """The jars of a release, which Maven brings the first time (250 MB), each the pinned one.
+def releases_of(family: str) -> tuple[str, ...]:
+    """The releases of which a whole broker can be had: folders that pin one."""
+    return tuple(sorted(lock.parent.name for lock in (sources() / family / "broker").glob("*/jars.lock")))
+
+
+def broker_jars(family: str, release: str) -> BrokerJars:
+    """The jars of a release, which Maven brings the first time (up to 250 MB), each the pinned one.
 
     Raises:
         UsageError: there is no such broker.
         MissingPrerequisite: Maven or the network is not there, or a jar is not the pinned one.
     """
-    if release not in BROKERS:
-        raise UsageError(f"there is no broker of release {release!r} to record; there are {', '.join(BROKERS)}")
-    own = f"{CLIENTS}/{release}"
+    if release not in releases_of(family):
+        there = ", ".join(releases_of(family))
+        raise UsageError(f"there is no broker of release {release!r} of {family} to record; there are {there}")
+    name = f"{family}-broker"
+    module = f"{family}/broker"
+    own = f"{module}/{release}"
     part = Part(
-        name=f"pulsar-broker-{release}",
-        what=f"broker of Pulsar {release}, with its 250 MB of jars,",
+        name=f"{name}-{release}",
+        what=f"broker of {family} {release}, with all of its jars,",
         modules=(own,),
-        depends_on=("pom.xml", f"{CLIENTS}/pom.xml", f"{CLIENTS}/src", own),
-        keep=_keeps(own, "pulsar-broker"),
+        depends_on=("pom.xml", f"{module}/pom.xml", f"{module}/src", own),
+        keep=_keeps(own, name),
     )
     folder = built(part)
     jars = tuple(Path(jar) for jar in (folder / "classpath").read_text("utf-8").strip().split(os.pathsep))
     _verified(jars, folder)
-    return BrokerJars(recorder_jar(), folder / jar_of("pulsar-broker"), jars)
+    return BrokerJars(recorder_jar(), folder / jar_of(name), jars)
 
 
 @cache

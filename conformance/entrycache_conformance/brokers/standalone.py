@@ -81,8 +81,7 @@ def standalone(
     Raises:
         UsageError: it does not start.
     """
-    ports = _free_ports()
-    addresses = Addresses(*ports)
+    addresses = Addresses(*free_ports())
     (folder / "broker.conf").write_text(broker_conf(plan, *addresses), "utf-8")
     (folder / "log4j2.xml").write_text(LOGGING, "utf-8")
     with (
@@ -100,7 +99,7 @@ def _argv(java: str, jars: BrokerJars, agent: str | None) -> list[str]:
     return [*first, *jvm_options(), "-cp", jars.classpath, *main, *places]
 
 
-def _free_ports() -> tuple[int, int]:
+def free_ports() -> tuple[int, int]:
     """Two ports that nobody has at the moment."""
     with socket.socket() as one, socket.socket() as other:
         for each in (one, other):

@@ -2,32 +2,28 @@ package entrycache.recorder;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.util.List;
-import java.util.stream.Collectors;
 
-/** The thread that writes the rows: {@code broker=NAME/part-*.jsonl}, and {@code _entrycache.json} beside the folder. */
+/** The thread that writes the rows: {@code broker=NAME/part-*.jsonl}. */
 final class Parts extends Thread {
     private static final int WRITE_BYTES = 1 << 20;
 
     private final Path folder;
     private final String broker;
-    private final String source;
+    private final Recording recording;
     private final Trace trace;
     private final Lines lines;
     private int number;
-    private long rows;
+    private volatile long rows;
     private OutputStream part;
 
-    Parts(Path folder, String broker, String source, Trace trace) {
+    Parts(Recording recording, Path folder, String broker, Trace trace) {
         super("entrycache-recorder");
         setDaemon(true);
         this.folder = folder;
         this.broker = broker;
-        this.source = source;
+        this.recording = recording;
         this.trace = trace;
         lines = new Lines(broker);
     }
@@ -49,7 +45,7 @@ final class Parts extends Thread {
                 }
             }
             close();
-            tell(folder, "ended", trace.ended());
+            recording.told("ended", trace.ended());
         } catch (IOException e) {
             fail("the trace cannot be written: " + e);
         } catch (InterruptedException e) {
@@ -70,7 +66,7 @@ final class Parts extends Thread {
                 lines.length = 0;
             }
         }
-        rows += chunk.rows;
+        rows = rows + chunk.rows;
         if (chunk.endsPart) {
             close();
         }
@@ -93,30 +89,15 @@ final class Parts extends Thread {
         trace.fail(why);
         System.err.println("entrycache recorder: " + why + "; the broker runs on unrecorded");
         try {
-            tell(folder, "failed", why);
+            recording.told("failed", why);
         } catch (IOException e) {
             System.err.println("entrycache recorder: and " + folder + " does not say so: " + e);
         }
     }
 
-    /** Writes what the folder is: {@code state} recording, ended, failed or refused, and why. */
-    void tell(Path where, String state, String why) throws IOException {
-        List<long[]> missing = trace.missing();
-        String stretches = missing.stream().map(each -> "[" + each[0] + "," + each[1] + "]").collect(Collectors.joining(","));
-        metadata(where, source, state, why, rows, stretches);
-    }
-
-    /** Writes {@code _entrycache.json}; a reader sees the old one or the new one. */
-    static void metadata(Path where, String source, String state, String why, long rows, String missing)
-            throws IOException {
-        String text = "{\n \"schema\": 1,\n \"system\": \"pulsar-pip430\",\n \"variants\": {},\n \"source\": "
-                + Lines.quote(source) + ",\n \"clock\": \"System.nanoTime\",\n \"threads\": \"many\",\n"
-                + " \"sampling\": 1,\n \"recorder\": {\"state\": " + Lines.quote(state) + ", \"why\": "
-                + (why == null ? "null" : Lines.quote(why)) + ", \"rows\": " + rows + ", \"missing\": [" + missing + "]}\n}\n";
-        Files.createDirectories(where);
-        Path beside = where.resolve("._entrycache.json.new");
-        Files.write(beside, text.getBytes(StandardCharsets.UTF_8));
-        Files.move(beside, where.resolve("_entrycache.json"), StandardCopyOption.REPLACE_EXISTING);
+    /** The rows that were written. */
+    long rows() {
+        return rows;
     }
 
     /** A broker's name in a path, escaped as Spark and Hive do. */

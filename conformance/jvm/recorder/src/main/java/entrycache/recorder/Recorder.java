@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Records what a broker's entry cache does: {@code -javaagent:entrycache-recorder.jar=DIR[,option..]}.
@@ -21,11 +23,15 @@ import java.util.List;
 public final class Recorder implements ClassFileTransformer {
     private static final String PREFIX = "entrycache recorder: ";
 
-    /** The trace of this JVM; null where nothing is recorded. */
+    /** A broker that ends is waited for that long, then it is recorded no more. */
+    private static final long REST_NANOS = 10_000_000_000L;
+
+    private static volatile Recording recording;
+
+    /** The trace of a broker, which has one cache; null where it is not recorded. */
     private static volatile Trace trace;
 
-    private static Parts parts;
-    private static volatile Runnable finish;
+    private static final Map<Trace, Runnable> LAST_ROWS = new ConcurrentHashMap<>();
 
     private final Sites sites;
 
@@ -59,28 +65,31 @@ public final class Recorder implements ClassFileTransformer {
         if (found == null) {
             String why = differences.get(0);
             System.err.println(PREFIX + why + "; nothing is recorded");
-            Parts.metadata(options.folder(), "entrycache-recorder", "refused", why, 0, "");
+            Recording.refuse(options.folder(), why);
             return;
         }
-        trace = new Trace(options.buffers(), options.rotateRows(), options.drops());
-        String source = "entrycache-recorder on the classes of " + found.release();
-        parts = new Parts(options.folder(), options.broker(), source, trace);
-        parts.tell(options.folder(), "recording", null);
+        recording = new Recording(options, found.release());
+        if (found.release().startsWith("pulsar")) {
+            trace = recording.begin(options.broker());
+        }
         instrumentation.addTransformer(new Recorder(found));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> shutDown(options), "entrycache-recorder-end"));
-        parts.start();
     }
 
-    /** The release whose sites are all there; null: none, and `differences` says where the first one parts. */
+    /** The release whose sites are all there; null: none, and `differences` says where the nearest one parts. */
     private static Sites fitting(Classes classes, List<String> differences) {
+        List<String> fewest = null;
         for (String release : Sites.RELEASES) {
             Sites sites = Sites.of(release);
-            List<String> told = sites.differences(classes);
+            List<String> told = sites.differences(classes).stream().map(each -> release + ": " + each).toList();
             if (told.isEmpty()) {
                 return sites;
             }
-            told.forEach(each -> differences.add(release + ": " + each));
+            if (fewest == null || told.size() < fewest.size()) {
+                fewest = told;
+            }
         }
+        differences.addAll(fewest);
         return null;
     }
 
@@ -105,15 +114,30 @@ public final class Recorder implements ClassFileTransformer {
         return trace;
     }
 
-    /** Says what writes the last rows, once there is a cache. */
-    public static void atEnd(Runnable rows) {
-        finish = rows;
+    /** Begins the trace of one more cache in this process; null: it cannot be written. */
+    public static Trace begin() {
+        try {
+            return recording.begin(recording.nextName());
+        } catch (IOException e) {
+            System.err.println(PREFIX + e + "; one cache is not recorded");
+            return null;
+        }
     }
 
-    /** Gives up, for a reason that the folder will say. */
-    public static void giveUp(String why) {
+    /** Several threads use one cache. */
+    public static void manyThreads() {
+        recording.manyThreads();
+    }
+
+    /** Says what writes the last rows of a trace. */
+    public static void atEnd(Trace of, Runnable rows) {
+        LAST_ROWS.put(of, rows);
+    }
+
+    /** Gives up a trace, for a reason that the folder will say. Its lock is held. */
+    public static void giveUp(Trace of, String why) {
         System.err.println(PREFIX + why + "; the broker runs on unrecorded");
-        trace.end(why);
+        of.end(why);
     }
 
     @Override
@@ -136,40 +160,51 @@ public final class Recorder implements ClassFileTransformer {
 
     /** A class is not the one that was counted at the start: another agent was at work. */
     private static void refuse(String why) {
-        trace.lock();
-        try {
-            giveUp(why);
-        } finally {
-            trace.unlock();
+        for (Recording.Broker broker : recording.brokers()) {
+            broker.trace().lock();
+            try {
+                giveUp(broker.trace(), why);
+            } finally {
+                broker.trace().unlock();
+            }
         }
     }
 
     /** Waits until the broker has come to rest, then writes the last rows; the broker shuts down at the same time. */
     private static void shutDown(Options options) {
         try {
-            long deadline = System.nanoTime() + 10_000_000_000L;
+            long deadline = System.nanoTime() + REST_NANOS;
             long seen = -1;
-            while (trace.on() && System.nanoTime() < deadline) {
-                long now = trace.nextSeq();
+            while (System.nanoTime() < deadline) {
+                long now = recording.brokers().stream().mapToLong(broker -> broker.trace().nextSeq()).sum();
                 if (now == seen) {
                     break;
                 }
                 seen = now;
                 Thread.sleep(options.quietMillis());
             }
-            trace.lock();
-            try {
-                if (trace.on() && finish != null) {
-                    trace.awaitBuffer();
-                    finish.run();
-                }
-                trace.end("the broker ended");
-            } finally {
-                trace.unlock();
+            for (Recording.Broker broker : recording.brokers()) {
+                end(broker.trace());
             }
-            parts.join(60_000);
+            for (Recording.Broker broker : recording.brokers()) {
+                broker.parts().join(REST_NANOS / 1_000_000 * 6);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void end(Trace ending) {
+        ending.lock();
+        try {
+            Runnable rows = LAST_ROWS.get(ending);
+            if (ending.on() && rows != null) {
+                ending.awaitBuffer();
+                rows.run();
+            }
+            ending.end("the broker ended");
+        } finally {
+            ending.unlock();
         }
     }
 }

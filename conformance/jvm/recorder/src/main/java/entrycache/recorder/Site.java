@@ -13,6 +13,7 @@ import java.util.List;
  *     of the calls that are there only the first one does;
  * <li>{@code store}: a write of the target field becomes a call of the hook;
  * <li>{@code enter}: the hook is called first in the method;
+ * <li>{@code wrap}: the hook is called first in the method, and the target, a hook too, last, however the method ends;
  * <li>{@code return}: the hook is called in front of each return, with the value that is returned, where there is one.
  * </ul>
  * Behind the hook stand variables of the method that it is given besides: {@code +this}, {@code +1} for the first
@@ -20,7 +21,7 @@ import java.util.List;
  */
 record Site(int count, String owner, String method, What what, String target, String hook, List<String> extra) {
     /** What is done at a site. */
-    enum What { CALL, FIRST, STORE, ENTER, RETURN, FIELD }
+    enum What { CALL, FIRST, STORE, ENTER, RETURN, WRAP, FIELD }
 
     static Site of(String line) {
         String[] words = line.trim().split(" +");

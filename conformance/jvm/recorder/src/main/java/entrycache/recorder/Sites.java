@@ -13,7 +13,7 @@ import java.util.Map;
 /** All sites of one release, by the class that they are in. */
 record Sites(String release, Map<String, List<Site>> byClass) {
     /** The releases whose classes were read; the first one that fits is taken. */
-    static final List<String> RELEASES = List.of("pulsar-4.2.4");
+    static final List<String> RELEASES = List.of("pulsar-4.2.4", "kafka-streams-4.3.1");
 
     /** Reads the file of a release, which is in the jar. */
     static Sites of(String release) {

@@ -3,8 +3,6 @@ package entrycache.recorder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -25,8 +23,7 @@ public final class Trace {
     private static final int ASKED_EVERY = 64;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final ArrayBlockingQueue<Chunk> free;
-    private final ArrayBlockingQueue<Chunk> full;
+    private final Buffers buffers;
     private final boolean drops;
     private final long rotateRows;
     private final long[] empty = new long[Chunk.WIDTH];
@@ -58,12 +55,8 @@ public final class Trace {
     Trace(int buffers, long rotateRows, boolean drops) {
         this.drops = drops;
         this.rotateRows = rotateRows;
-        free = new ArrayBlockingQueue<>(buffers);
-        full = new ArrayBlockingQueue<>(buffers);
-        for (int i = 1; i < buffers; i++) {
-            free.add(new Chunk());
-        }
-        chunk = new Chunk();
+        this.buffers = new Buffers(buffers);
+        chunk = this.buffers.now();
         Arrays.fill(empty, Column.NULL);
     }
 
@@ -92,10 +85,10 @@ public final class Trace {
     public Trace row(Op op) {
         if (chunk == sink) {
             if (sink.rows % ASKED_EVERY == 0 || sink.rows == Chunk.ROWS) {
-                refill(free.poll());
+                refill(buffers.now());
             }
         } else if (chunk.rows == Chunk.ROWS) {
-            full.add(chunk);
+            buffers.hand(chunk);
             refill(next());
         }
         long now = System.nanoTime();
@@ -206,7 +199,7 @@ public final class Trace {
         rowsOfPart = 0;
         if (chunk != sink) {
             chunk.endsPart = true;
-            full.add(chunk);
+            buffers.hand(chunk);
             refill(next());
         }
     }
@@ -218,7 +211,7 @@ public final class Trace {
             on = false;
             ended = why;
             chunk.last = true;
-            full.add(chunk);
+            buffers.hand(chunk);
             chunk = sink;
         }
     }
@@ -226,7 +219,7 @@ public final class Trace {
     /** From here on no row is dropped for want of a buffer: the last rows of a trace are worth waiting for. */
     public void awaitBuffer() {
         while (on && chunk == sink) {
-            refill(free.poll());
+            refill(buffers.now());
             Thread.onSpinWait();
         }
     }
@@ -245,11 +238,11 @@ public final class Trace {
 
     /** The next rows to write; null where none came within a second. */
     Chunk take() throws InterruptedException {
-        Chunk next = full.poll(1, TimeUnit.SECONDS);
+        Chunk next = buffers.take();
         if (next == null && lock.tryLock()) {
             try {
                 if (on && chunk != sink && chunk.rows > 0) {
-                    full.add(chunk);
+                    buffers.hand(chunk);
                     refill(next());
                 }
             } finally {
@@ -261,45 +254,18 @@ public final class Trace {
 
     /** Gives a buffer back. */
     void written(Chunk done) {
-        done.rows = 0;
-        done.endsPart = false;
-        free.add(done);
+        buffers.giveBack(done);
     }
 
     /** The writer cannot go on: the broker's threads must not wait for it. */
     void fail(String why) {
         ended = why;
         on = false;
-        Chunk waiting;
-        while ((waiting = full.poll()) != null) {
-            written(waiting);
-        }
+        buffers.giveAllBack();
     }
 
     private Chunk next() {
-        if (drops) {
-            return free.poll();
-        }
-        try {
-            Chunk got = null;
-            while (got == null && on) {
-                got = free.poll(100, TimeUnit.MILLISECONDS);
-            }
-            return got;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return waitedFor();
-        }
-    }
-
-    /** An interrupted thread of the broker keeps its mark, and loses no row. */
-    private Chunk waitedFor() {
-        Chunk got = null;
-        while (got == null && on) {
-            got = free.poll();
-            Thread.onSpinWait();
-        }
-        return got;
+        return drops ? buffers.now() : buffers.await(this::on);
     }
 
     /** Goes on in another buffer; null: rows are dropped from now on. */

@@ -9,6 +9,7 @@ import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -16,10 +17,14 @@ import org.objectweb.asm.Type;
 /**
  * Puts the hooks into one class, and counts.
  *
- * <p>A hook is a static call in a straight line: no branch is added, so the stack maps of the class stay right.
+ * <p>A hook is a static call in a straight line: no branch is added to a released method, so its stack maps stay right. A
+ * method that is wrapped gets another name, and its own one goes to a method that calls it.
  */
 final class Weaver {
     private static final int API = Opcodes.ASM9;
+
+    /** What is not done at an instruction. */
+    private static final Set<Site.What> UNSITED = Set.of(Site.What.FIELD, Site.What.WRAP);
 
     /** A class with its hooks, and each site that is there more or less often than it should. */
     record Woven(byte[] file, List<String> differences) { }
@@ -76,10 +81,77 @@ final class Weaver {
 
         @Override
         public MethodVisitor visitMethod(int access, String name, String desc, String signature, String[] thrown) {
-            MethodVisitor next = super.visitMethod(access, name, desc, signature, thrown);
-            List<Site> here = sites.stream().filter(site -> site.what() != Site.What.FIELD && site.isIn(name, desc))
+            for (Site site : sites) {
+                if (site.what() == Site.What.WRAP && site.isIn(name, desc) && counted(site)) {
+                    wrap(site, access, name, desc);
+                    return method(super.visitMethod(access, inner(name), desc, signature, thrown), access, name, desc);
+                }
+            }
+            return method(super.visitMethod(access, name, desc, signature, thrown), access, name, desc);
+        }
+
+        private MethodVisitor method(MethodVisitor next, int access, String name, String desc) {
+            List<Site> here = sites.stream().filter(site -> !UNSITED.contains(site.what()) && site.isIn(name, desc))
                     .toList();
             return here.isEmpty() ? next : new Method(next, access, desc, here);
+        }
+
+        /** A method that begins with the hook, calls the one that had its name, and ends with the other hook. */
+        private void wrap(Site site, int access, String name, String desc) {
+            int outside = access & ~Opcodes.ACC_SYNCHRONIZED;
+            Type[] taken = Type.getArgumentTypes(desc);
+            Object[] locals = new Object[taken.length + 1];
+            locals[0] = owner;
+            MethodVisitor code = super.visitMethod(outside, name, desc, null, null);
+            Label begin = new Label();
+            Label end = new Label();
+            Label failed = new Label();
+            code.visitCode();
+            code.visitTryCatchBlock(begin, end, failed, null);
+            self(code, site.hook());
+            code.visitLabel(begin);
+            code.visitVarInsn(Opcodes.ALOAD, 0);
+            int at = 1;
+            for (int i = 0; i < taken.length; i++) {
+                code.visitVarInsn(taken[i].getOpcode(Opcodes.ILOAD), at);
+                locals[i + 1] = verified(taken[i]);
+                at += taken[i].getSize();
+            }
+            code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, owner, inner(name), desc, false);
+            code.visitLabel(end);
+            self(code, site.target());
+            code.visitInsn(Type.getReturnType(desc).getOpcode(Opcodes.IRETURN));
+            code.visitLabel(failed);
+            code.visitFrame(Opcodes.F_FULL, locals.length, locals, 1, new Object[] {"java/lang/Throwable"});
+            self(code, site.target());
+            code.visitInsn(Opcodes.ATHROW);
+            code.visitMaxs(0, 0);
+            code.visitEnd();
+        }
+
+        private void self(MethodVisitor code, String hook) {
+            int dot = hook.lastIndexOf('.');
+            String hookDesc = "(L" + owner + ";)V";
+            if (!methodsOf(hook.substring(0, dot)).contains(hook.substring(dot + 1) + hookDesc)) {
+                differences.add(owner + ": the hook would be " + hook + hookDesc);
+            }
+            code.visitVarInsn(Opcodes.ALOAD, 0);
+            code.visitMethodInsn(Opcodes.INVOKESTATIC, hook.substring(0, dot), hook.substring(dot + 1), hookDesc, false);
+        }
+
+        /** The type of a variable as stack maps name it. */
+        private static Object verified(Type type) {
+            return switch (type.getSort()) {
+                case Type.LONG -> Opcodes.LONG;
+                case Type.DOUBLE -> Opcodes.DOUBLE;
+                case Type.FLOAT -> Opcodes.FLOAT;
+                case Type.OBJECT, Type.ARRAY -> type.getInternalName();
+                default -> Opcodes.INTEGER;
+            };
+        }
+
+        private static String inner(String name) {
+            return name + "$recorded";
         }
     }
 

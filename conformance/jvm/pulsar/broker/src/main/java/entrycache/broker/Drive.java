@@ -35,15 +35,15 @@ public final class Drive {
     }
 
     private static boolean run(PulsarClient client, Plan plan, Admin admin) throws Exception {
-        List<Readers> early = new ArrayList<>();
-        List<Readers> late = new ArrayList<>();
+        List<Subscribers> early = new ArrayList<>();
+        List<Subscribers> late = new ArrayList<>();
         List<Producer<byte[]>> producers = new ArrayList<>();
         for (int topic = 0; topic < plan.topics(); topic++) {
             String name = plan.topic(topic);
             boolean byKey = topic == plan.topics() - 1;
-            early.add(new Readers(client, name, "tail", byKey ? SubscriptionType.Key_Shared : SubscriptionType.Exclusive,
+            early.add(new Subscribers(client, name, "tail", byKey ? SubscriptionType.Key_Shared : SubscriptionType.Exclusive,
                     byKey ? 2 : 1, plan));
-            late.add(new Readers(client, name, "late", byKey ? SubscriptionType.Shared : SubscriptionType.Exclusive, 1, plan));
+            late.add(new Subscribers(client, name, "late", byKey ? SubscriptionType.Shared : SubscriptionType.Exclusive, 1, plan));
             late.get(topic).subscribeOnly();
             early.get(topic).open();
             producers.add(client.newProducer().topic(name).enableBatching(plan.batches()).blockIfQueueFull(true)
@@ -56,15 +56,15 @@ public final class Drive {
             admin.unload(plan.topic(0));
         }
         sending.await(plan.messages() / 2);
-        for (Readers each : late) {
+        for (Subscribers each : late) {
             each.open();
         }
         sending.join();
         boolean all = awaited(early, late, plan);
-        for (Readers each : early) {
+        for (Subscribers each : early) {
             each.close();
         }
-        for (Readers each : late) {
+        for (Subscribers each : late) {
             each.close();
         }
         for (Producer<byte[]> producer : producers) {
@@ -79,14 +79,14 @@ public final class Drive {
         return all;
     }
 
-    private static boolean awaited(List<Readers> early, List<Readers> late, Plan plan) throws InterruptedException {
+    private static boolean awaited(List<Subscribers> early, List<Subscribers> late, Plan plan) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(plan.patienceSeconds());
         while (true) {
             long got = 0;
-            for (Readers each : early) {
+            for (Subscribers each : early) {
                 got += each.received();
             }
-            for (Readers each : late) {
+            for (Subscribers each : late) {
                 got += each.received();
             }
             System.out.println("received " + got + " of " + 2 * plan.messages());

@@ -25,11 +25,11 @@ public final class EntrycacheManager {
         TRACE.lock();
         try {
             if (TRACE.on() && EntrycacheRest.manager != null) {
-                Recorder.giveUp("a second cache manager began in this process");
+                Recorder.giveUp(TRACE, "a second cache manager began in this process");
             } else {
                 EntrycacheRest.manager = manager;
                 TRACE.managerBytes = 0;
-                Recorder.atEnd(EntrycacheRest::end);
+                Recorder.atEnd(TRACE, EntrycacheRest::end);
             }
         } finally {
             TRACE.unlock();

@@ -229,7 +229,7 @@ public final class EntrycacheQueue {
         TRACE.lock();
         try {
             if (TRACE.on()) {
-                Recorder.giveUp("forEachEntry of the removal queue was called, which turns it round");
+                Recorder.giveUp(TRACE, "forEachEntry of the removal queue was called, which turns it round");
             }
         } finally {
             TRACE.unlock();

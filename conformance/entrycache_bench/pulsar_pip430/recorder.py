@@ -1,6 +1,6 @@
 """What recording costs a real broker: its CPU with the recorder and without, in interleaved rounds.
 
-`python -m entrycache_bench.recorder --rounds 5`: exit 1 where the median is above the target.
+`python -m entrycache_bench.pulsar_pip430.recorder --rounds 5`: exit 1 where the median is above the target.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def measured(rounds: int, release: str, plan: Plan, say: Callable[[str], None]) 
         MissingPrerequisite: there is no Java, no Maven, or a jar cannot be had.
     """
     java = find_java(17).program
-    jars = broker_jars(release)
+    jars = broker_jars("pulsar", release)
     found = []
     for number in range(rounds):
         order = (False, True) if number % 2 == 0 else (True, False)

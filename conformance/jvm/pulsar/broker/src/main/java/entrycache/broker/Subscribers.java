@@ -17,7 +17,7 @@ import org.apache.pulsar.client.api.SubscriptionInitialPosition;
 import org.apache.pulsar.client.api.SubscriptionType;
 
 /** The consumers of one subscription; some messages they refuse once, so that they come again. */
-final class Readers implements MessageListener<byte[]> {
+final class Subscribers implements MessageListener<byte[]> {
     private final ConsumerBuilder<byte[]> builder;
     private final int consumers;
     private final int refusedPercent;
@@ -25,7 +25,7 @@ final class Readers implements MessageListener<byte[]> {
     private final AtomicLong received = new AtomicLong();
     private final Set<MessageId> refused = ConcurrentHashMap.newKeySet();
 
-    Readers(PulsarClient client, String topic, String name, SubscriptionType type, int consumers, Plan plan) {
+    Subscribers(PulsarClient client, String topic, String name, SubscriptionType type, int consumers, Plan plan) {
         this.consumers = consumers;
         refusedPercent = plan.refusedPercent();
         builder = client.newConsumer().topic(topic).subscriptionName(name).subscriptionType(type).receiverQueueSize(500)

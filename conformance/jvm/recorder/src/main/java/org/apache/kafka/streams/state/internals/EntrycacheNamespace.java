@@ -1,0 +1,110 @@
+package org.apache.kafka.streams.state.internals;
+
+import entrycache.recorder.Cause;
+import entrycache.recorder.Column;
+import entrycache.recorder.Handles;
+import entrycache.recorder.Op;
+import entrycache.recorder.Stay;
+import entrycache.recorder.Trace;
+import entrycache.recorder.XxHash64;
+import java.lang.invoke.VarHandle;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.utils.Bytes;
+
+/** What the recorder knows of one NamedCache: the lives of its entries. Guarded by the lock of the trace. */
+final class EntrycacheNamespace {
+    private static final VarHandle SIZE = Handles.field(NamedCache.class, "currentSizeBytes", long.class);
+
+    final EntrycacheThread thread;
+    final String name;
+    private final NamedCache cache;
+    private final Map<Bytes, Stay> stays = new HashMap<>();
+    private Stay evicted;
+    private long before;
+
+    EntrycacheNamespace(EntrycacheThread thread, String name, NamedCache cache) {
+        this.thread = thread;
+        this.name = name;
+        this.cache = cache;
+    }
+
+    private Trace row(Op op, Bytes key, Stay stay) {
+        Trace row = thread.row(op, false).cache(name).set(Column.KEY_HASH, XxHash64.of(key.get()));
+        return stay == null ? row : row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, stay.size);
+    }
+
+    /** A lookup that found an entry, or none. */
+    void looked(Bytes key, LRUCacheEntry found) {
+        Stay stay = stays.get(key);
+        Trace row = thread.row(found == null ? Op.MISS : Op.HIT, true).cause(Cause.GET).cache(name)
+                .set(Column.KEY_HASH, XxHash64.of(key.get()));
+        if (found != null) {
+            row.dirty(found.isDirty());
+            if (stay != null) {
+                row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, stay.size);
+            }
+        }
+    }
+
+    /** A write begins. */
+    void puts() {
+        before = (long) SIZE.get(cache);
+    }
+
+    /** A write is done: what the bytes grew by, and the former entry had, is what it counts. */
+    void put(Bytes key, LRUCacheEntry entry) {
+        Stay former = stays.get(key);
+        long size = (long) SIZE.get(cache) - before + (former == null ? 0 : former.size);
+        thread.trace.bytes += size - (former == null ? 0 : former.size);
+        thread.trace.entries += former == null ? 1 : 0;
+        Trace row = row(Op.PUT, key, null);
+        Stay stay = new Stay(name, 0, 0, size, row.seq(), 0, entry);
+        stays.put(key, stay);
+        row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, size).dirty(entry.isDirty());
+    }
+
+    /** The eldest leaves; if it is dirty, it is handed over next. */
+    void evicts(NamedCache.LRUNode eldest) {
+        evicted = leaves(eldest.key());
+        if (evicted != null) {
+            row(Op.EVICT, eldest.key(), evicted).dirty(eldest.entry().isDirty());
+        }
+    }
+
+    /** Entries are handed over. */
+    void flushes(List<ThreadCache.DirtyEntry> entries, boolean evicting) {
+        boolean first = evicting;
+        for (ThreadCache.DirtyEntry entry : entries) {
+            Stay stay = first ? evicted : stays.get(entry.key());
+            row(Op.FLUSH, entry.key(), stay).cause(first ? Cause.EVICT : Cause.CALL).dirty(true);
+            first = false;
+        }
+    }
+
+    /** An entry was deleted. */
+    void deleted(Bytes key, LRUCacheEntry entry, Cause cause) {
+        Stay stay = leaves(key);
+        if (stay != null) {
+            row(Op.DELETE, key, stay).cause(cause).dirty(entry.isDirty());
+        }
+    }
+
+    /** All entries leave. */
+    void empties(Cause cause) {
+        for (Bytes key : List.copyOf(stays.keySet())) {
+            Stay stay = leaves(key);
+            row(Op.REMOVE, key, stay).cause(cause).dirty(((LRUCacheEntry) stay.copy).isDirty());
+        }
+    }
+
+    private Stay leaves(Bytes key) {
+        Stay stay = stays.remove(key);
+        if (stay != null) {
+            thread.trace.bytes -= stay.size;
+            thread.trace.entries--;
+        }
+        return stay;
+    }
+}
