@@ -1,0 +1,20 @@
+-- R-REQUEUE-5: each requeue raises the requeue count by 1, and nothing else changes it. (Where the budget is split, one
+-- for access does not count.) A row is wrong that neither follows from the one before it nor from all since the life began.
+
+-- checked
+op = 'REQUEUE' and requeues is not null
+
+-- needs
+requeues of REQUEUE
+
+-- over carried
+off <> off_before and coalesce(off <> first_off, true)
+
+-- expected
+concat('requeues ', cast(off_before + steps as string))
+
+-- observed
+concat('requeues ', cast(requeues as string))
+
+-- seqs
+array(given_seq, seq)
