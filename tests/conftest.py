@@ -18,6 +18,8 @@ from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import UnderTest
 
+pytest_plugins = ("pytester",)
+
 TOOLS = ("java", "javac", "mvn", "node", "go")
 """A test may skip for want of one of these, and must name it in its reason."""
 

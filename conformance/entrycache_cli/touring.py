@@ -132,7 +132,7 @@ class Tour:
             reason = reason or f"no result, exit code {code}"
             self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
             return
-        if "levels" in value or "evidence" in value or "violations" in value:
+        if any(key in value for key in ("levels", "evidence", "violations", "broken")):
             self.results.append({**value, **marks})
         # One trace cannot show every rule: it has one configuration.
         if "violations" in value and not all_shown(value["rules"]):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from entrycache_conformance.failures import Failure
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.report import Failure, RunReport
+from entrycache_conformance.report import RunReport
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.authored import AuthoredSubject
 from entrycache_protocol.author import Subject
@@ -27,6 +28,7 @@ def check(
         AssertionError: it breaks a rule, or nothing was checked.
         EntrycacheError: it is no subject.
     """
+    __tracebackhide__ = True
     found = AuthoredSubject(subject)
     asked = asked_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
     with scratch() as passing:

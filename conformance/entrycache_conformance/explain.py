@@ -18,7 +18,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.judge import Coverage, judge, same_without_tokens, trajectory
+from entrycache_conformance.judge import Coverage, judge, play, same_without_tokens, trajectory
 from entrycache_faults.bounded import within_calls
 from entrycache_faults.planted import Fault
 from entrycache_protocol.case import Case
@@ -98,7 +98,7 @@ def _played(subject: UnderTest, case: Case, looks: tuple[Any, ...]) -> Seen | No
         return None
     case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
-        answer = subject.play([case])[0]
+        answer = play(subject, case)
     except BrokenSubject:
         return None
     if not isinstance(answer, Played):

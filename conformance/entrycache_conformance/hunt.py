@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from hypothesis import HealthCheck, Phase, core, find, given, seed, settings
@@ -13,12 +14,12 @@ from hypothesis.errors import Flaky, HypothesisException
 
 from entrycache_conformance.draws import own_draws
 from entrycache_conformance.generate import Made, Marks, make_case
-from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.judge import Coverage, differs, judge, trajectory
 from entrycache_conformance.shrink import leave_out, shortest, shrink_steps
 from entrycache_protocol.case import Case
 from entrycache_protocol.draw import Draw
 from entrycache_protocol.errors import EntrycacheError
-from entrycache_protocol.failure import Difference, FailingCase
+from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.subject import Failed, Skipped, UnderTest
 
 KEY: Final = b"entrycache"
@@ -213,15 +214,7 @@ def _shortened(subject: UnderTest, failure: FailingCase | None) -> FailingCase |
     if failure is None or failure.difference.is_silent:
         return failure
 
-    def differs(case: Case) -> Difference | None:
-        if case.system.cases.unfit(subject.declaration, case.config, case.steps):
-            return None
-        answer = subject.play([case])[0]
-        if isinstance(answer, Failed):
-            return None
-        return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
-
-    case, difference = shortest(failure.case, failure.difference, differs, SHORTEN_TRIES)
+    case, difference = shortest(failure.case, failure.difference, partial(differs, subject), SHORTEN_TRIES)
     return FailingCase(case, trajectory(case, Coverage()), difference)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from entrycache_conformance.subjects.fresh import play_anew
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
@@ -36,6 +37,14 @@ class Coverage:
     def add(self, run: Coverage) -> None:
         """Enter what one run met: it was answered and is judged now."""
         self.examples += 1
+        self._add_met(run)
+
+    def add_all(self, other: Coverage) -> None:
+        """Enter what other runs met."""
+        self.examples += other.examples
+        self._add_met(other)
+
+    def _add_met(self, run: Coverage) -> None:
         self.steps += run.steps
         for rule, count in run.fired.items():
             self.fired[rule] = self.fired.get(rule, 0) + count
@@ -44,8 +53,18 @@ class Coverage:
 
 
 def play(subject: UnderTest, case: Case) -> Answer:
-    """The subject's answer to one case."""
-    return subject.play([case])[0]
+    """The subject's answer to one case, after the runs that come before it."""
+    return play_anew(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
+
+
+def differs(subject: UnderTest, case: Case) -> Difference | None:
+    """How a subject's answer to a case differs; None too where it cannot be asked the case, or gives no answer."""
+    if case.system.cases.unfit(subject.declaration, case.config, case.steps):
+        return None
+    answer = play(subject, case)
+    if isinstance(answer, Failed):
+        return None
+    return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
 
 
 def checked_step(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:

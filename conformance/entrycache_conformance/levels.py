@@ -16,7 +16,7 @@ def asked_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str, 
     Raises:
         UsageError: the system has no such level.
     """
-    known = _levels(declaration.system)
+    known = known_levels(declaration.system)
     unknown = [level for level in levels if level not in known]
     if unknown:
         raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
@@ -30,6 +30,6 @@ def _default_levels(declaration: Declaration) -> tuple[str, ...]:
     return (*levels, LEVEL) if offers(declaration) else levels
 
 
-def _levels(system: AnySystem) -> tuple[str, ...]:
+def known_levels(system: AnySystem) -> tuple[str, ...]:
     """Every level of a system."""
     return (*system.levels, LEVEL) if system.histories is not None else system.levels

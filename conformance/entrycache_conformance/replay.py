@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from entrycache_conformance.explain import explain
+from entrycache_conformance.failures import Failure
 from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.report import Failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import UsageError
@@ -43,7 +43,8 @@ def replay(path: Path, subject: UnderTest) -> Replayed:
         UsageError: no readable case, or one that the subject cannot be asked.
     """
     case = read_case(path, SYSTEMS)
-    fit(case, subject)
+    for run in (*case.earlier, case):
+        fit(run, subject)
     steps = trajectory(case, Coverage())
     answer = play(subject, case)
     expected = [case.system.wire.write_outcome(done.outcome) for done in steps]

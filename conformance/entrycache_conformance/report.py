@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.concurrent.search import Found
+from entrycache_conformance.failures import SHAPE as FAILURE
+from entrycache_conformance.failures import Failure
 from entrycache_protocol import verdict
-from entrycache_protocol.failure import FailingCase, expected_json, got_json
 from entrycache_protocol.shape import COUNT, TEXT, TEXTS, each, many, record
 from entrycache_protocol.verdict import Verdict
 
@@ -27,76 +27,6 @@ class Skip(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Schedules:
-    """What only failures of several threads have: it failed `times` of `tries` times.
-
-    `said` is the failure in words; `proved`: that it needs no second time.
-    """
-
-    said: str
-    clients: int
-    tries: int
-    times: int
-    proved: bool
-
-    @property
-    def in_words(self) -> str:
-        """What happened, and how often."""
-        return f"{self.said} ({self.times} of {self.tries} tries)"
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
-
-    `repeats`: it failed once more when it was played again. `found` is what the search has found, `unwritten` why
-    there is no file (then `case` is empty); JSON has neither.
-    """
-
-    rules: tuple[str, ...]
-    case: str
-    step: int
-    expected: Any
-    got: Any
-    steps: int
-    schedules: Schedules | None = None
-    repeats: bool = True
-    found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
-    unwritten: str = field(default="", compare=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Its object in the contract."""
-        return {
-            "rule": self.rules[0],
-            "rules": list(self.rules),
-            "case": self.case,
-            "step": self.step,
-            "expected": self.expected,
-            "got": self.got,
-            "steps": self.steps,
-            **({} if self.repeats else {"repeats": False}),
-            **({} if self.schedules is None else asdict(self.schedules)),
-        }
-
-    @classmethod
-    def of(
-        cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "", repeats: bool = True
-    ) -> Failure:
-        """The failure of a case that stands in that file."""
-        difference, system = failing.difference, failing.case.system
-        expected, got = expected_json(system, difference), got_json(system, difference)
-        steps = len(failing.case.steps)
-        return cls(rules, case, difference.at, expected, got, steps, None, repeats, failing, unwritten)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Failure:
-        """The failure of such an object."""
-        fields = (value["case"], value["step"], value["expected"], value["got"], value["steps"])
-        schedules = _read(Schedules, value) if "clients" in value else None
-        return cls(tuple(value["rules"]), *fields, schedules, value.get("repeats", True))
-
-
-@dataclass(frozen=True, slots=True)
 class Threads:
     """What only the level of threads counts; a search for an order enters at most `states_max` states."""
 
@@ -106,15 +36,60 @@ class Threads:
     states_max: int
 
 
+class RuleReport(NamedTuple):
+    """One rule at one level: in how many judged steps it fired, and the verdict.
+
+    It conforms where it fired and the level conforms, or fired as often as the profile asks before the search of the
+    level ended at a failure that is not about it; it violates where a failure of the level names it.
+    """
+
+    fired: int
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """Its object in the contract."""
+        return {"fired": self.fired, "verdict": self.verdict.value}
+
+    def past_known(self) -> RuleReport:
+        """The same, where what broke the rule is known."""
+        return self._replace(verdict=Verdict.NOTHING_CHECKED) if self.verdict is Verdict.VIOLATES else self
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> RuleReport:
+        """The rule of such an object."""
+        return cls(value["fired"], Verdict(value["verdict"]))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """How a run was made: what gives the same cases again, with what, and how long it took."""
+
+    seed: int
+    profile: str
+    engine: str
+    versions: Mapping[str, str]
+    seconds: float | None = field(default=None, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Its keys in the contract."""
+        value = asdict(self)
+        return {name: part for name, part in value.items() if part is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """One level: what was judged, the verdict, and the operations that the subject does not offer."""
+    """One level: what was judged, the verdict, and the operations that the subject does not offer.
+
+    `rules`: those that fired or that a failure names.
+    """
 
     examples: int = 0
     steps: int = 0
     verdict: Verdict = Verdict.NOTHING_CHECKED
     missing: tuple[str, ...] = ()
     threads: Threads | None = None
+    rules: Mapping[str, RuleReport] = field(default_factory=dict)
+    seconds: float | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Its object in the contract."""
@@ -124,6 +99,8 @@ class LevelReport:
             "verdict": self.verdict.value,
             "missing": list(self.missing),
             **({} if self.threads is None else asdict(self.threads)),
+            "rules": {rule: told.to_json() for rule, told in self.rules.items()},
+            **({} if self.seconds is None else {"seconds": self.seconds}),
         }
 
     @classmethod
@@ -131,12 +108,17 @@ class LevelReport:
         """The level of such an object."""
         threads = _read(Threads, value) if "histories" in value else None
         judged = Verdict(value["verdict"])
-        return cls(value["examples"], value["steps"], judged, tuple(value["missing"]), threads)
+        rules = {rule: RuleReport.from_json(told) for rule, told in value.get("rules", {}).items()}
+        missing = tuple(value["missing"])
+        return cls(value["examples"], value["steps"], judged, missing, threads, rules, value.get("seconds"))
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """A run of one subject; `source` is what it says of itself. `rules`: how often each fired; `cells` the same."""
+    """A run of one subject; `source` is what it says of itself. `rules`: how often each fired; `cells` the same.
+
+    `about` None: who runs it has not told how.
+    """
 
     subject: str
     source: Any
@@ -146,6 +128,7 @@ class RunReport:
     cells: Mapping[str, int]
     failures: tuple[Failure, ...]
     skipped: tuple[Skip, ...]
+    about: About | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -165,6 +148,7 @@ class RunReport:
             "cells": dict(self.cells),
             "failures": [failure.to_json() for failure in self.failures],
             "skipped": [skip._asdict() for skip in self.skipped],
+            **({} if self.about is None else self.about.to_json()),
         }
 
     @classmethod
@@ -182,16 +166,19 @@ class RunReport:
             dict(value.get("cells", {})),
             tuple(Failure.from_json(failure) for failure in value.get("failures", ())),
             tuple(Skip(skip["what"], skip["reason"]) for skip in value.get("skipped", ())),
+            _about(value),
         )
 
 
+_VERDICT: Final = {"enum": [one.value for one in Verdict]}
+SECONDS: Final = {"type": "number", "minimum": 0}
 _THREADS: Final = dict.fromkeys(Threads.__dataclass_fields__, COUNT)
-_SCHEDULES: Final = {"said": TEXT, "clients": COUNT, "tries": COUNT, "times": COUNT, "proved": {"type": "boolean"}}
 _LEVEL: Final = record(
-    {"examples": COUNT, "steps": COUNT, "verdict": {"enum": [one.value for one in Verdict]}, "missing": TEXTS}
-)
-_FAILURE: Final = record(
-    {"case": TEXT, "step": COUNT, "expected": {}, "got": {}, "steps": COUNT, "rules": {**TEXTS, "minItems": 1}}
+    {
+        **{"examples": COUNT, "steps": COUNT, "verdict": _VERDICT, "missing": TEXTS, "seconds": SECONDS},
+        "rules": each(record({"fired": COUNT, "verdict": _VERDICT})),
+    },
+    *("rules", "seconds"),
 )
 SHAPE: Final = record(
     {
@@ -200,13 +187,20 @@ SHAPE: Final = record(
         "levels": each(_LEVEL | {"dependentSchemas": {"histories": record(_THREADS)}}),
         "rules": each(record({"fired": COUNT})),
         "cells": each(COUNT),
-        "failures": many(_FAILURE | {"dependentSchemas": {"clients": record(_SCHEDULES)}}),
+        "failures": many(FAILURE),
         "skipped": many(record({"what": TEXT, "reason": TEXT})),
-        "seed": {"type": "integer"},
+        **{"seed": {"type": "integer"}, "profile": TEXT, "engine": TEXT, "versions": each(TEXT), "seconds": SECONDS},
     },
-    *("rules", "cells", "failures", "skipped", "seed"),
+    *("rules", "cells", "failures", "skipped", "seed", "profile", "engine", "versions", "seconds"),
 )
 """What `RunReport.from_json` reads, as JSON Schema."""
+
+
+def _about(value: Mapping[str, Any]) -> About | None:
+    """How the run was made, where it is told whole."""
+    if not value.keys() >= {"seed", "profile", "engine", "versions"}:
+        return None
+    return About(value["seed"], value["profile"], value["engine"], value["versions"], value.get("seconds"))
 
 
 def _read(kind: Any, value: Mapping[str, Any]) -> Any:

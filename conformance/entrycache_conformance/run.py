@@ -12,23 +12,25 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
-from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, judge, play
+from entrycache_conformance.failures import Failure
+from entrycache_conformance.judge import Coverage
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
-from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
+from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
 from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
 from entrycache_conformance.subjects.reference import REFERENCE
-from entrycache_protocol.case import write_case
+from entrycache_conformance.written import rules_met, written
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.output import tried
 from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
+
+A_GREAT_CASE_IN: Final = 20
+"""So many usual cases there are to one of the theme that has more of everything."""
 
 OTHER_SEEDS: Final = 3
 """How many more searches look for an answer that a step without one hides."""
@@ -86,6 +88,7 @@ def _conform(
     seldom = _hold_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     if LEVEL in options.levels:
+        begun = time.monotonic()
         threaded = conform_concurrent(
             subject,
             options.profile.examples,
@@ -95,7 +98,9 @@ def _conform(
         )
         coverage.fired.update(threaded.fired)
         skipped += threaded.skipped
-        parts[LEVEL] = Part(threaded.level, threaded.failures)
+        met = Coverage(fired=dict(threaded.fired))
+        rules = rules_met(met, threaded.level.verdict, threaded.failures, options.profile)
+        parts[LEVEL] = Part(replace(threaded.level, rules=rules, seconds=since(begun)), threaded.failures)
     return _report(subject, coverage, parts, skipped)
 
 
@@ -141,19 +146,29 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
             "the operations that the subject declares of this level are never asked without others, or tell nothing"
         )
         return Part(unasked, skipped=(Skip(f"level {level}", reason),))
-    before = (coverage.examples, coverage.steps)
-    found = _search(subject, level, menu, options, coverage, notify)
-    judged = replace(unasked, examples=coverage.examples - before[0], steps=coverage.steps - before[1])
+    met = Coverage(whole=coverage.whole)
+    begun = time.monotonic()
+    found = _search(subject, level, menu, options, met, notify)
+    coverage.add_all(met)
+    judged = replace(unasked, examples=met.examples, steps=met.steps)
     reasons = Counter(run.reason for run in found.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
     if found.failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
-        return Part(replace(judged, verdict=verdict), skipped=skipped)
+        rules = rules_met(met, verdict, (), options.profile)
+        return Part(replace(judged, verdict=verdict, rules=rules, seconds=since(begun)), skipped=skipped)
     # What answers says more than silence, so it stands first.
     shown = (_behind(subject, menu, found.failure, options), found.failure)
-    failures = tuple(_written(subject, failing, options.failures) for failing in shown if failing is not None)
+    failures = tuple(written(subject, failing, options.failures, level) for failing in shown if failing is not None)
     hung = any(failing is not None and hangs(failing) for failing in shown)
-    return Part(replace(judged, verdict=Verdict.VIOLATES), failures, skipped, hung)
+    rules = rules_met(met, Verdict.VIOLATES, failures, options.profile)
+    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=since(begun))
+    return Part(judged, failures, skipped, hung)
+
+
+def since(begun: float) -> float:
+    """The seconds since then, to the millisecond."""
+    return round(time.monotonic() - begun, 3)
 
 
 def hangs(failure: FailingCase) -> bool:
@@ -184,14 +199,17 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool
 def _search(
     subject: UnderTest, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
 ) -> Search:
-    """A search first, then, where asked for, seeded cases for that many seconds."""
-    before = coverage.examples
+    """A search first, a smaller one of great cases, then, where asked for, seeded cases for that many seconds."""
     wanted = options.profile.examples
 
     def progress(count: int) -> None:
-        notify(level, coverage.examples - before + count, wanted)
+        notify(level, coverage.examples + count, wanted)
 
     found = search(subject, menu, wanted, options.seed, coverage, progress)
+    great = subject.declaration.system.cases.great
+    if found.failure is None and great is not None:
+        more = search(subject, menu, max(1, wanted // A_GREAT_CASE_IN), options.seed, coverage, progress, great)
+        found = Search(more.failure, found.skipped + more.skipped)
     if found.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = bulk(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
@@ -220,21 +238,6 @@ def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, optio
     return None if behind is not None and hangs(behind) else behind
 
 
-def _written(subject: UnderTest, failing: FailingCase, folder: Path) -> Failure:
-    """A failure with its rules, and the case file that replays it."""
-    rules = tuple(rule.value for rule in explain(subject, failing.case, failing.steps, failing.difference))
-    path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
-    return Failure.of(failing, rules, path, unwritten, fails_again(subject, failing))
-
-
-def fails_again(subject: UnderTest, failing: FailingCase) -> bool:
-    """Whether the case differs once more; what gave no answer was tried twice when it was found."""
-    if failing.difference.is_silent:
-        return True
-    answer = play(subject, failing.case)
-    return judge(failing.case, failing.steps, answer, subject.declaration) is not None
-
-
 def _hold_minimums(
     declaration: Declaration, parts: dict[str, Part], options: Options, coverage: Coverage
 ) -> list[Skip]:
@@ -247,6 +250,10 @@ def _hold_minimums(
     few = met_too_seldom(declaration, level, options.profile, all_levels, coverage)
     if not few:
         return []
-    judged = replace(parts[level].level, verdict=Verdict.NOTHING_CHECKED)
+    judged = parts[level].level
+    unmet = {
+        rule: RuleReport(judged.rules[rule].fired, Verdict.NOTHING_CHECKED) for rule in few if rule in judged.rules
+    }
+    judged = replace(judged, verdict=Verdict.NOTHING_CHECKED, rules={**judged.rules, **unmet})
     parts[level] = parts[level]._replace(level=judged)
     return [Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.hunt import Hunt, Progress, hunted, shrink_unanswered, shrunk
 from entrycache_conformance.judge import Coverage, judge
+from entrycache_conformance.settle import settled, with_earlier_runs
 from entrycache_protocol.draw import even
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference, FailingCase
@@ -66,7 +67,8 @@ def search(
     skipped += hunt.skipped
     if failure is None or failure.difference.is_silent or not shrinks:
         return Search(failure, skipped)
-    return Search(shrunk(hunt, hunt.choices, failure), skipped)
+    origin = with_earlier_runs(subject, failure)
+    return Search(settled(subject, shrunk(hunt, hunt.choices, failure), origin), skipped)
 
 
 def bulk(
@@ -145,7 +147,8 @@ def _shrink_recorded(
 ) -> FailingCase | None:
     """The shortest case that is reached from recorded choices."""
     found = _failure(item, difference)
+    origin = with_earlier_runs(subject, found)
     hunt = Hunt(subject, menu, Coverage(), lambda count: None, theme)
     if difference.failed is not None and difference.is_silent:
         return shrink_unanswered(subject, item.made.case, difference.failed)
-    return shrunk(hunt, item.choices, found)
+    return settled(subject, shrunk(hunt, item.choices, found), origin)

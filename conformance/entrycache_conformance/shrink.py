@@ -9,9 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.narrowed import Narrowed
-from entrycache_conformance.subjects.validate import Validated
+from entrycache_conformance.subjects.fresh import child_of
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference
@@ -57,10 +55,8 @@ def shrink_steps(subject: UnderTest, case: Case, failed: Failed) -> tuple[Case, 
 
 def hurried(subject: UnderTest, seconds: float) -> contextlib.AbstractContextManager[None]:
     """Meanwhile a run that hangs costs at most that long, once."""
-    inner = subject
-    while isinstance(inner, Validated | Narrowed):
-        inner = inner.subject
-    return inner.hurried(seconds) if isinstance(inner, Child) else contextlib.nullcontext()
+    child = child_of(subject)
+    return contextlib.nullcontext() if child is None else child.hurried(seconds)
 
 
 Item = TypeVar("Item")

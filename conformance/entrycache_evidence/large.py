@@ -5,11 +5,15 @@ They are a fixed few, so they are no evidence that a law holds; they show that n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, Final, get_type_hints
 
 from entrycache_conformance.judge import Coverage, LawBroken, checked_step
 from entrycache_protocol.system import AnySystem
+
+LOOKED_INTO_EVERY: Final = 16
+"""After one step of so many it is looked whether what the state holds is of its kind."""
 
 GIVEN: Final = frozenset({"settings", "max_size_bytes"})
 """What the first state has of the configuration; all else of it is 0, absent or empty."""
@@ -17,6 +21,27 @@ GIVEN: Final = frozenset({"settings", "max_size_bytes"})
 
 def _is_empty(value: Any) -> bool:
     return all(map(_is_empty, value)) if isinstance(value, tuple) else not value
+
+
+@cache
+def _kinds(of: type[Any]) -> tuple[tuple[str, type[Any]], ...]:
+    """The fields of a record that are yes or no, and those that are whole numbers, by their annotations."""
+    hints = {name: getattr(hint, "__supertype__", hint) for name, hint in get_type_hints(of).items()}
+    return tuple((name, hint) for name, hint in hints.items() if hint in {bool, int})
+
+
+def _mistaken(value: Any) -> str:
+    """Where 0 stands for no or no for 0, which are equal, but not in JSON; empty: nowhere."""
+    if isinstance(value, Mapping):
+        return next((wrong for one in value.values() if (wrong := _mistaken(one))), "")
+    if not isinstance(value, tuple):
+        return ""
+    if not hasattr(value, "_fields"):
+        return next((wrong for one in value if (wrong := _mistaken(one))), "")
+    for name, kind in _kinds(type(value)):
+        if type(getattr(value, name)) is not kind:
+            return f"{type(value).__name__}.{name} is {getattr(value, name)!r}, expected {kind.__name__}"
+    return next((wrong for one in value if (wrong := _mistaken(one))), "")
 
 
 def broken_in(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> str:
@@ -31,4 +56,7 @@ def broken_in(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> s
             except LawBroken as broken:
                 said = str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
                 return f"{said} at step {at} ({event.name}) of large run {number}"
+            wrong = _mistaken(state) if at % LOOKED_INTO_EVERY == 0 else ""
+            if wrong:
+                return f"{wrong} at step {at} ({event.name}) of large run {number}"
     return ""

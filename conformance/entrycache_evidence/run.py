@@ -104,7 +104,7 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
     for name, shown in SHOWN.items():
         if shown.contracts is not None and "crosshair" not in missing:
             contracts = importlib.import_module(shown.contracts)
-            asked = contracts.NIGHTLY if profile == "nightly" else contracts.CI
+            asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", partial(contracts.confirm, contracts.plan(asked), told)
     if "z3" not in missing:
         yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)

@@ -60,6 +60,9 @@ SHOWN: Final[Mapping[str, Shown]] = {
         lemmas=(
             "entrycache_evidence.pulsar_pip430.induction.table",
             "entrycache_evidence.pulsar_pip430.induction.queue",
+            "entrycache_evidence.pulsar_pip430.induction.fold",
+            "entrycache_evidence.pulsar_pip430.induction.bounds",
+            "entrycache_evidence.pulsar_pip430.induction.steps",
         ),
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
         second="entrycache_evidence.pulsar_pip430.tlc.second",
@@ -74,7 +77,9 @@ SHOWN: Final[Mapping[str, Shown]] = {
         runs,
         lemmas=(
             "entrycache_evidence.kafka_streams.induction.sums",
-            "entrycache_evidence.kafka_streams.induction.overflow",
+            "entrycache_evidence.kafka_streams.induction.shares",
+            "entrycache_evidence.kafka_streams.induction.loops",
+            "entrycache_evidence.kafka_streams.induction.steps",
         ),
         second="entrycache_evidence.kafka_streams.tlc.second",
         large=kafka_large,

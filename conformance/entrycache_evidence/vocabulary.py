@@ -1,14 +1,15 @@
-"""What a case may say, as the specification states it: keys, their defaults, their bounds, the values of each reading.
+"""What a case may say, and what is said of its operations, as the specification states it.
 
-`spec/<system>/case.schema.json` is a part of protocol 1: it changes only where the protocol does, by hand or by
-`entrycache rules --write`, and is what the dataclasses of the reference are held to.
+`spec/<system>/case.schema.json` is a part of protocol 1: keys, their defaults and bounds, the values of each reading.
+`spec/<system>/operations.json` has of each operation its level, the rule that is named where no other one is, what of
+the state it may change and whose, and the errors it may answer with; then the decision cells. Both change only where
+the specification does, by hand or by `entrycache rules --write`, and are what the reference is held to.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from entrycache_evidence.rulebook.registry import spec_folder
@@ -17,28 +18,59 @@ from entrycache_protocol.schema import case_schema
 from entrycache_protocol.system import AnySystem
 
 
-def schema_file(system: AnySystem) -> Path:
-    """Where the schema of its cases stands."""
-    return spec_folder() / system.name / "case.schema.json"
+def stated_by(system: AnySystem) -> dict[str, dict[str, Any]]:
+    """What the reference says of itself, by the name of the file of the specification that states it."""
+    operations = {
+        name: {
+            "level": op.level,
+            "rule": op.rule.value,
+            "may_change": _aspects(op.may_change),
+            "beside": _aspects(getattr(op, "beside", {})),
+            "errors": sorted(set(_words(system.wire.outcome_schema(op)))),
+        }
+        for name, op in system.ops.items()
+    }
+    return {
+        "case.schema.json": case_schema(system),
+        "operations.json": {"operations": operations, "cells": list(system.laws.cells)},
+    }
+
+
+def _aspects(may_change: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(aspect.value): str(whose.value) for aspect, whose in may_change.items()}
+
+
+def _words(schema: Any) -> Iterator[str]:
+    """The texts that a schema lists or demands."""
+    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key in {"enum", "const"}:
+            yield from ([value] if isinstance(value, str) else [word for word in value if isinstance(word, str)])
+        elif isinstance(value, dict | list):
+            yield from _words(value)
 
 
 def differs(system: AnySystem) -> str:
-    """Where the reference's vocabulary first differs from the specification's; empty: nowhere."""
-    path = schema_file(system)
+    """Where what the reference says of itself first differs from the specification; empty: nowhere."""
+    return next((text for name, own in stated_by(system).items() if (text := _differs(system, name, own))), "")
+
+
+def _differs(system: AnySystem, name: str, own: dict[str, Any]) -> str:
+    path = spec_folder() / system.name / name
     if not path.is_file():
         return f"{path.parent.name}/{path.name} is missing"
     stated = dict(_leaves(json.loads(path.read_text(encoding="utf-8"))))
-    own = dict(_leaves(case_schema(system)))
-    first = next((key for key in [*stated, *own] if stated.get(key) != own.get(key)), None)
+    found = dict(_leaves(own))
+    first = next((key for key in [*stated, *found] if stated.get(key) != found.get(key)), None)
     if first is None:
         return ""
     place = "/".join(first)
-    return f"{place} is {own.get(first, 'not there')} here, {stated.get(first, 'not there')} in {path.name}"
+    return f"{place} is {found.get(first, 'not there')} here, {stated.get(first, 'not there')} in {path.name}"
 
 
 def write(system: AnySystem) -> None:
-    """Write the schema anew."""
-    write_text(schema_file(system), json.dumps(case_schema(system), indent=1) + "\n")
+    """Write both files anew."""
+    for name, own in stated_by(system).items():
+        write_text(spec_folder() / system.name / name, json.dumps(own, indent=1) + "\n")
 
 
 def _leaves(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

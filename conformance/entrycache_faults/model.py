@@ -31,7 +31,7 @@ class Model:
         self.package = package
         self._modules: dict[str, ModuleType] = {}
         self._functions: dict[FunctionType, Any] = {}
-        replaced = replaced or {}
+        self.replaced = replaced = replaced or {}
         for place, made in replaced.items():
             if isinstance(place, str):
                 there = vars(self._original(place))[_name(place)]
@@ -61,6 +61,10 @@ class Model:
         """What one event makes of a state."""
         found: Callable[[Any, Any, Any], Any] = self["step.step"]
         return found
+
+    def own(self, value: Any) -> Any:
+        """The model's own version of a function or module of the reference; of anything else, that itself."""
+        return self._of(value)
 
     def _module_of(self, place: str) -> str:
         return f"{self.package}.{place.rpartition('.')[0]}"

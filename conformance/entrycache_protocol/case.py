@@ -30,7 +30,10 @@ STEPS_MOST = 10_000
 EFFORT_MOST = 10_000_000
 """How many entries may be copied while a case is played; see `entrycache_protocol.system.Cases`."""
 
-KEYS = frozenset({"system", "config", "steps", "outcomes", "got", "variants", "rules", "note"})
+KEYS = frozenset({"system", "config", "earlier", "steps", "outcomes", "got", "variants", "rules", "note"})
+
+KEYS_EARLIER = frozenset({"config", "variants", "steps"})
+"""Of a run that comes before the case."""
 
 
 RULE_ID = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
@@ -42,7 +45,8 @@ class Case:
     """A run: a system, its configuration (variants included) and steps.
 
     `outcomes` are the reference's, `got` what a subject answered, both as JSON values, empty where
-    the case carries none.
+    the case carries none. `earlier` are runs that the same process has played first, where the case depends on what
+    they leave behind; they have no further ones before them.
     """
 
     system: AnySystem
@@ -52,6 +56,7 @@ class Case:
     got: tuple[Any, ...] = ()
     rules: tuple[str, ...] = ()
     note: str = ""
+    earlier: tuple[Case, ...] = ()
 
 
 def config_to_json(system: AnySystem, config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
@@ -98,20 +103,22 @@ def variants_to_json(config: Any) -> dict[str, Any]:
 
 def to_json(case: Case) -> dict[str, Any]:
     """The JSON object of a case, with the whole effective configuration."""
-    value: dict[str, Any] = {
-        "system": case.system.name,
-        "config": config_to_json(case.system, case.config),
-        "steps": [encode_op(op) for op in case.steps],
-    }
-    variants = variants_to_json(case.config)
-    if variants:
-        value["variants"] = variants
+    value: dict[str, Any] = {"system": case.system.name, **_run_to_json(case)}
+    if case.earlier:
+        value["earlier"] = [_run_to_json(run) for run in case.earlier]
     for name in ("outcomes", "got", "rules"):
         if getattr(case, name):
             value[name] = list(getattr(case, name))
     if case.note:
         value["note"] = case.note
     return value
+
+
+def _run_to_json(run: Case) -> dict[str, Any]:
+    """What decides how a run goes."""
+    config, variants = config_to_json(run.system, run.config), variants_to_json(run.config)
+    value = {"config": config, "steps": [encode_op(op) for op in run.steps]}
+    return {**value, "variants": variants} if variants else value
 
 
 def from_json(value: Any, systems: Systems) -> Case:
@@ -134,10 +141,37 @@ def from_json(value: Any, systems: Systems) -> Case:
     config = config_of(system, value)
     steps = read_steps(system, value["steps"], "the case")
     check_effort(system, config, steps)
+    earlier = _earlier(system, value)
     rules, note = rules_and_note(value, "the case")
     return Case(
-        system, config, steps, array_of(value, "outcomes", "the case"), array_of(value, "got", "the case"), rules, note
+        system,
+        config,
+        steps,
+        array_of(value, "outcomes", "the case"),
+        array_of(value, "got", "the case"),
+        rules,
+        note,
+        earlier,
     )
+
+
+def _earlier(system: AnySystem, value: dict[str, Any]) -> tuple[Case, ...]:
+    """The runs that come before a case; all of them together are as long as a case may be.
+
+    Raises:
+        UsageError: one of them is no run of this system, or they are too long.
+    """
+    runs = []
+    for number, run in enumerate(array_of(value, "earlier", "the case"), 1):
+        where = f"run {number} before the case"
+        if type(run) is not dict or "steps" not in run or run.keys() - KEYS_EARLIER:
+            raise UsageError(f"{where} is no object with {', '.join(sorted(KEYS_EARLIER))}")
+        config, steps = config_of(system, run), read_steps(system, run["steps"], where)
+        check_effort(system, config, steps)
+        runs.append(Case(system, config, steps))
+    if sum(len(run.steps) for run in runs) > STEPS_MOST:
+        raise UsageError(f"the runs before the case have more than {STEPS_MOST} steps")
+    return tuple(runs)
 
 
 def array_of(value: dict[str, Any], name: str, where: str) -> tuple[Any, ...]:
@@ -237,7 +271,7 @@ def laid_out(value: dict[str, Any]) -> str:
     """The text of a case's JSON object: a step a line, an outcome a line."""
     parts = []
     for name, part in value.items():
-        if name in {"steps", "outcomes", "got"}:
+        if name in {"earlier", "steps", "outcomes", "got"}:
             lines = ",\n  ".join(json.dumps(item) for item in part)
             parts.append(f" {json.dumps(name)}: [\n  {lines}\n ]")
         else:

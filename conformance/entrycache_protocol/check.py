@@ -26,6 +26,7 @@ def check(
             and shows the shortest sequence with what was expected and got.
         EntrycacheError: the class is no subject; one line says why.
     """
+    __tracebackhide__ = True
     from entrycache_conformance.check import check as run_check  # noqa: PLC0415 -- the runner knows the protocol
 
     run_check(subject, levels, examples, seed, None if failures is None else Path(failures))

@@ -87,8 +87,9 @@ def history_schema(system: AnySystem) -> dict[str, Any]:
     """The schema of a history: a case for several threads."""
     schema = case_schema(system)
     steps = schema["properties"].pop("steps")
-    for name in ("outcomes", "got"):
+    for name in ("earlier", "outcomes", "got"):
         del schema["properties"][name]
+    del schema["$defs"]["run"]
     parts = {"before": steps, "clients": {"type": "array", "items": steps, "minItems": 1}, "after": steps}
     schema["properties"] |= {**parts, "events": {"type": "array", "items": {"type": "object"}}}
     schema |= {"title": f"A history of {system.name}", "required": ["system", "clients"]}
@@ -105,6 +106,7 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "system": {"const": system.name},
             "config": config_schema(system),
             "variants": object_schema(system.model.variants),
+            "earlier": {"type": "array", "items": {"$ref": "#/$defs/run"}},
             "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},
             "outcomes": {"type": "array", "items": {"type": "object"}},
             "got": {"type": "array", "items": {"type": "object"}},
@@ -112,6 +114,16 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "note": {"type": "string"},
         },
         "required": ["system", "steps"],
-        "$defs": {"step": step_schema(system)},
+        "$defs": {"step": step_schema(system), "run": _run_schema()},
+        "additionalProperties": False,
+    }
+
+
+def _run_schema() -> dict[str, Any]:
+    """The schema of a run that comes before a case: what decides how the case itself goes."""
+    return {
+        "type": "object",
+        "properties": {name: {"$ref": f"#/properties/{name}"} for name in ("config", "variants", "steps")},
+        "required": ["steps"],
         "additionalProperties": False,
     }

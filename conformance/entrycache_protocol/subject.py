@@ -35,11 +35,15 @@ class Trouble(Enum):
 
 
 class Failed(NamedTuple):
-    """A run that did not answer, on a fresh process too: a violation of the liveness rules."""
+    """A run that did not answer, on a fresh process too: a violation of the liveness rules.
+
+    `log`: the telling lines of what the subject wrote to stderr, or of the traceback that it sent.
+    """
 
     trouble: Trouble
     step: int | None
     message: str
+    log: tuple[str, ...] = ()
 
 
 Answer = Played | Skipped | Failed

@@ -104,7 +104,8 @@ class Cases(NamedTuple, Generic[C, O]):
     `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
     configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
     a case cannot be asked under a declaration, empty where it can. `effort`: how many entries the reference copies at
-    most while it plays these steps, which is what its time and its memory grow with.
+    most while it plays these steps, which is what its time and its memory grow with. `great`: the theme of cases with
+    more of everything than the others have, if there is one.
     """
 
     menu: Callable[..., tuple[str, ...]]
@@ -116,13 +117,26 @@ class Cases(NamedTuple, Generic[C, O]):
     unfit: Callable[[Any, C, Sequence[O]], str]
     shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
     effort: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
+    great: Any = None
+
+
+class Lane(NamedTuple):
+    """A line of a picture: boxes, each with its text and a mark of what it is (`entry`, `dead`, `dirty`, `cursor`)."""
+
+    name: str
+    boxes: tuple[tuple[str, str], ...]
 
 
 class Text(NamedTuple, Generic[S]):
-    """How a state is told to people: `state`, under the heading `name`."""
+    """How a state is told to people: `state`, under the heading `name`, and drawn as `lanes`.
+
+    `at_level`: what is told beside it in cases with operations of that level.
+    """
 
     name: str
     state: Callable[[S], str]
+    lanes: Callable[[S], tuple[Lane, ...]] = lambda state: ()
+    at_level: Mapping[str, Text[S]] = MappingProxyType({})
 
 
 class Planted(NamedTuple):

@@ -25,3 +25,9 @@ def of(parts: Iterable[Verdict]) -> Verdict:
     if Verdict.VIOLATES in found:
         return Verdict.VIOLATES
     return Verdict.CONFORMS if found == {Verdict.CONFORMS} else Verdict.NOTHING_CHECKED
+
+
+def worst(parts: Iterable[Verdict]) -> Verdict:
+    """The verdict of one thing judged in several places: it conforms where it does in one, and violates in none."""
+    found = set(parts)
+    return next((one for one in (Verdict.VIOLATES, Verdict.CONFORMS) if one in found), Verdict.NOTHING_CHECKED)

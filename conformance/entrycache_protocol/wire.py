@@ -14,6 +14,7 @@ from entrycache_protocol.history import History, parts_to_json
 from entrycache_protocol.shown import cut, printable
 from entrycache_protocol.strict_json import Disputed, each_once, no_number
 from entrycache_protocol.subject import Event, Failed, Happened, Played, Skipped, Trouble
+from entrycache_protocol.telling import telling
 
 MESSAGE_LENGTH: Final = 2_000
 """What is kept of a subject's messages."""
@@ -102,7 +103,9 @@ def read_answer(
         step = errored.get("step")
         if step is not None and (type(step) is not int or not 0 <= step < max(1, len(case.steps))):
             raise BrokenSubject(f"an errored run names step {step!r} of {len(case.steps)} steps")
-        return Failed(Trouble.ERRORED, step, message_of(errored.get("message")))
+        traceback = errored.get("traceback")
+        log = telling(traceback) if type(traceback) is str else ()
+        return Failed(Trouble.ERRORED, step, message_of(errored.get("message")), log)
     if isinstance(case, History):
         return Happened(_read_events(value["events"], case, declaration))
     outcomes = value["outcomes"]

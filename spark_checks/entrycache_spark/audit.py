@@ -5,27 +5,41 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import Unwritten, UsageError
+from entrycache_protocol.errors import MissingPrerequisite, Unwritten, UsageError
 from entrycache_protocol.output import whole
 from entrycache_protocol.stopped import Stopped
 from entrycache_spark.rulefiles import RuleFile, select_rules
 from entrycache_spark.systems import AUDITED, parts_of
-from entrycache_spark.verdict import AuditResult, RuleFinding, Verdict, Violation, in_order, judge
+from entrycache_spark.verdict import (
+    AuditResult,
+    Findings,
+    RuleFinding,
+    Verdict,
+    Violation,
+    in_order,
+    judge,
+    together,
+)
 from entrycache_trace.files import Metadata, Part, list_parts, read_metadata, system_of
 from entrycache_trace.parquet import check_texts
 from entrycache_trace.schema import VIOLATION_SCHEMA
 from entrycache_trace.systems import FIRST
 
+if TYPE_CHECKING:
+    from entrycache_spark.engines.base import SqlEngine
+
 ENGINES: Final = ("spark", "local", "replay")
+KERNELS: Final = ("duckdb", "sql")
+"""What evaluates the rules on Spark: DuckDB inside its tasks, or Spark's own SQL."""
 LIVE_SLOTS_MOST: Final = 1_000_000
 """Replay gives up where more entries are cached, or slots held, at once."""
 
@@ -39,12 +53,14 @@ def audit(
     rules: Sequence[str] = (),
     out: Path | None = None,
     *,
+    kernel: str | None = None,
     witnesses: bool = True,
     max_live_slots: int = LIVE_SLOTS_MOST,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
     """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
 
+    `kernel` is one of `KERNELS`; none: DuckDB where the tasks have it and see the files, else Spark's SQL.
     `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
 
     Raises:
@@ -58,17 +74,20 @@ def audit(
     metadata = read_metadata(directory) if parts else Metadata()
     if out is not None and (out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents):
         raise UsageError(f"{out}: violations are not written into the trace")
+    if engine not in ENGINES:
+        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
+    if kernel is not None and (engine != "spark" or kernel not in KERNELS):
+        raise UsageError(f"kernel {kernel!r} is not known to engine {engine}; spark has {', '.join(KERNELS)}")
     if rows == 0 or metadata.system not in AUDITED:
         result = _nothing(chosen, metadata.system, rows)
     else:
+        trace = Trace(directory, parts, metadata, chosen, witnesses)
         try:
             with named(str(directory)):
-                found = _evaluate(
-                    directory, parts, metadata, chosen, engine, master, witnesses, max_live_slots, progress
-                )
+                found, by = _evaluate(trace, engine, master, kernel, max_live_slots, progress)
         except Stopped as stopped:
             raise Stopped(_result(stopped.so_far, rows)) from None
-        result = _result(found, rows)
+        result = _result(found, rows, by)
     if out is not None:
         try:
             write_violations(out, result.violations)
@@ -86,42 +105,73 @@ def named(where: str) -> Iterator[None]:
         raise error if str(error).startswith(where) else UsageError(f"{where}: {error}") from None
 
 
+class Trace(NamedTuple):
+    """What is audited, and for which rules."""
+
+    directory: Path
+    parts: Sequence[Part]
+    metadata: Metadata
+    rules: Sequence[RuleFile]
+    witnesses: bool
+
+
 def _evaluate(
-    directory: Path,
-    parts: Sequence[Part],
-    metadata: Metadata,
-    rules: Sequence[RuleFile],
-    engine: str,
-    master: str,
-    witnesses: bool,
-    max_live_slots: int,
-    progress: Callable[[str], None],
-) -> dict[str, RuleFinding]:
-    from entrycache_spark.engines.base import SqlEngine, is_small
+    trace: Trace, engine: str, master: str, kernel: str | None, max_live_slots: int, progress: Callable[[str], None]
+) -> tuple[Findings, str]:
+    """What was found of each broker, and by which kernel."""
+    if engine == "replay":
+        return _replay(trace, max_live_slots, progress), ""
+    from entrycache_spark.engines.base import is_small
+
+    columns = AUDITED[trace.metadata.system].columns
+    if is_small(trace.parts):
+        for part in trace.parts:
+            check_texts(part.path, columns)
+    if engine == "spark":
+        return _on_spark(trace, master, kernel, progress)
+    from entrycache_spark.engines.local import LocalEngine
+
+    return _by_sql(LocalEngine(trace.parts, columns=columns), trace, progress), ""
+
+
+def _replay(trace: Trace, max_live_slots: int, progress: Callable[[str], None]) -> Findings:
+    replay, needs = AUDITED[trace.metadata.system].replay, {rule.id: rule.needs for rule in trace.rules}
+    brokers = sorted({part.broker for part in trace.parts if part.rows})
+    owned = {broker: [part for part in trace.parts if part.broker == broker] for broker in brokers}
+    return {broker: replay(owned[broker], trace.metadata, needs, max_live_slots, progress) for broker in brokers}
+
+
+def _on_spark(trace: Trace, master: str, kernel: str | None, progress: Callable[[str], None]) -> tuple[Findings, str]:
+    """By DuckDB in tasks, or by Spark's SQL where that is asked for, or where the tasks lack something."""
+    from entrycache_spark.engines.session import QUICK, is_local, session
+    from entrycache_spark.engines.spark import SparkEngine
+    from entrycache_spark.engines.tasks import NotThere, evaluate_in_tasks
+
+    progress("starting Spark")
+    spark = session(master, QUICK if is_local(master) and kernel != "sql" else {})
+    why = ""
+    if kernel != "sql":
+        progress("DuckDB in tasks of Spark")
+        try:
+            found = evaluate_in_tasks(spark, trace.parts, trace.metadata, trace.rules, trace.witnesses)
+        except NotThere as error:
+            if kernel is not None:
+                raise MissingPrerequisite(f"kernel duckdb: {error}") from None
+            why = f" ({error})"
+        else:
+            return found, "DuckDB in tasks of Spark"
+    audited = AUDITED[trace.metadata.system]
+    engine = SparkEngine(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
+    return _by_sql(engine, trace, progress), f"Spark SQL{why}"
+
+
+def _by_sql(engine: SqlEngine, trace: Trace, progress: Callable[[str], None]) -> Findings:
     from entrycache_spark.tiers import evaluate
 
-    audited = AUDITED[metadata.system]
-    if engine not in ENGINES:
-        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
-    if engine == "replay":
-        return audited.replay(parts, metadata, {rule.id: rule.needs for rule in rules}, max_live_slots, progress)
-    if is_small(parts):
-        for part in parts:
-            check_texts(part.path, audited.columns)
-    sql: SqlEngine
-    if engine == "spark":
-        from entrycache_spark.engines.spark import SparkEngine
-
-        progress("starting Spark")
-        sql = SparkEngine(directory, parts, master, audited.columns, audited.window_rows)
-    else:
-        from entrycache_spark.engines.local import LocalEngine
-
-        sql = LocalEngine(parts, columns=audited.columns)
     try:
-        return evaluate(sql, metadata, rules, progress, witnesses)
+        return evaluate(engine, trace.metadata, trace.rules, progress, trace.witnesses)
     finally:
-        sql.close()
+        engine.close()
 
 
 def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
@@ -129,13 +179,18 @@ def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
     return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
 
 
-def _result(found: dict[str, RuleFinding], rows: int) -> AuditResult:
-    violations = in_order(violation for finding in found.values() for violation in finding.violations)
-    said = [note for finding in found.values() for note in (*finding.undecided, *finding.unchecked)]
+def _result(found: Findings, rows: int, kernel: str = "") -> AuditResult:
+    every = together(found)
+    violations = in_order(violation for finding in every.values() for violation in finding.violations)
+    said = [note for finding in every.values() for note in (*finding.undecided, *finding.unchecked)]
     notes = tuple(dict.fromkeys(said))
-    differences = tuple(line for finding in found.values() for line in finding.differences)
-    verdicts = {rule: judge(finding) for rule, finding in sorted(found.items())}
-    return AuditResult(verdicts, violations, notes, rows, differences)
+    differences = tuple(line for finding in every.values() for line in finding.differences)
+    brokers = {broker: _verdicts(own) for broker, own in sorted(found.items())}
+    return AuditResult(_verdicts(every), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
+
+
+def _verdicts(found: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
+    return {rule: judge(finding) for rule, finding in sorted(found.items())}
 
 
 def write_violations(out: Path, violations: Sequence[Violation]) -> Path:

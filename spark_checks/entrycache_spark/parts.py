@@ -9,6 +9,7 @@ from entrycache_spark.needs import Need
 from entrycache_spark.verdict import RuleFinding
 from entrycache_trace.calls import WriteCalls
 from entrycache_trace.files import Metadata, Part
+from entrycache_trace.format import Format
 
 ConfigObject = dict[str, Any]
 
@@ -48,7 +49,7 @@ class AuditParts(NamedTuple):
     `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
     missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
-    keeps in memory before it goes to disk; None: as many as there are. `write` writes the
+    keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
     calls of a case as a trace; `traced` is the trace that a tour audits.
     """
 
@@ -63,5 +64,6 @@ class AuditParts(NamedTuple):
     begins_empty: bool
     window_rows: int | None
     replay: Replay
+    format: Format
     write: WriteCalls
     traced: Traced

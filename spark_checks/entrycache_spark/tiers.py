@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from entrycache_spark.lacking import asked, lacking
 from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, all_rules, shared_view
 from entrycache_spark.settings import columns_of, settings_of
 from entrycache_spark.systems import parts_of
-from entrycache_spark.verdict import RuleFinding, Violation
+from entrycache_spark.verdict import Findings, RuleFinding, Violation
 from entrycache_trace.files import Metadata, duplicate_message
 
 Progress = Callable[[str], None]
@@ -266,7 +267,7 @@ def evaluate(
     rules: Sequence[RuleFile],
     progress: Progress = lambda text: None,
     witnesses: bool = True,
-) -> dict[str, RuleFinding]:
+) -> Findings:
     """Both tiers. Without `witnesses` the windows decide everything.
 
     Raises:
@@ -274,31 +275,26 @@ def evaluate(
     """
     progress("witnesses")
     brokers = survey(engine, metadata, rules)
-    missing = [note for note in (broker.undecided() for broker in brokers) if note is not None]
-    if metadata.sampled:
-        missing.append("the trace is sampled")
-    parts = parts_of(metadata.system)
-    if parts.begins_empty:
-        opened = [broker.name for broker in brokers if broker.opened]
-        missing += [f"broker {name!r}: it begins with entries cached before" for name in opened]
     windows = Windows(engine, brokers, metadata)
     if witnesses:
         doubt(engine, brokers, rules)
     if witnesses and any(rule.settled is not None for rule in rules):
         progress("grounds")
         windows.settle([rule for rule in rules if rule.settled is not None])
+    chain = parts_of(metadata.system).chain
+    # Each broker by itself, so that it is all one which others are looked at with it.
     unproved = {
         rule.id: [
             broker
             for broker in brokers
-            if rule.id not in broker.unasked and not (witnesses and broker.proved.get(rule.id, False))
+            if (broker.checked[rule.id] or rule.id == chain)
+            and rule.id not in broker.unasked
+            and not (witnesses and broker.proved.get(rule.id, False))
         ]
         for rule in rules
     }
-    left = [
-        rule for rule in rules if any(broker.checked[rule.id] or rule.id == parts.chain for broker in unproved[rule.id])
-    ]
-    found = Found(rules, brokers, unproved, missing)
+    left = [rule for rule in rules if unproved[rule.id]]
+    found = Found(rules, brokers, unproved, metadata)
     waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}
     with keeping(lambda: found.of([rule for rule in rules if not waits.get(rule.id)])):
         for rule in left:
@@ -331,24 +327,21 @@ def doubt(engine: SqlEngine, brokers: Sequence[Broker], rules: Sequence[RuleFile
 
 
 class Found:
-    """What the windows tell, by rule, and what keeps a clean answer from being one."""
+    """What the windows tell, by broker and rule, and what keeps a clean answer from being one."""
 
     def __init__(
         self,
         rules: Sequence[RuleFile],
         brokers: Sequence[Broker],
         unproved: Mapping[str, Sequence[Broker]],
-        missing: Sequence[str],
+        metadata: Metadata,
     ) -> None:
-        self._checked = {rule.id: sum(broker.checked[rule.id] for broker in brokers) for rule in rules}
+        self._brokers = brokers
         self._open = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
-        self._violations: dict[str, list[Violation]] = {rule.id: [] for rule in rules}
-        self._cut: dict[str, list[str]] = {rule.id: [] for rule in rules}
-        self._undecided: dict[str, list[str]] = {rule.id: [] for rule in rules}
-        self._missing = missing
-        self._unchecked = {
-            rule.id: [note for broker in brokers for note in broker.unchecked.get(rule.id, ())] for rule in rules
-        }
+        self._violations: defaultdict[tuple[str, str], list[Violation]] = defaultdict(list)
+        self._cut: defaultdict[str, list[str]] = defaultdict(list)
+        self._undecided: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._missing = {broker.name: missing(broker, metadata) for broker in brokers}
 
     def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
         """The rows that a question about these rules was answered with; `whole`: there are no more."""
@@ -358,21 +351,37 @@ class Found:
             if broker not in self._open[rule_id]:
                 continue
             if sure:
-                self._violations[rule_id].append(Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs)))
+                violation = Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs))
+                self._violations[broker, rule_id].append(violation)
             else:
-                self._undecided[rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
+                self._undecided[broker, rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
 
-    def of(self, rules: Sequence[RuleFile]) -> dict[str, RuleFinding]:
+    def of(self, rules: Sequence[RuleFile]) -> Findings:
         """What was found of these rules."""
-        return {
-            rule.id: RuleFinding(
-                self._checked[rule.id],
-                tuple(self._violations[rule.id]),
-                (*self._missing, *self._cut[rule.id], *self._undecided[rule.id]),
-                tuple(self._unchecked[rule.id]),
-            )
-            for rule in rules
-        }
+        return {broker.name: {rule.id: self._finding(broker, rule.id) for rule in rules} for broker in self._brokers}
+
+    def _finding(self, broker: Broker, rule_id: str) -> RuleFinding:
+        asked = broker.name in self._open[rule_id]
+        return RuleFinding(
+            broker.checked[rule_id],
+            tuple(self._violations[broker.name, rule_id]),
+            (
+                *self._missing[broker.name],
+                *(self._cut[rule_id] if asked else ()),
+                *self._undecided[broker.name, rule_id],
+            ),
+            tuple(broker.unchecked.get(rule_id, ())),
+        )
+
+
+def missing(broker: Broker, metadata: Metadata) -> tuple[str, ...]:
+    """Why nothing of this broker is clean, one line each."""
+    notes = [broker.undecided()]
+    if metadata.sampled:
+        notes.append("the trace is sampled")
+    if parts_of(metadata.system).begins_empty and broker.opened:
+        notes.append(f"broker {broker.name!r}: it begins with entries cached before")
+    return tuple(note for note in notes if note is not None)
 
 
 def told(engine: SqlEngine, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:

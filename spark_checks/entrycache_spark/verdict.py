@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -43,10 +43,15 @@ class RuleFinding:
     """What rows show of entries that the rows before them do not, one line each; replay alone tells them."""
 
 
+Findings = Mapping[str, Mapping[str, RuleFinding]]
+"""What an engine found out of each broker: by its name, then by the rule."""
+
+
 @dataclass(frozen=True)
 class AuditResult:
     """The verdict of every rule, the violations in a fixed order, and what was left undecided.
 
+    `brokers`: the verdicts of each broker by itself. `kernel`: what evaluated the rules, where an engine has several.
     `unwritten`: why the violations could not be written into a file, empty where they were.
     """
 
@@ -56,6 +61,8 @@ class AuditResult:
     rows: int
     differences: tuple[str, ...] = ()
     unwritten: str = ""
+    brokers: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+    kernel: str = field(default="", compare=False)
 
     @property
     def exit_code(self) -> int:
@@ -72,6 +79,21 @@ def judge(finding: RuleFinding) -> Verdict:
     if finding.checked == 0:
         return Verdict.NOTHING_CHECKED
     return Verdict.INCONCLUSIVE if finding.undecided else Verdict.CONFORMS
+
+
+def together(found: Findings) -> dict[str, RuleFinding]:
+    """What was found of all brokers, by rule: brokers in the order of their names."""
+    named = [found[broker] for broker in sorted(found)]
+    return {
+        rule: RuleFinding(
+            sum(own[rule].checked for own in named),
+            tuple(violation for own in named for violation in own[rule].violations),
+            tuple(dict.fromkeys(note for own in named for note in own[rule].undecided)),
+            tuple(dict.fromkeys(note for own in named for note in own[rule].unchecked)),
+            tuple(line for own in named for line in own[rule].differences),
+        )
+        for rule in (named[0] if named else ())
+    }
 
 
 def in_order(violations: Iterable[Violation]) -> tuple[Violation, ...]:

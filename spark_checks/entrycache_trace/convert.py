@@ -19,6 +19,7 @@ from entrycache_trace.files import (
     write_jsonl,
     write_rows,
 )
+from entrycache_trace.recorded import is_recorded, recorded_to_parquet
 from entrycache_trace.schema import COLUMNS
 
 
@@ -49,7 +50,7 @@ def to_parquet(jsonl: Path, directory: Path) -> int:
 
 
 def convert(source: Path, target: Path) -> int:
-    """From a folder to JSON Lines, from a file to Parquet; the number of events."""
+    """From a folder to JSON Lines, from a file or from what a recorder wrote to Parquet; the number of events."""
     if source.is_dir():
-        return to_jsonl(source, target)
+        return recorded_to_parquet(source, target) if is_recorded(source) else to_jsonl(source, target)
     return to_parquet(source, target)

@@ -248,9 +248,13 @@ class PartWriter:
     def _flush(self) -> None:
         columns = zip(*self._rows, strict=True)
         arrays = [pa.array(column, type=kind.type) for column, kind in zip(columns, ROW_SCHEMA, strict=True)]
-        with self._writing():
-            self._writer.write_table(pa.Table.from_arrays(arrays, schema=ROW_SCHEMA))
+        self.write_table(pa.Table.from_arrays(arrays, schema=ROW_SCHEMA))
         self._rows = []
+
+    def write_table(self, rows: pa.Table) -> None:
+        """Add many rows, of the schema, as row groups of their own."""
+        with self._writing():
+            self._writer.write_table(rows)
 
     def sweep(self) -> None:
         """Leave nothing that was not closed, nor a folder for it."""

@@ -20,8 +20,8 @@ from rich.text import Text
 from entrycache_cli import ending
 from entrycache_cli.commands import known
 from entrycache_cli.report import terminal
+from entrycache_cli.report.forms import FORMS
 from entrycache_cli.report.pytest_test import pytest_test
-from entrycache_cli.report.results import FORMS
 from entrycache_cli.report.run_text import show
 from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 from entrycache_conformance.known.check import Checked, State
@@ -98,8 +98,9 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
     assert {(code, err) for code, _, err in said.values()} == {(0, "")}
     for _, out, _ in said.values():
         assert all(line.isprintable() for line in out.split("\n"))
-    names = [case.get("classname") for case in ElementTree.fromstring(said["junit"][1].encode())]
-    assert names == [printable(text), "proof", f"audit, {printable(text)}", printable(text)]
+    names = [case.get("classname") for case in ElementTree.fromstring(said["junit"][1].encode()).iter("testcase")]
+    name = printable(text)
+    assert names == [f"{name}, level {name}", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
     assert len(cells) == 4 * 5
@@ -198,7 +199,7 @@ def test_what_is_told_of_known_failures_and_of_what_was_declined_is_a_line_each(
     assert known.say_problems(told, None, 0) == 1
     assert known.say_problems(told, [text], 0) == 0
     (fails,) = known.lines(told)
-    show(report, "seed 0", "s")
+    show(report, "seed 0")
     out, err = capsys.readouterr()
     assert [line.split("(")[0] for line in err.splitlines()] == [
         "entrycache: entry 1 ",

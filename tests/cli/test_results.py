@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from rich.table import Table
 
-from entrycache_cli.report.results import FORMS, read_results, summary, table_of_all
+from entrycache_cli.report.forms import FORMS
+from entrycache_cli.report.results import read_results, summary, table_of_all
 from entrycache_cli.report.terminal import console
 from entrycache_protocol.errors import UsageError
 

@@ -17,8 +17,17 @@ from entrycache_protocol import verdict
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.verdict import Verdict
 
-LEVEL: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
-OF_THREADS: Final = {**LEVEL, "histories": "int", "threads": "int", "inconclusive": "int", "states_max": "int"}
+COUNTED: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
+MET: Final = {"rules": {"fired": "int", "verdict": "str"}, "seconds": "float"}
+LEVEL: Final = {**COUNTED, **MET}
+OF_THREADS: Final = {
+    **{**COUNTED, "histories": "int", "threads": "int", "inconclusive": "int", "states_max": "int"},
+    **MET,
+}
+LANE: Final = {"name": "str", "boxes": [["str"]]}
+TABLE: Final = {"title": "str", "columns": ["str"], "rows": [["str"]], "bad": "int"}
+OF_CASES: Final = {"level": "str", "table": {**TABLE, "wrong": "int", "before": [LANE], "after": [LANE]}}
+OF_HISTORIES: Final = {"level": "str", "table": TABLE}
 FAILURE: Final = {
     "rule": "str",
     "rules": ["str"],
@@ -55,7 +64,14 @@ def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
     """The same for a run, with one rule and one cell for all."""
     (rule,) = {str(shape(told)): shape(told) for told in said["rules"].values()}.values()
     cells = {shape(count) for count in said["cells"].values()}
-    return {**shape(said), "rules": rule, "cells": "".join(cells)}
+    levels = {name: {**level, "rules": one_for_all(level["rules"])} for name, level in shape(said)["levels"].items()}
+    return {**shape(said), "levels": levels, "rules": rule, "cells": "".join(cells)}
+
+
+def one_for_all(rules: dict[str, Any]) -> Any:
+    """The shape that all of them have."""
+    (met,) = {repr(told): told for told in rules.values()}.values()
+    return met
 
 
 def in_order(value: Any) -> str:
@@ -77,12 +93,12 @@ def test_a_clean_run(tmp_path: Path) -> None:
     told = [said[name] for name in ("schema", "subject", "system", "verdict")]
     assert told == [1, "fast", "pulsar-pip430", "conforms"]
     assert said["levels"]["range"]["verdict"] == "conforms"
-    assert said["levels"]["range"]["examples"] == 60
+    assert said["levels"]["range"]["examples"] == 63, "60, and one great case to twenty"
 
 
 def test_a_violating_run(tmp_path: Path) -> None:
     said = run("expire-at-the-cutoff", "queue", 60, tmp_path)
-    expected = {**RUN, "levels": {"queue": LEVEL}, "failures": [FAILURE]}
+    expected = {**RUN, "levels": {"queue": LEVEL}, "failures": [{**FAILURE, **OF_CASES}]}
     assert in_order(shape_of_run(said)) == in_order(expected)
     assert said["verdict"] == said["levels"]["queue"]["verdict"] == "violates"
     (failure,) = said["failures"]
@@ -113,7 +129,7 @@ def test_a_violating_run_of_histories(tmp_path: Path) -> None:
     kinds = shape({**failure, "got": None})
     expected = {**FAILURE, "expected": "NoneType", "got": "NoneType"}
     more = {"said": "str", "clients": "int", "tries": "int", "times": "int", "proved": "bool"}
-    assert in_order(kinds) == in_order({**expected, **more})
+    assert in_order(kinds) == in_order({**expected, **more, **OF_HISTORIES})
     assert failure["proved"] is True
     assert type(failure["got"]) is dict
 

@@ -51,7 +51,12 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     assert f"{decide.RULES[0]}: contract decide sees no error" in failures
 
 
-@pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "TIMEOUT", "POST_FAIL"])
+def test_paths_that_are_left_are_reported_as_that() -> None:
+    state, text = ask(DECIDE._replace(paths=3))
+    assert (state, text) == ("NOT FINISHED", "3 paths were followed, none breaks it, and more are left")
+
+
+@pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "NOT FINISHED", "POST_FAIL"])
 def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     monkeypatch.setattr(evidence, "ask", lambda *_: (state, "why"))
     found, failures = confirm(plan([DECIDE]))

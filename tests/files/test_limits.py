@@ -202,6 +202,7 @@ def _folder(part_of: Callable[[Path, pa.Table], object]) -> Path:
     "argv",
     [
         "trace inspect t",
+        "trace check t",
         "trace convert t t.jsonl",
         "trace simulate t",
         "audit t --engine replay",

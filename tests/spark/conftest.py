@@ -14,7 +14,7 @@ Evaluator = Callable[[Path], AuditResult]
 
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[object]:
-    from entrycache_spark.engines.spark import session
+    from entrycache_spark.engines.session import session
 
     quick = {
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -36,8 +36,9 @@ WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
 @pytest.fixture(scope="session")
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
-        "spark": lambda path: audit(path, "spark"),
-        "spark windows": lambda path: audit(path, "spark", witnesses=False),
+        "spark": lambda path: audit(path, "spark", kernel="duckdb"),
+        "spark sql": lambda path: audit(path, "spark", kernel="sql"),
+        "spark windows": lambda path: audit(path, "spark", kernel="sql", witnesses=False),
         **WITHOUT_SPARK,
     }
 

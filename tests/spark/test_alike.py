@@ -74,13 +74,14 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
 @pytest.fixture
 def asked(request: pytest.FixtureRequest, engines: Mapping[str, Evaluator]) -> tuple[str, ...]:
     """The engines that are asked."""
-    return ("local", "replay", "spark") if "spark" in engines else ("local", "replay")
+    return ("local", "replay", "spark", "spark sql") if "spark" in engines else ("local", "replay")
 
 
 def told(trace: Path, engine: str) -> Any:
     """What an engine says: verdicts and the places of violations, or that it refuses the trace, and why."""
     try:
-        result = audit(trace, engine, rules=RULES)
+        name, _, kernel = engine.partition(" ")
+        result = audit(trace, name, rules=RULES, kernel=kernel or None)
     except UsageError as error:
         return str(error)
     shown = {rule: verdict.value for rule, verdict in result.rules.items()}

@@ -15,7 +15,7 @@ from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.kafka_streams.columns import COLUMNS as STREAM_COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import Verdict
+from entrycache_spark.verdict import Verdict, together
 from entrycache_trace.files import list_parts, read_metadata
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
@@ -66,7 +66,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     other = split(trace, tmp_path / "files", 3, FIRST)
     for threads in (1, 3):
         engine = LocalEngine(list_parts(other, STREAM_COLUMNS), threads, STREAM_COLUMNS)
-        found = evaluate_sql(engine, read_metadata(other), all_rules(STREAMS))
+        found = together(evaluate_sql(engine, read_metadata(other), all_rules(STREAMS)))
         engine.close()
         assert by_broker(tuple(row for item in found.values() for row in item.violations)) == by_broker(
             wanted.violations
@@ -95,12 +95,14 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
 def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine: str, spark_session: object) -> None:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
     said: list[str] = []
-    result = audit(tmp_path / "honest", engine, progress=said.append)
+    kernel = "sql" if engine == "spark" else None
+    result = audit(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
     assert "grounds" in said
     assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1
-    wrong = audit(plant.write(tmp_path / "wrong", rows, system=STREAMS), engine, progress=said.append)
+    trace = plant.write(tmp_path / "wrong", rows, system=STREAMS)
+    wrong = audit(trace, engine, kernel=kernel, progress=said.append)
     assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
     assert any("conditions over" in text for text in said)

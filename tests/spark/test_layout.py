@@ -12,10 +12,11 @@ from click.testing import CliRunner
 from entrycache_cli.commands import audit as cli
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_spark.audit import audit
+from entrycache_spark.audit import KERNELS, audit
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate
+from entrycache_spark.verdict import together
 from entrycache_trace.files import list_parts, read_metadata
 from tests.support.traces import plant
 from tests.support.traces.layout import split
@@ -43,26 +44,29 @@ def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, pl
         assert audit(trace, "replay").rules == wanted.rules
         for threads in (1, 2, 5):
             engine = LocalEngine(list_parts(trace), threads)
-            found = evaluate(engine, read_metadata(trace), all_rules())
+            found = together(evaluate(engine, read_metadata(trace), all_rules()))
             engine.close()
             shown = {(row.rule, row.broker, row.seq) for item in found.values() for row in item.violations}
             assert shown == {(row.rule, row.broker, row.seq) for row in wanted.violations}
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_spark_does_not_see_files_orders_or_partitions(
-    tmp_path: Path, planted: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, planted: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, kernel: str
 ) -> None:
-    from entrycache_spark.engines import spark
+    from entrycache_spark.engines import spark, tasks
 
     assert spark_session
     rules = ["R-EVICT-8", "R-STATE-1"]
     wanted = audit(planted, "local", rules=rules)
     assert len(wanted.violations) >= 2
-    found = audit(planted, "spark", rules=rules)
+    found = audit(planted, "spark", rules=rules, kernel=kernel)
     assert found == wanted
-    monkeypatch.setattr(spark, "ROWS_PER_TASK", 1_000)  # two partitions before, one a thousand rows now
-    assert audit(split(planted, tmp_path / "split", 3, 3), "spark", rules=rules) == found
+    for module in (spark, tasks):
+        monkeypatch.setattr(module, "ROWS_PER_TASK", 1_000)  # one or two partitions before, one a thousand rows now
+    monkeypatch.setattr(tasks, "KEPT_ROWS", 0)
+    assert audit(split(planted, tmp_path / "split", 3, 3), "spark", rules=rules, kernel=kernel) == found
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,7 @@ def test_a_missing_library_is_one_line(
         for loaded in [found for found in sys.modules if found == name or found.startswith(f"{name}.")]:
             monkeypatch.setitem(sys.modules, loaded, None)
         monkeypatch.setitem(sys.modules, name, None)
-    for name in ("spark", "local"):
+    for name in ("spark", "session", "tasks", "local"):
         monkeypatch.delitem(sys.modules, f"entrycache_spark.engines.{name}", raising=False)
     arguments = [str(planted), "--engine", engine, "--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(cli.audit, arguments)

@@ -16,7 +16,7 @@ from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import Verdict
+from entrycache_spark.verdict import Verdict, together
 from entrycache_trace.files import list_parts, read_metadata
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
@@ -46,7 +46,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
         other = split(trace, tmp_path / f"files-{files}", files, first + files)
         for threads in (1, 3):
             engine = LocalEngine(list_parts(other), threads)
-            found = evaluate_sql(engine, read_metadata(other), all_rules())
+            found = together(evaluate_sql(engine, read_metadata(other), all_rules()))
             engine.close()
             shown = by_broker(tuple(row for item in found.values() for row in item.violations))
             assert shown == by_broker(wanted.violations), (files, threads)

@@ -37,14 +37,14 @@ def found_in(result: AuditResult) -> Found:
     return {(row.broker, row.rule, row.seq) for row in result.violations}
 
 
-ENGINES = ("spark", "local", "local windows", "replay")
+ENGINES = ("spark", "spark sql", "local", "local windows", "replay")
 """The planted ones unbalance the sums, so Spark reaches its windows all the same."""
 
 
 def params() -> list[ParameterSet]:
-    """Spark judges those of one thread beside the plants (test_planted.py) in every run, alone in the long one."""
+    """Spark's SQL has those of one thread beside the plants (test_planted.py) in every run, alone in the long one."""
     pairs = [(threads, engine) for threads in ("one", "many") for engine in ENGINES]
-    return [pytest.param(*pair, marks=pytest.mark.long if pair == ("one", "spark") else ()) for pair in pairs]
+    return [pytest.param(*pair, marks=pytest.mark.long if pair == ("one", "spark sql") else ()) for pair in pairs]
 
 
 @pytest.mark.parametrize(("threads", "engine"), params())

@@ -66,6 +66,7 @@ COMMANDS: Final[dict[str, str]] = {
     "record": "trace record --command 'sleep 1000' --case case.json --out recorded",
     "convert": "trace convert trace trace.jsonl",
     "inspect": "trace inspect trace",
+    "format": "trace check trace",
     "simulate": "trace simulate trace --config '{}'",
     "local": "audit trace --engine local --out out",
     "rows": "audit trace --engine replay --out out",

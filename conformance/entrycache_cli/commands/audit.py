@@ -21,13 +21,13 @@ from entrycache_protocol.shown import printable
 from entrycache_protocol.stopped import Stopped
 
 if TYPE_CHECKING:
-    from entrycache_spark.verdict import AuditResult
+    from entrycache_spark.verdict import AuditResult, Verdict
 
 DEFAULT_OUT = Path("entrycache-audit")
 
 
 @contextmanager
-def _spinner(first: str) -> Iterator[Callable[[str], None]]:
+def spinner(first: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is going on and for how long."""
     columns = (SpinnerColumn(), description(), TimeElapsedColumn())
     out = console(stderr=True)
@@ -60,7 +60,7 @@ def generate_command(
     """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
     from entrycache_trace.generate import generate
 
-    with _spinner(f"generating {events} events") as say:
+    with spinner(f"generating {events} events") as say:
         done = 0
 
         def count(more: int) -> None:
@@ -79,10 +79,10 @@ def generate_command(
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
 def convert_command(source: Path, target: Path) -> None:
-    """Write a folder of Parquet as JSON Lines, or JSON Lines as a folder of Parquet."""
+    """Write a folder of Parquet as JSON Lines; or JSON Lines, or a recorder's folder, as a folder of Parquet."""
     from entrycache_trace.convert import convert
 
-    with _spinner(f"converting {source}"):
+    with spinner(f"converting {source}"):
         total = convert(source, target)
     echo(f"{total} events in {printable(str(target))}")
 
@@ -101,10 +101,43 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
         show(summary, console())
 
 
+@trace.command("check")
+@click.argument("source", metavar="TRACE", type=click.Path(path_type=Path, exists=True))
+@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of lines.")
+@click.pass_context
+def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
+    """Hold the rows of a folder of Parquet, or of a file of JSON Lines, to the format; exit 0 they are as it says, 1
+    some are not, 2 TRACE cannot be read."""
+    from entrycache_spark.check import check
+
+    with spinner(f"checking {source}"):
+        found = check(source)
+    if as_json_:
+        problems = [
+            {"text": one.text, "rows": one.rows, "first": [{"broker": b, "seq": s} for b, s in one.first]}
+            for one in found.problems
+        ]
+        about = {"schema": 1, "system": found.system, "rows": found.rows, "problems": problems}
+        echo(json.dumps({**about, "notes": list(found.notes), "untold": found.untold}))
+    else:
+        for line in (*map(str, found.problems), *found.notes):
+            echo(printable(line))
+        for name, rules in found.untold.items():
+            echo(f"{name} is told in no row; an audit cannot check {', '.join(rules)}")
+        verdict = "not as the format says" if found.problems else "as the format says"
+        echo(f"{found.rows} events of {found.system}: {verdict}")
+    context.exit(1 if found.problems else 0)
+
+
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--engine", type=click.Choice(["spark", "local", "replay"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+@click.option(
+    "--kernel",
+    type=click.Choice(["duckdb", "sql"]),
+    help="What evaluates the rules on Spark: DuckDB in its tasks (default where they have it), or Spark's own SQL.",
+)
 @click.option("--rules", multiple=True, help="Rule ids, separated by commas; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True)
 @click.option(
@@ -117,6 +150,7 @@ def audit(
     directory: Path,
     engine: str,
     master: str,
+    kernel: str | None,
     rules: tuple[str, ...],
     out: Path,
     live_slots: int,
@@ -131,8 +165,10 @@ def audit(
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
     try:
-        with _spinner("reading the trace") as say:
-            result = run_audit(directory, engine, master, ids, out, max_live_slots=live_slots, progress=say)
+        with spinner("reading the trace") as say:
+            result = run_audit(
+                directory, engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
+            )
     except Stopped as stopped:
         _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_)
         raise
@@ -147,9 +183,10 @@ def audit(
 def _say(result: AuditResult, where: str, as_json: bool) -> None:
     """The verdicts, and of violations, notes and differences the first; `where` the violations are."""
     if as_json:
-        verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}
-        answer = {"schema": 1, "rules": verdicts, "violations": len(result.violations)}
-        echo(json.dumps({**answer, "differences": list(result.differences)}))
+        answer = {"schema": 1, "rules": _named(result.rules), "violations": len(result.violations)}
+        more = {"differences": list(result.differences), "kernel": result.kernel}
+        brokers = {broker: _named(verdicts) for broker, verdicts in result.brokers.items()}
+        echo(json.dumps({**answer, **more, "brokers": brokers}))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -164,4 +201,10 @@ def _say(result: AuditResult, where: str, as_json: bool) -> None:
         shown.print(printable(f"not decided: {note}"))
     for difference in result.differences[:5]:
         shown.print(printable(f"differs from the rows before it: {difference}"))
-    shown.print(printable(f"{result.rows} events; violations {where}"))
+    by = f" by {result.kernel}" if result.kernel else ""
+    shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+
+
+def _named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
+    """Verdicts as JSON has them."""
+    return {rule: verdict.value for rule, verdict in verdicts.items()}

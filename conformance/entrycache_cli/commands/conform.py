@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -20,18 +22,23 @@ from entrycache_cli.commands.options import (
     say_nothing_checked,
     subject_options,
 )
+from entrycache_cli.commands.rule_list import say_list
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
-from entrycache_cli.report.run_text import show
+from entrycache_cli.report.about import about, broken, with_about
+from entrycache_cli.report.file_options import Files, report_options
+from entrycache_cli.report.run_text import show, show_briefly
 from entrycache_cli.report.terminal import console, description, echo
+from entrycache_conformance.asked_rules import conform_to
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.levels import asked_levels
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.run import Notify, Options, conform
+from entrycache_conformance.rule_levels import levels_with
+from entrycache_conformance.run import Notify, Options, conform, since
 from entrycache_conformance.subjects.narrowed import pinned, unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.subjects.validate import Validated
-from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.errors import BrokenSubject, Unwritten, UsageError
 from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.subject import UnderTest
 
@@ -66,33 +73,80 @@ Result = TypeVar("Result")
     metavar="FINDING",
     help="Hold the subject to the norm where it declares a limit or variant for this finding (again for more; all).",
 )
+@click.option(
+    "--rules",
+    metavar="R,..",
+    help="Only these rules, at the levels that meet them: a failure counts that names one of them; behind others the "
+    "search goes on without the operation that showed it.",
+)
+@click.option(
+    "--list", "lists", is_flag=True, help="List levels, rules and the operations that they need; run nothing."
+)
 @known_options
 @settings_options
+@report_options
+@click.option("-v", "--verbose", is_flag=True, help="Show what the subject writes to stderr, as it comes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show one line a failure and the verdict, no tables.")
 @json_option
 @ends_with_code
 def command(
-    subject: str | None, levels: tuple[str, ...], profile: str, seed: int, bulk: float, validate: bool,
-    failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool, as_json: bool, **kwargs: Any,
+    subject: str | None, junit: Path | None, html: Path | None, lists: bool, as_json: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
     """Hold SUBJECT to the rules, beside the reference.
 
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
     4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
+    files = Files({"junit": junit, "html": html})
+    choice = choice_of(subject, kwargs)
+    try:
+        if lists:
+            return _list(choice, as_json)
+        return _run(choice, files, as_json, **kwargs)
+    except BrokenSubject as error:
+        result = broken(choice, str(error), kwargs["seed"], kwargs["profile"])
+        if as_json:
+            echo(json.dumps(result))
+        files.write([result])
+        raise
+
+
+def _list(choice: Choice, as_json: bool) -> int:
+    """What can be asked of a subject; of none, of a system, else of all."""
+    if choice.name is None and choice.command is None:
+        return say_list(None, choice.system, as_json)
+    found = resolve(choice)
+    try:
+        return say_list(found.declaration, None, as_json)
+    finally:
+        found.close()
+
+
+def _run(
+    choice: Choice, files: Files, as_json: bool, *, levels: tuple[str, ...], profile: str, seed: int,
+    bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool,
+    rules: str | None, quiet: bool, **kwargs: Any,
+) -> int:  # fmt: skip
+    asked = rules_asked(rules, known)
     entries = known_failures.entries_of(known, fix)
     settings = given_settings(kwargs)
-    choice = choice_of(subject, kwargs)
+    begun = time.monotonic()
     found = resolve(choice)
     if validate:
         found = Validated(found)
     knowing: KnownReport | None = None
     fixed: list[str] = []
     lost: list[str] = []
+    told = about(found, profile, seed, bulk)
+    way = Way(as_json, quiet, files)
     try:
         normal = unmasked(found, unmask) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
-        options = Options(asked_levels(found.declaration, levels), PROFILES[profile], seed, bulk, failures)
-        if known is None:
+        chosen = asked_levels(found.declaration, levels or levels_of(found, asked))
+        options = Options(chosen, PROFILES[profile], seed, bulk, failures)
+        if asked:
+            report = _with_progress(found, as_json, lambda notify: conform_to(tested, asked, options, notify))
+        elif known is None:
             report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))
         else:
             where = known.parent
@@ -106,11 +160,12 @@ def command(
                 lost.append(str(error))
     except Stopped as stopped:
         if any(level.examples for level in stopped.so_far.levels.values()):
-            _say(stopped.so_far, as_json, choice, f"seed {seed}, profile {profile}, stopped", None)
+            _say(with_about(stopped.so_far, told, choice), way, "stopped", None)
         raise
     finally:
         found.close()
-    _say(report, as_json, choice, f"seed {seed}, profile {profile}", knowing)
+    told = replace(told, seconds=since(begun))
+    _say(with_about(report, told, choice), way, "", knowing)
     if isinstance(found, Validated) and not as_json:
         echo(f"{found.messages} messages held to their schemas")
     lost += [failure.unwritten for failure in report.failures if failure.unwritten]
@@ -124,15 +179,57 @@ def command(
     return code
 
 
-def _say(report: RunReport, as_json: bool, choice: Choice, run: str, knowing: KnownReport | None) -> None:
+def rules_asked(rules: str | None, known: Path | None) -> frozenset[str]:
+    """The rules that a command line asks for; none: all.
+
+    Raises:
+        UsageError: the option is empty, or does not go with another one.
+    """
+    if rules is None:
+        return frozenset()
+    if known is not None:
+        raise UsageError("--rules and --known do not go together")
+    asked = frozenset(rule for part in rules.split(",") if (rule := part.strip()))
+    if not asked:
+        raise UsageError("--rules is empty; expected ids of rules such as R-EVICT-8, with commas")
+    return asked
+
+
+def levels_of(subject: UnderTest, asked: frozenset[str]) -> tuple[str, ...]:
+    """The levels that a subject offers something of and that meet these rules; without rules none is chosen.
+
+    Raises:
+        UsageError: one of them is no rule of the subject's system, or none can be met with what it offers.
+    """
+    if not asked:
+        return ()
+    meeting = levels_with(subject.declaration.system, sorted(asked))
+    levels = tuple(level for level in asked_levels(subject.declaration, ()) if level in meeting)
+    if not levels:
+        raise UsageError(f"{subject.name} offers no level that meets {', '.join(sorted(asked))}; see conform --list")
+    return levels
+
+
+class Way(NamedTuple):
+    """How a report is told."""
+
+    as_json: bool
+    quiet: bool
+    files: Files
+
+
+def _say(report: RunReport, way: Way, run: str, knowing: KnownReport | None) -> None:
     """A report, with what has become of the known failures."""
-    if as_json:
-        more = {} if knowing is None else known_failures.to_json(knowing)
-        echo(json.dumps({**report.to_json(), **more}))
-        return
-    show(report, run, choice.typed())
-    for line in () if knowing is None else known_failures.lines(knowing):
-        echo(line)
+    result = {**report.to_json(), **({} if knowing is None else known_failures.to_json(knowing))}
+    if way.as_json:
+        echo(json.dumps(result))
+    elif way.quiet:
+        show_briefly(report)
+    else:
+        show(report, run)
+        for line in () if knowing is None else known_failures.lines(knowing):
+            echo(line)
+    way.files.write([result])
 
 
 def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Result]) -> Result:

@@ -12,8 +12,10 @@ from typing import Any, Final, TypeVar
 import click
 
 from entrycache_cli.ending import say
+from entrycache_cli.report.terminal import echo
 from entrycache_conformance.subjects.resolve import TIMEOUT_SECONDS, Choice
-from entrycache_protocol.shown import cut
+from entrycache_conformance.subjects.stderr import Heard, SubjectLog
+from entrycache_protocol.shown import cut, printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,11 +54,13 @@ def say_nothing_checked(reasons: list[str]) -> None:
 
 
 def subject_options(function: F) -> F:
-    """--system, --command, --classpath and --timeout, wherever a subject may stand."""
+    """--system, --command, --classpath, --subject-log and --timeout, wherever a subject may stand."""
     for option in (
         click.option("--timeout", type=Seconds(min_open=True), default=TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
                      help="Seconds for an answer of a child process, beside 1 ms a step."),
+        click.option("--subject-log", type=click.Path(path_type=Path), metavar="FILE",
+                     help="Keep all that the subject writes to stderr, 16 MiB at most."),
         click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies."),
         click.option("--command", metavar="CMD", help="A program that speaks the protocol on stdin and stdout."),
         click.option("--system", metavar="S", help="The system, where a subject offers several."),
@@ -66,8 +70,27 @@ def subject_options(function: F) -> F:
 
 
 def choice_of(subject: str | None, kwargs: dict[str, Any]) -> Choice:
-    """The subject that the command line means."""
-    return Choice(subject, kwargs["command"], kwargs["classpath"], kwargs["system"], kwargs["timeout"])
+    """The subject that the command line means; what it writes to stderr goes where that says.
+
+    Raises:
+        Unwritten: the file of --subject-log cannot be written.
+    """
+    log = kwargs["subject_log"]
+    sinks: list[Heard] = [] if log is None else [SubjectLog(log)]
+    sinks += [said] if kwargs.get("verbose") else []
+
+    def heard(chunk: bytes) -> None:
+        for sink in sinks:
+            sink(chunk)
+
+    named = (subject, kwargs["command"], kwargs["classpath"], kwargs["system"], kwargs["timeout"])
+    return Choice(*named, heard if sinks else None)
+
+
+def said(chunk: bytes) -> None:
+    """What a subject writes to stderr, on ours."""
+    for line in chunk.decode("utf-8", "replace").splitlines():
+        echo(f"subject: {printable(line)}", err=True)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")

@@ -17,10 +17,10 @@ from entrycache_cli.commands.options import (
     say_nothing_checked,
     subject_options,
 )
-from entrycache_cli.report.history_table import history_table
+from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.pytest_test import pytest_test
-from entrycache_cli.report.run_text import table_of
 from entrycache_cli.report.terminal import console, echo
+from entrycache_cli.report.told_once import depends
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
 from entrycache_conformance.concurrent.run import schedules_of
 from entrycache_conformance.java.stand_alone import java_test
@@ -28,6 +28,7 @@ from entrycache_conformance.judge import Coverage, trajectory
 from entrycache_conformance.replay import Replayed, replay
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.table import table_of_history
 from entrycache_evidence.rulebook.registry import linked_rules
 from entrycache_protocol.case import read_case, to_json
 from entrycache_protocol.errors import UsageError
@@ -91,7 +92,7 @@ def _replay_history(file: Path, history: History, subject: UnderTest, as_json: b
         console().print(f"{printable(str(file))}: {kept}", soft_wrap=True)
     else:
         out = console()
-        out.print(history_table(replayed.found))
+        out.print(shown_table(table_of_history(replayed.found)))
         _say_rules(rule.value for rule in replayed.found.rules)
         out.print(printable(schedules_of(replayed.found).in_words), soft_wrap=True)
     if replayed.unjudged:
@@ -106,6 +107,8 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
         UsageError: the case cannot be read, or tests in that language are not written yet.
     """
     case = read_case(file, SYSTEMS)
+    if case.earlier:
+        raise UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
     outcomes = [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())]
     value = {**to_json(case), "outcomes": outcomes}
     if language == "java":
@@ -122,7 +125,7 @@ def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
     shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
         told = replayed.failure.to_json()
-        shown |= {part: told[part] for part in ("rules", "step", "expected", "got")}
+        shown |= {part: told[part] for part in ("rules", "step", "expected", "got", "earlier") if part in told}
     shown["stale_outcomes"] = replayed.stale
     return shown
 
@@ -133,10 +136,14 @@ def _show(file: Path, name: str, replayed: Replayed) -> None:
     if replayed.skipped is not None:
         out.print(f"{name} skipped the case: {printable(replayed.skipped.reason)}")
     elif failure is None:
-        agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps"
+        runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
+        agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"
         out.print(f"{printable(str(file))}: {agree}", soft_wrap=True)
     else:
-        out.print(table_of(failure))
+        if failure.table is not None:
+            out.print(shown_table(failure.table))
+        if failure.earlier:
+            out.print(depends(failure.earlier), soft_wrap=True)
         _say_rules(failure.rules)
         out.print(f"expected: {compact(failure.expected)}", soft_wrap=True)
         out.print(f"got:      {compact(failure.got)}", soft_wrap=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,17 +15,21 @@ import click
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
 from entrycache_cli.commands.settings_file import given_settings, settings_options
 from entrycache_cli.parts import GivenSettings
-from entrycache_cli.report.failure_table import failure_table
+from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import console, echo
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.table import table_of_case
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.shown import printable
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """What the extra `trace` brings."""
+
+MESSAGES_MOST = 10_000_000
+"""That clients of a recorded broker send."""
 
 
 def commands() -> list[click.Command]:
@@ -88,16 +94,31 @@ def _missing(name: str, module: str) -> click.Command:
 @click.command("record")
 @click.argument("subject", required=False)
 @subject_options
-@click.option("--case", "case_file", required=True, type=click.Path(path_type=Path), help="The case to play.")
+@click.option("--case", "case_file", type=click.Path(path_type=Path), help="The case to play.")
+@click.option("--broker", is_flag=True, help="Record a real broker, started here, instead of a case.")
+@click.option("--release", default="4.2.4", show_default=True, metavar="V", help="The broker's release.")
+@click.option("--preset", default="mixed", show_default=True, metavar="NAME", help="What the broker's clients do.")
+@click.option("--messages", type=click.IntRange(min=100, max=MESSAGES_MOST), help="How many messages they send.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
 @ends_with_code
-def record_command(subject: str | None, case_file: Path, out: Path, as_json: bool, **kwargs: Any) -> int:
-    """Play a case on SUBJECT and write what happened as a trace.
+def record_command(
+    subject: str | None, case_file: Path | None, broker: bool, out: Path, as_json: bool, **kwargs: Any
+) -> int:
+    """Play a case on SUBJECT, or start a real broker (--broker), and write what happened as a trace.
 
     Our fast cache writes its own rows. Beside any other subject the rows are the reference's, every outcome is
     compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
+
+    A broker is a standalone Pulsar on this machine's loopback with a recorder in it; real clients drive it by a preset:
+    mixed, steady, tiny, deletion, full-rate.
     """
+    if broker:
+        if subject is not None or case_file is not None:
+            raise UsageError("--broker records what the broker does by itself; expected no subject and no --case")
+        return _record_broker(out, as_json, kwargs)
+    if case_file is None:
+        raise UsageError("nothing was named to record; expected --case FILE and a subject, or --broker")
     from entrycache_cli.record import record  # noqa: PLC0415
 
     case = read_case(case_file, SYSTEMS)
@@ -114,7 +135,28 @@ def record_command(subject: str | None, case_file: Path, out: Path, as_json: boo
         echo(json.dumps(shown))
     else:
         if recording.failure is not None:
-            console().print(failure_table(recording.failure, ()))
+            console().print(shown_table(table_of_case(recording.failure, recording.rules)))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
         echo(f"{recording.events} events of {found.name} in {printable(str(out))}: {whose}")
     return 1 if recording.failure is not None else 0
+
+
+def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
+    """Record a broker; where the trace is, and how to audit it."""
+    from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
+    from entrycache_cli.record_broker import record_broker  # noqa: PLC0415
+    from entrycache_conformance.brokers.plans import PLANS  # noqa: PLC0415
+
+    plan = PLANS.get(kwargs["preset"])
+    if plan is None:
+        raise UsageError(f"there is no preset {kwargs['preset']!r} for a broker; there are {', '.join(PLANS)}")
+    if kwargs["messages"]:
+        plan = replace(plan, messages=kwargs["messages"])
+    with spinner("recording a broker") as say:
+        events = record_broker(kwargs["release"], plan, out, say)
+    if as_json:
+        echo(json.dumps({"schema": 1, "out": str(out), "events": events, "release": kwargs["release"]}))
+    else:
+        echo(f"{events} events of a broker {kwargs['release']} in {printable(str(out))}")
+        echo(f"audit it: entrycache audit {shlex.quote(printable(str(out)))} --engine local")
+    return 0

@@ -1,41 +1,20 @@
-"""A failing case as a table: its steps, both answers, the state before and after."""
+"""The table of a failure on a terminal; what is wrong is red."""
 
 from __future__ import annotations
 
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_protocol.failure import FailingCase, got_json
-from entrycache_protocol.text import arguments, compact
+from entrycache_conformance import table
 
 
-def failure_table(failure: FailingCase, rules: tuple[str, ...]) -> Table:
-    """The shortest sequence, a step a line; the last line is where subject and reference part."""
-    difference = failure.difference
-    names = ", ".join(rules)
-    shown_part, state_text = failure.case.system.text.name, failure.case.system.text.state
-    broken = "is broken" if len(rules) == 1 else "are broken"
-    table = Table(title=f"{names} {broken} at step {difference.at}", title_justify="left", show_lines=True)
-    for column in ("step", "op", "expected", "got", "rule", f"{shown_part} before", f"{shown_part} after"):
-        table.add_column(column, overflow="fold")
-    state = failure.case.system.model.initial(failure.case.config)
-    for index, (op, done) in enumerate(zip(failure.case.steps, failure.steps, strict=True)):
-        if index > difference.at:
-            break
-        bad = index == difference.at
-        got = compact(
-            got_json(failure.case.system, difference) if bad else failure.case.system.wire.write_outcome(done.outcome)
-        )
-        shown = difference.expected if bad and difference.expected is not None else done.outcome
-        cells = (
-            str(index),
-            f"{type(op).name}  {arguments(op)}",
-            compact(failure.case.system.wire.write_outcome(shown)),
-            got,
-            names if bad else (done.rows[-1].rule.value if done.rows else ""),
-            state_text(state),
-            state_text(done.state),
-        )
-        table.add_row(*(Text(cell, style="red" if bad and cell is got else "") for cell in cells))
-        state = done.state
-    return table
+def shown_table(told: table.Table) -> Table:
+    """The steps of a failing case, a line each, or those of a history."""
+    title = f"{told.title}\nconfig {told.config}" if told.config else told.title
+    made = Table(title=Text(title), title_justify="left", show_lines=told.wrong is not None)
+    for column in told.columns:
+        made.add_column(column, overflow="fold")
+    for index, row in enumerate(told.rows):
+        red = [index == told.bad and told.wrong in {None, at} for at in range(len(row))]
+        made.add_row(*(Text(cell, style="red" if bad else "") for cell, bad in zip(row, red, strict=True)))
+    return made

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured
 from entrycache_conformance.report import SHAPE, RunReport
-from entrycache_protocol import verdict
 from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_text
 from entrycache_protocol.shape import TEXT, each, hold, many, record
-from entrycache_protocol.shown import printable
 from entrycache_protocol.strict_json import parse, same_json
 from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
@@ -44,17 +38,7 @@ class Line(NamedTuple):
 SHORT: Final = next(iter(Rule)).value.partition("-")[0] + "-"
 """The prefix that is left out where many rules stand on a line."""
 
-MARKS: Final = re.compile(r"[\\`*_\[\]<>|&~]")
-"""What Markdown would take for mark-up."""
-
-OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped"})
-
-MESSAGES: Final = {
-    Verdict.CONFORMS: ("conforms", "brightgreen"),
-    Verdict.VIOLATES: ("violates", "red"),
-    Verdict.NOTHING_CHECKED: ("not all checked", "yellow"),
-}
-"""What a badge says, and its colour."""
+OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped", "broken subject"})
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
@@ -123,7 +107,12 @@ def _of_skipped(result: dict[str, Any]) -> list[Line]:
     return [Line(item["what"], "", "skipped", item["reason"]) for item in result["skipped"]]
 
 
+def _of_broken(result: dict[str, Any]) -> list[Line]:
+    return [Line(result["subject"], "", "broken subject", result["broken"])]
+
+
 KINDS: Final = {
+    "a broken subject": {"broken"},
     "conform": {"levels"},
     "prove": {"evidence"},
     "audit": {"rules", "violations"},
@@ -132,6 +121,7 @@ KINDS: Final = {
 """By which keys a result is known, the first that has them all."""
 
 SHAPES: Final = {
+    "a broken subject": record({"broken": TEXT, "subject": TEXT}),
     "conform": SHAPE,
     "prove": record({"evidence": many(record(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT)))}),
     "audit": record({"rules": each(TEXT), "engine": TEXT}, "engine"),
@@ -139,14 +129,20 @@ SHAPES: Final = {
 }
 """What of each is read, as JSON Schema."""
 
-LINES: Final = {"conform": _of_run, "prove": _of_proof, "audit": _of_audit, "a part that was skipped": _of_skipped}
+LINES: Final = {
+    "a broken subject": _of_broken,
+    "conform": _of_run,
+    "prove": _of_proof,
+    "audit": _of_audit,
+    "a part that was skipped": _of_skipped,
+}
 
 
 def gathered(results: list[dict[str, Any]]) -> list[Line]:
     """The verdicts with the rules of an audit, and of a grade of evidence, gathered into one line each."""
     lines: list[Line] = []
     rules: dict[tuple[str, str, str], list[str]] = {}
-    for line in _all(results):
+    for line in all_lines(results):
         rule = RULE_ID.fullmatch(line.part)
         prefix = "" if rule is None else rule[1]
         if rule is None:
@@ -166,7 +162,7 @@ def summary(results: list[dict[str, Any]]) -> Table:
 
 def table_of_all(results: list[dict[str, Any]]) -> Table:
     """One table of all verdicts."""
-    return _table(_all(results))
+    return _table(all_lines(results))
 
 
 def _table(lines: list[Line]) -> Table:
@@ -178,53 +174,11 @@ def _table(lines: list[Line]) -> Table:
     return table
 
 
-def markdown(results: list[dict[str, Any]]) -> str:
-    """The same table in Markdown."""
-    rows = ["| what | part | verdict | shown by |", "|---|---|---|---|"]
-    rows += [f"| {' | '.join(map(_in_markdown, line))} |" for line in _all(results)]
-    return "\n".join(rows) + "\n"
-
-
-def _in_markdown(text: str) -> str:
-    """One line of text that is no mark-up, no HTML, and stays in its cell."""
-    return MARKS.sub(r"\\\g<0>", printable(text))
-
-
-def _in_xml(text: str) -> str:
-    """A quoted attribute; XML has no way to write most control characters, nor half of a pair of surrogates."""
-    return quoteattr(printable(text))
-
-
-def junit(results: list[dict[str, Any]]) -> str:
-    """JUnit XML: a violation is a failure, what was not decided is skipped."""
-    lines = _all(results)
-    failures = sum(line.held is Verdict.VIOLATES for line in lines)
-    skipped = sum(line.held is Verdict.NOTHING_CHECKED for line in lines)
-    counts = f'tests="{len(lines)}" failures="{failures}" skipped="{skipped}"'
-    out = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="entrycache" {counts}>']
-    for line in lines:
-        head = f"  <testcase classname={_in_xml(line.what)} name={_in_xml(line.part or line.what)}"
-        if line.held is Verdict.VIOLATES:
-            out.append(f"{head}><failure message={_in_xml(line.verdict + ' ' + line.note)}/></testcase>")
-        elif line.held is Verdict.NOTHING_CHECKED:
-            out.append(f"{head}><skipped message={_in_xml(line.verdict + ' ' + line.note)}/></testcase>")
-        else:
-            out.append(f"{head}/>")
-    return "\n".join([*out, "</testsuite>", ""])
-
-
-def badge(results: list[dict[str, Any]]) -> str:
-    """The JSON of a badge endpoint."""
-    message, colour = MESSAGES[verdict.of(line.held for line in _all(results))]
-    return json.dumps({"schemaVersion": 1, "label": "entrycache", "message": message, "color": colour}) + "\n"
-
-
-def _all(results: list[dict[str, Any]]) -> list[Line]:
+def all_lines(results: list[dict[str, Any]]) -> list[Line]:
+    """Every verdict of the results."""
     return [line for result in results for line in lines_of(result)]
 
 
-FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], str]]] = {
-    "markdown": markdown,
-    "junit": junit,
-    "badge": badge,
-}
+def runs_of(results: list[dict[str, Any]]) -> list[RunReport]:
+    """The runs of `conform` among the results."""
+    return [RunReport.from_json(result) for result in results if kind_of(result, "a result") == "conform"]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.report.failure_table import failure_table
-from entrycache_cli.report.history_table import history_table
+from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import coloured, console
-from entrycache_conformance.report import Failure, RunReport
-from entrycache_protocol.failure import FailingCase
+from entrycache_cli.report.told_once import Told, depends, elsewhere, told_once
+from entrycache_conformance.report import RunReport
 from entrycache_protocol.shown import cut, printable
 
 SELDOM: Final = (
@@ -21,14 +19,11 @@ SELDOM: Final = (
 )
 
 
-def show(report: RunReport, choice: str, subject: str) -> None:
-    """The failures, the levels, and what was counted and skipped; `choice`: the seed and the like, in words.
-
-    `subject` is the subject as it was typed, for the lines that replay a failure.
-    """
+def show(report: RunReport, note: str = "") -> None:
+    """The failures, the levels, and what was counted and skipped; `note`: what else is to be told of the run."""
     out = console()
-    for failure in report.failures:
-        _show_failure(out, failure, subject)
+    for told in told_once(report.failures):
+        _show_failure(out, told)
     out.print(summary(report))
     for level in report.levels.values():
         if level.threads is not None and level.examples:
@@ -39,10 +34,25 @@ def show(report: RunReport, choice: str, subject: str) -> None:
             )
     if type(report.source) is str:
         out.print(f"source: {cut(printable(report.source), 400)}", soft_wrap=True)
-    out.print(f"{choice}; {_met(report)}")
+    made = [] if report.about is None else [f"seed {report.about.seed}", f"profile {report.about.profile}"]
+    choice = ", ".join([*made, *([note] if note else [])])
+    out.print(f"{choice}; {_met(report)}" if choice else _met(report))
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
         out.print(f"  {printable(f'{skip.what}: {skip.reason}')}")
+
+
+def show_briefly(report: RunReport) -> None:
+    """A line a failure, and the verdict of each level."""
+    out = console()
+    for told in told_once(report.failures):
+        failure = told.failure
+        place = f"step {failure.step}, level {failure.level}"
+        out.print(
+            printable(f"{', '.join(failure.rules)} at {place}: {failure.replay or 'no case file'}"), soft_wrap=True
+        )
+    levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
+    out.print(printable(f"{report.subject}: {report.verdict.value} ({levels})"), soft_wrap=True)
 
 
 def summary(report: RunReport) -> Table:
@@ -56,28 +66,24 @@ def summary(report: RunReport) -> Table:
     return table
 
 
-def table_of(failure: Failure) -> Table | None:
-    """The case or the history of a failure as a table; None where only its file is known."""
-    if failure.found is None:
-        return None
-    if isinstance(failure.found, FailingCase):
-        return failure_table(failure.found, failure.rules)
-    return history_table(failure.found)
-
-
-def _show_failure(out: Console, failure: Failure, subject: str) -> None:
-    table = table_of(failure)
-    if table is not None:
-        out.print(table)
+def _show_failure(out: Console, told: Told) -> None:
+    failure = told.failure
+    if failure.table is not None:
+        out.print(shown_table(failure.table))
     if failure.schedules is not None:
         out.print(printable(failure.schedules.in_words), soft_wrap=True)
+    for line in failure.log.splitlines():
+        out.print(printable(f"stderr: {line}"), soft_wrap=True)
+    if failure.earlier:
+        out.print(depends(failure.earlier), soft_wrap=True)
     if not failure.repeats:
         out.print(SELDOM, soft_wrap=True)
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return
-    again = f"entrycache replay {shlex.quote(str(failure.case))} {subject}"
-    out.print(f"case file: {printable(str(failure.case))}\nreplay it: {printable(again)}", soft_wrap=True)
+    if told.also:
+        out.print(printable(elsewhere(told)), soft_wrap=True)
+    out.print(f"case file: {printable(str(failure.case))}\nreplay it: {printable(failure.replay)}", soft_wrap=True)
 
 
 def _met(report: RunReport) -> str:

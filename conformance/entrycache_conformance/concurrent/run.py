@@ -11,7 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL, is_proved, offers, promises_of
 from entrycache_conformance.concurrent.search import Found, Tally, search
-from entrycache_conformance.report import Failure, LevelReport, Schedules, Skip, Threads
+from entrycache_conformance.failures import Failure, Schedules
+from entrycache_conformance.report import LevelReport, Skip, Threads
+from entrycache_conformance.table import table_of_history
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import OurError
 from entrycache_protocol.failure import failed_json
@@ -136,6 +138,8 @@ def _written(found: Found, folder: Path) -> Failure:
         got=got,
         steps=len(found.history.steps),
         schedules=schedules,
+        level=LEVEL,
+        table=table_of_history(found),
         found=found,
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -98,14 +99,24 @@ def part_of(release: Release) -> Part:
 @cache
 def verified(folder: Path) -> tuple[Path, ...]:
     """The pinned jars, if each of them is what it was when it was pinned."""
-    lines = (folder / "jars.lock").read_text("utf-8").splitlines()
-    pinned = {name: digest for digest, name in (line.split() for line in lines)}
     jars = {jar.name: jar for jar in (folder / "lib").iterdir()}
+    check_jars(jars, folder / "jars.lock")
+    return tuple(jars[name] for name in sorted(jars))
+
+
+def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
+    """Hold jars, by their names, to a file of checksums.
+
+    Raises:
+        MissingPrerequisite: one is not the pinned one, is missing or is not pinned.
+    """
+    lines = lock.read_text("utf-8").splitlines()
+    pinned = {name: digest for digest, name in (line.split() for line in lines)}
     for name in sorted(pinned.keys() | jars.keys()):
         got = hashlib.sha256(jars[name].read_bytes()).hexdigest() if name in jars else "no such file"
         if got != pinned.get(name):
             raise MissingPrerequisite(
-                f"{folder / 'lib' / name} has sha256 {got}, expected {pinned.get(name, 'no such file')}; "
+                f"{jars.get(name, lock.parent / 'lib' / name)} has sha256 {got}, "
+                f"expected {pinned.get(name, 'no such file')}; "
                 "remove the folder (and the file in the local Maven repository) and try again"
             )
-    return tuple(jars[name] for name in sorted(pinned))

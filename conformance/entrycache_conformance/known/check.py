@@ -64,7 +64,8 @@ def check(entry: Entry, folder: Path, subject: UnderTest, run: Running) -> Check
         return _same(entry, State.MATCHES_NOTHING, "there is no such rule; correct or remove it")
     try:
         case = entry.read_case(folder)
-        fit(case, _without_limits(subject))
+        for played in (*case.earlier, case):
+            fit(played, _without_limits(subject))
     except UsageError as error:
         return _same(entry, State.MATCHES_NOTHING, f"its case cannot be played: {error}")
     steps = trajectory(case, Coverage())

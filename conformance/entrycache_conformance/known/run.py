@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
+from entrycache_conformance.failures import Failure
 from entrycache_conformance.known.check import PROBLEMS, Checked, State, check, same_answer
 from entrycache_conformance.known.entry import Entry, write_known
 from entrycache_conformance.known.running import Running, running
-from entrycache_conformance.report import Failure, LevelReport, RunReport, Skip
+from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.narrowed import without
 from entrycache_protocol.case import Case, to_json
@@ -52,7 +53,7 @@ def conform_knowing(
     for _ in range(ROUNDS_MAX):
         narrowed = without(subject, frozenset(left_out)) if left_out else subject
         report = conform(narrowed, options, notify)
-        merged = report if merged is None else _merged(merged, report)
+        merged = report if merged is None else both(merged, report)
         old = [(entry, failure) for failure in report.failures if (entry := _known_as(failure, known)) is not None]
         if not old:
             break
@@ -88,7 +89,7 @@ def same_failure(failure: Failure, entry: Entry, case: Case) -> bool:
 def _played(case: Case) -> list[Any]:
     """What decides how a case runs, defaults filled in."""
     value = to_json(case)
-    return [value["config"], value.get("variants"), value["steps"]]
+    return [value["config"], value.get("variants"), value["steps"], value.get("earlier")]
 
 
 def _known_as(failure: Failure, known: list[tuple[Entry, Case]]) -> Entry | None:
@@ -100,7 +101,7 @@ def _of_cases(report: RunReport) -> tuple[Failure, ...]:
     return tuple(failure for failure in report.failures if case_of(failure) is not None)
 
 
-def _merged(first: RunReport, second: RunReport) -> RunReport:
+def both(first: RunReport, second: RunReport) -> RunReport:
     """Two rounds as one: the failures of both; a level is judged by the first round that it got through."""
     levels = {
         name: second.levels[name] if judged.verdict is Verdict.VIOLATES else judged
@@ -126,7 +127,8 @@ def _past_known(report: RunReport, left_out: set[str]) -> RunReport:
     for name, judged in report.levels.items():
         levels[name] = judged
         if judged.verdict is Verdict.VIOLATES and not _of_cases(report) and name != LEVEL:
-            levels[name] = replace(judged, verdict=Verdict.CONFORMS)
+            rules = {rule: told.past_known() for rule, told in judged.rules.items()}
+            levels[name] = replace(judged, verdict=Verdict.CONFORMS, rules=rules)
             skipped.append(Skip(f"level {name}", "its search ended at a known failure"))
     return replace(report, levels=levels, skipped=tuple(skipped))
 

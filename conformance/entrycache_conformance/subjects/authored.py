@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from entrycache_conformance.systems import SYSTEMS
@@ -65,6 +68,25 @@ class AuthoredSubject:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+def authored(module: str, name: str) -> AuthoredSubject:
+    """The class of that name in a module, which is also looked for in the current folder.
+
+    Raises:
+        UsageError: there is none, or it is no subject.
+        BrokenSubject: it declares what the protocol does not know.
+    """
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = getattr(importlib.import_module(module), name, None)
+    except Exception as error:  # whatever a module of somebody else throws while it is imported
+        raise UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.pop(0)
+    if not (isinstance(found, type) and issubclass(found, Subject)):
+        raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
+    return AuthoredSubject(found)
 
 
 def _hold_to_operations(answers: Authored) -> None:

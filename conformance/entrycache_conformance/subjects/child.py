@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO, Any, Final, TypeVar
 
+from entrycache_conformance.subjects.lives import Lives
+from entrycache_conformance.subjects.stderr import Heard, Stderr
 from entrycache_conformance.subjects.watch import MARK, Watch, end, marked
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
@@ -33,9 +35,6 @@ AHEAD_STEPS: Final = 20_000
 SECONDS_A_STEP: Final = 0.001
 
 CHUNK_BYTES: Final = 64 * 1024
-LOG_BYTES: Final = 16 * 1024
-"""How much of the end of stderr is kept."""
-
 STOP_SECONDS: Final = 0.5
 """How long a process that was told to stop may take."""
 
@@ -56,7 +55,7 @@ class _Process:
     a subject that floods its output is held back by its own full pipe.
     """
 
-    def __init__(self, argv: Sequence[str]) -> None:
+    def __init__(self, argv: Sequence[str], heard: Heard | None = None) -> None:
         env = marked()
         self._mark = env[MARK]
         try:
@@ -83,7 +82,7 @@ class _Process:
         self._part: list[bytes] = []
         self._part_bytes = 0
         self._ended = False
-        self._log = b""
+        self._log = Stderr(heard)
         self._log_ended = False
 
     @staticmethod
@@ -131,7 +130,7 @@ class _Process:
 
     def _keep_log(self) -> None:
         chunk = os.read(self._stderr, CHUNK_BYTES)
-        self._log = (self._log + chunk)[-LOG_BYTES:]
+        self._log.add(chunk)
         if not chunk:
             self._log_ended = True
             self._poll.unregister(self._stderr)
@@ -177,14 +176,13 @@ class _Process:
             return "its output ended"
         return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
-    def last_words(self) -> str:
-        """The last line of stderr, as it can be shown."""
+    def last_words(self) -> tuple[str, ...]:
+        """The lines of stderr that tell why the process failed, as they can be shown."""
         end = time.monotonic() + LAST_WORDS_SECONDS
         with contextlib.suppress(BrokenSubject):
             while not self._log_ended and (left := end - time.monotonic()) > 0:
                 self._move(left)
-        lines = self._log.decode("utf-8", "replace").split("\n")
-        return next((cut(printable(line.strip()), 300) for line in reversed(lines) if line.strip()), "")
+        return self._log.telling
 
     def stop(self) -> None:
         """End the process: politely, then with all it has started."""
@@ -212,7 +210,8 @@ class _Process:
 class Child:
     """A subject behind a command. The only wall clock of the suite is here.
 
-    `prerequisites`: the command is a driver of ours, which exits with 4 where it lacks something.
+    `prerequisites`: the command is a driver of ours, which exits with 4 where it lacks something. `heard` is told what
+    is written to stderr.
     """
 
     def __init__(
@@ -222,13 +221,16 @@ class Child:
         timeout_seconds: float = 10.0,
         name: str | None = None,
         prerequisites: bool = False,
+        heard: Heard | None = None,
     ) -> None:
         self._argv = tuple(argv)
+        self._heard = heard
         self._timeout_seconds = timeout_seconds
         self._run_seconds = timeout_seconds
         self._patient = True
         self._prerequisites = prerequisites
         self._process: _Process | None = None
+        self.lives = Lives()
         self._identity = 0
         self._wanted = system
         self.start_answer: dict[str, Any] = {}
@@ -262,7 +264,8 @@ class Child:
             self._run_seconds, self._patient = before
 
     def _start(self) -> Declaration:
-        self._process = _Process(self._argv)
+        self._process = _Process(self._argv, self._heard)
+        self.lives.begin()
         self._process.send(START)
         try:
             line = self._process.receive(self._timeout_seconds)
@@ -271,7 +274,7 @@ class Child:
             if isinstance(line, Trouble):
                 if self._prerequisites and self._process.exit_code() == MISSING_PREREQUISITE:
                     raise MissingPrerequisite(
-                        self._process.last_words() or "the driver lacks something and does not say what"
+                        " ".join(self._process.last_words()) or "the driver lacks something and does not say what"
                     )
                 raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
             self.start_answer = parse_line(line)
@@ -295,8 +298,13 @@ class Child:
         return BrokenSubject(cut(printable(what), 500) + self._last_words())
 
     def _last_words(self) -> str:
-        last = self._process.last_words() if self._process is not None else ""
-        return f"; its stderr ends with: {last}" if last else ""
+        """The telling part of stderr in one line."""
+        words = self._process.last_words() if self._process is not None else ()
+        return f"; its stderr says: {cut(' / '.join(words), 300)}" if words else ""
+
+    def begin_anew(self) -> None:
+        """Let the next run find a process that has played nothing."""
+        self._drop()
 
     def _drop(self) -> None:
         if self._process is not None:
@@ -354,11 +362,13 @@ class Child:
         try:
             for index, case in enumerate(batch):
                 process.send(run_line(case, first + index, self._declaration))
+                if isinstance(case, Case):
+                    self.lives.played(case)
             for index, case in enumerate(batch):
                 line = process.receive(self._run_seconds + SECONDS_A_STEP * len(case.steps))
                 if isinstance(line, Trouble):
                     note = process.exit_note() if line is Trouble.DEATH else f"{self._run_seconds:g} s"
-                    failed = Failed(line, None, note + self._last_words())
+                    failed = Failed(line, None, note + self._last_words(), process.last_words())
                     self._drop()
                     return answers, failed
                 answer = read_answer(parse_line(line), case, first + index, self._declaration)

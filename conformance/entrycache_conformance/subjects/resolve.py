@@ -7,9 +7,11 @@ import sys
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import examples
+from entrycache_conformance.subjects.authored import authored
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.stderr import Heard
 from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.in_process import InProcess, own_subject
@@ -21,13 +23,14 @@ TIMEOUT_SECONDS: Final = 10.0
 
 
 class Choice(NamedTuple):
-    """What the command line says of the subject."""
+    """What the command line says of the subject; `heard` is told what a child process writes to stderr."""
 
     name: str | None
     command: str | None = None
     classpath: str | None = None
     system: str | None = None
     timeout_seconds: float = TIMEOUT_SECONDS
+    heard: Heard | None = None
 
     def typed(self) -> str:
         """The choice as it is typed, to be pasted into a shell."""
@@ -41,7 +44,8 @@ class Choice(NamedTuple):
 
 def names() -> str:
     """The subjects that have a name of their own."""
-    return f"reference, fast, {', '.join(examples())}, or a planted fault (entrycache museum lists them)"
+    own = f"reference, fast, {', '.join(examples())}, a class of yours as MODULE:CLASS"
+    return f"{own}, or a planted fault (entrycache museum lists them)"
 
 
 def in_process(name: str, system: str | None = None) -> InProcess | None:
@@ -93,24 +97,37 @@ def resolve(choice: Choice) -> UnderTest:
         if choice.classpath is not None:
             raise UsageError("--command and --classpath do not go together")
         argv = _argv(choice.command)
-        return Child(argv, choice.system, choice.timeout_seconds, name)
+        return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
     if name is None:
         raise UsageError(f"no subject was named; expected --command CMD, or one of {names()}")
     if is_released(name):
         argv = released_command(name, choice.classpath)
-        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True)
+        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, heard=choice.heard)
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as {examples()[0]}, not with {name!r}")
     if is_planted(name):
         argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
-        return Child(argv, choice.system, choice.timeout_seconds, name)
+        return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
+    module, _, in_module = name.partition(":")
+    if in_module.isidentifier():
+        return _of_author(module, in_module, choice.system)
     subject = in_process(name, choice.system)
     if subject is None:
         raise UsageError(f"unknown subject {name!r}; expected {names()}, or --command CMD")
-    if choice.system is not None and choice.system != subject.declaration.system.name:
-        offered = subject.declaration.system.name
-        raise UsageError(f"{name} does not offer {choice.system!r}; it offers: {offered}")
+    _hold_to_system(subject, choice.system)
     return subject
+
+
+def _of_author(module: str, name: str, system: str | None) -> UnderTest:
+    subject = authored(module, name)
+    _hold_to_system(subject, system)
+    return subject
+
+
+def _hold_to_system(subject: UnderTest, system: str | None) -> None:
+    if system is not None and system != subject.declaration.system.name:
+        offered = subject.declaration.system.name
+        raise UsageError(f"{subject.name} does not offer {system!r}; it offers: {offered}")
 
 
 def _argv(command: str) -> list[str]:

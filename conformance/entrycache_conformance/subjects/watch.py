@@ -8,9 +8,9 @@ import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import psutil
 
@@ -111,6 +111,39 @@ def kill(processes: Iterable[psutil.Process]) -> None:
             process.kill()
 
 
+@contextlib.contextmanager
+def begun(
+    argv: Sequence[str | Path],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    out: int | IO[str] = subprocess.PIPE,
+    err: int | IO[str] = subprocess.PIPE,
+) -> Iterator[subprocess.Popen[str]]:
+    """A program that runs without input; it and all of its group have ended after the block, however this process ends.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    env = marked(env)
+    with subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        watch = Watch(process.pid, env[MARK])
+        try:
+            yield process
+        finally:
+            end(process.pid, env[MARK])
+            watch.over()
+
+
 def run(
     argv: Sequence[str | Path],
     cwd: Path | None = None,
@@ -123,22 +156,6 @@ def run(
         OSError: it cannot be started.
         subprocess.TimeoutExpired: it took longer; it has been ended.
     """
-    env = marked(env)
-    with subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as process:
-        watch = Watch(process.pid, env[MARK])
-        try:
-            out, err = process.communicate(timeout=timeout_seconds)
-        finally:
-            end(process.pid, env[MARK])
-            watch.over()
+    with begun(argv, cwd, env) as process:
+        out, err = process.communicate(timeout=timeout_seconds)
     return subprocess.CompletedProcess(argv, process.returncode, out, err)

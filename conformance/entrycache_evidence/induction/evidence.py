@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Final
 
 from entrycache_evidence.forked import each
-from entrycache_evidence.induction.lemma import Lemma, problems
+from entrycache_evidence.induction.lemma import Lemma, asked
 from entrycache_evidence.obtained import Evidence, Result, Told, nobody
 from entrycache_evidence.systems import SHOWN
 
@@ -21,10 +21,10 @@ def induct(lemmas: Sequence[Lemma] = LEMMAS, told: Told = nobody) -> Result:
     """Prove the lemmas; the evidence for each that was proved, and what failed."""
     evidence: list[Evidence] = []
     failures: list[str] = []
-    for lemma, found in zip(lemmas, each(problems, lemmas, lambda done: told("z3", done, len(lemmas))), strict=True):
+    answers = each(asked, lemmas, lambda done: told("z3", done, len(lemmas)))
+    for lemma, (count, found) in zip(lemmas, answers, strict=True):
         failures += found
         if not found:
-            count = len(lemma.of_norm())
             unit = "obligation" if count == 1 else "obligations"
             evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
     return evidence, failures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -34,18 +34,19 @@ class Planted(NamedTuple):
 class Lemma(NamedTuple):
     """The obligations of a rule as they follow from a decision table and the functions of a model: base and steps.
 
-    `table` is that of the reference, None where the system has none.
+    `table` is that of the reference, None where the system has none. The obligations may be made one by one, as they
+    are asked for.
     """
 
     rule: Rule
     claim: str
-    obligations: Callable[[Any, Model], list[Obligation]]
+    obligations: Callable[[Any, Model], Iterable[Obligation]]
     fault: Planted
     table: Any = None
 
     def of_norm(self) -> list[Obligation]:
         """The obligations about the reference itself."""
-        return self.obligations(self.table, norm(self.fault.model.package))
+        return list(self.obligations(self.table, norm(self.fault.model.package)))
 
 
 @cache
@@ -66,15 +67,25 @@ def unsatisfiable(term: Any) -> bool | None:
 
 def problems(lemma: Lemma) -> list[str]:
     """What keeps the lemma from being proved: an obligation that fails or is void, a fault that is not refuted."""
-    found = []
-    for name, given, goal in lemma.of_norm():
+    return asked(lemma)[1]
+
+
+def asked(lemma: Lemma) -> tuple[int, list[str]]:
+    """The number of obligations, and what keeps it from being proved: the first that fails or is void."""
+    count, found = 0, []
+    for name, given, goal in lemma.obligations(lemma.table, norm(lemma.fault.model.package)):
+        count += 1
         if unsatisfiable(given) is not False:
             found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
         if unsatisfiable(z3.And(given, z3.Not(goal))) is not True:
             found.append(f"{lemma.rule.value}: {name}: not proved")
+        if found:
+            break
+    if not count:
+        found.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
     if not refuted(lemma):
         found.append(f"{lemma.rule.value}: the planted error is not refuted: {lemma.fault.note}")
-    return found
+    return count, found
 
 
 def refuted(lemma: Lemma) -> bool:

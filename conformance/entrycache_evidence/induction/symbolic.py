@@ -9,6 +9,9 @@ import z3
 
 _choices: list[bool] = []
 _taken: list[tuple[Any, bool]] = []
+_forced: set[int] = set()
+_within: list[_Followed] = []
+"""What is assumed, where only branches are followed that some numbers take."""
 
 
 class Term:
@@ -21,8 +24,11 @@ class Term:
 
     def __bool__(self) -> bool:
         number = len(_taken)
-        chosen = _choices[number] if number < len(_choices) else True
-        _taken.append((self.term, chosen))
+        term = self.term if z3.is_bool(self.term) else self.term != 0
+        chosen = _choices[number] if number < len(_choices) else _first(term, number)
+        _taken.append((term, chosen))
+        if _within:
+            _within[-1].took(term if chosen else z3.Not(term))
         return chosen
 
     def __lt__(self, other: object) -> Term:
@@ -37,8 +43,8 @@ class Term:
     def __ge__(self, other: object) -> Term:
         return Term(self.term >= raw(other))
 
-    def __eq__(self, other: object) -> Term:  # type: ignore[override]
-        return Term(self.term == raw(other))
+    def __eq__(self, other: object) -> Term | bool:  # type: ignore[override]
+        return Term(self.term == raw(other)) if isinstance(other, Term | int) else False
 
     def __add__(self, other: object) -> Term:
         return Term(self.term + raw(other))
@@ -48,6 +54,15 @@ class Term:
 
     def __sub__(self, other: object) -> Term:
         return Term(self.term - raw(other))
+
+    def __rsub__(self, other: object) -> Term:
+        return Term(raw(other) - self.term)
+
+    def __mul__(self, other: object) -> Term:
+        return Term(self.term * raw(other))
+
+    def __rmul__(self, other: object) -> Term:
+        return Term(raw(other) * self.term)
 
     def __floordiv__(self, other: object) -> Term:
         """Only where the divisor is positive: z3 and Python round alike there."""
@@ -62,19 +77,73 @@ def raw(value: object) -> Any:
     return value.term if isinstance(value, Term) else value
 
 
-def paths(function: Callable[[], Any]) -> list[tuple[Any, Any]]:
-    """Every way through a function of terms: the condition of the way, and what it answers."""
+class _Followed:
+    """Which branches some numbers take, so far as is assumed; z3 is asked only where there is a branch."""
+
+    def __init__(self, within: Any) -> None:
+        self.within = within
+        self.solver: Any = None
+
+    def begin(self) -> None:
+        """Another way is gone."""
+        if self.solver is not None:
+            self.solver.pop()
+            self.solver.push()
+
+    def took(self, term: Any) -> None:
+        """A branch was taken."""
+        if self.solver is not None:
+            self.solver.add(term)
+
+    def first(self, term: Any) -> tuple[bool, bool]:
+        """Which branch is taken first, and whether it is the only one; where z3 does not know, there are two."""
+        if z3.is_true(term) or z3.is_false(term):
+            return z3.is_true(term), True
+        if self.solver is None:
+            self.solver = z3.Solver()
+            self.solver.set("ctrl_c", False)
+            self.solver.add(self.within)
+            self.solver.push()
+            self.solver.add([taken if chosen else z3.Not(taken) for taken, chosen in _taken])
+        if self.solver.check(term) == z3.unsat:
+            return False, True
+        return True, bool(self.solver.check(z3.Not(term)) == z3.unsat)
+
+
+def _first(term: Any, number: int) -> bool:
+    if not _within:
+        return True
+    chosen, is_only = _within[-1].first(term)
+    if is_only:
+        _forced.add(number)
+    return chosen
+
+
+def paths(function: Callable[[], Any], within: Any = None) -> list[tuple[Any, Any]]:
+    """Every way through a function of terms: the condition of the way, and what it answers.
+
+    `within`: ways that no numbers go for which this is true are left out.
+    """
     found: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
-    while todo:
-        _choices[:] = todo.pop()
-        given = len(_choices)
-        _taken.clear()
-        answer = function()
-        taken = list(_taken)
-        chosen = [choice for _, choice in taken]
-        todo += [[*chosen[:at], False] for at in range(given, len(taken))]
-        found.append((z3.And([term if choice else z3.Not(term) for term, choice in taken]), answer))
+    followed = None if within is None else _Followed(within)
+    _within.extend([] if followed is None else [followed])
+    try:
+        while todo:
+            _choices[:] = todo.pop()
+            given = len(_choices)
+            _taken.clear()
+            _forced.clear()
+            if followed is not None:
+                followed.begin()
+            answer = function()
+            taken = list(_taken)
+            chosen = [choice for _, choice in taken]
+            todo += [[*chosen[:at], False] for at in range(given, len(taken)) if at not in _forced]
+            found.append((z3.And([term if choice else z3.Not(term) for term, choice in taken]), answer))
+    finally:
+        if followed is not None:
+            _within.pop()
     return found
 
 

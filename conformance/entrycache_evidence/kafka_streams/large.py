@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +25,8 @@ KEYS: Final = tuple(f"{number:03}" for number in range(70))
 MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f600", "a")
 """Keys whose order differs by code points, by UTF-16 units and by bytes."""
 PLENTY_BYTES: Final = 1_000_000
+ENTRY_BYTES: Final = 47
+"""Of an entry with a key and a value of one letter."""
 READINGS: Final = (
     Variants(undelivered_eviction=UndeliveredEviction.LOST),
     Variants(failed_flush=FailedFlush.CLEAN),
@@ -42,6 +44,16 @@ def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
         value = None if index % every == 2 else "v" * (index % 7)
         key = KEYS[index * 37 % len(KEYS)]
         yield ops.Put(ns, key, value, True, "t" * (index % 3), (("h", "x"), ("h", "y")), index, index, index % 4)
+
+
+def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
+    """One small entry a key, some of them dirty."""
+    return (ops.Put(ns, key, "1", key in dirty) for key in keys)
+
+
+def closed(names: str) -> Iterator[ops.Op]:
+    """So many namespaces are closed."""
+    return (ops.Close(ns) for ns in names)
 
 
 def looked_at(ns: str) -> tuple[ops.Op, ...]:
@@ -84,6 +96,7 @@ def texts() -> Iterator[ops.Op]:
         yield ops.Put(
             "a", key, value, number % 2 == 0, "é\U0001f600" * number, (("\U0001f600", "é"), ("h", ""), ("h", "z"))
         )
+    yield ops.Put("a", "half", "1", True, "\ud83d", (("\ude00", "1"),))
     yield from (ops.PutIfAbsent("a", key, "1", True, timestamp=0, offset=0, partition=0) for key in MIXED)
     yield from (ops.Get("a", key) for key in MIXED)
     yield from (ops.All("a"), ops.ReverseAll("a"), ops.Usage("a"))
@@ -121,6 +134,14 @@ def closings() -> Iterator[ops.Op]:
     inner = ops.Listen("a", (ops.Close("a"), ops.Put("a", "y", "1", True)))
     yield ops.Listen("a", (ops.Close("a"), inner, ops.Put("a", "x", "1", True), ops.Flush("a")))
     yield from (ops.Put("a", "w", "1", True), ops.Flush("a"), ops.Usage())
+    for step in (ops.Close("a"), ops.Delete("a", "w"), ops.Clear("a")):
+        yield from (ops.Close("a"), ops.Listen("a", (step, ops.Put("a", "x", "2"), ops.Put("a", "w", "2"))))
+        yield from (ops.Put("a", "w", None, True), ops.Flush("a"), ops.All("a"))
+        yield from (ops.Close("a"), ops.Listen("a", (step,)), ops.Put("a", "w", None, True), ops.Flush("a"))
+    yield from (ops.Close("a"), ops.Listen("a", (ops.Put("a", "w", "2"),)), ops.Put("a", "w", None, True))
+    yield from (ops.Evict("a"), ops.All("a"), ops.Usage(), ops.Resize(2 * ENTRY_BYTES), ops.Close("a"))
+    steps = (ops.Close("a"), ops.Put("a", "y", "1"), ops.Put("b", "q", "v" * 100, True))
+    yield from (ops.Listen("a", steps), *put("a", "xwv", "x"), ops.Usage())
 
 
 def lost() -> Iterator[ops.Op]:
@@ -128,6 +149,57 @@ def lost() -> Iterator[ops.Op]:
     for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
         yield from (ops.Close("a"), *written("a", 4), ops.Evict("a"), *written("a", 12), ops.Evict("a"), listener)
         yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *looked_at("a"))
+    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
+        yield from (
+            ops.Close("a"),
+            *put("a", "exyz", "exyz"),
+            *(ops.Get("a", key) for key in "zxe"),
+        )
+        yield from (ops.Evict("a"), ops.Get("a", "x"), ops.Put("a", "y", "1"), ops.PutIfAbsent("a", "y", "q"))
+        yield from (
+            ops.PutIfAbsent("a", "x", "y"),
+            listener,
+            ops.Flush("a"),
+            *looked_at("a"),
+            ops.Evict("a"),
+            ops.Evict("a"),
+        )
+        yield from (*looked_at("a"), ops.Put("a", "c", "1"), ops.Get("a", "x"), ops.Get("a", "e"), ops.Evict("a"))
+        yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *looked_at("a"))
+
+
+def turns() -> Iterator[ops.Op]:
+    """Limits that are met in the middle of a round, that a running total has left behind, and what closes in a turn."""
+    yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
+    for left in (3, 2, 1, 0):
+        yield from (ops.Resize(left * ENTRY_BYTES), ops.Usage(), ops.Metrics())
+    yield from (ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Flush("a"), ops.Resize(2 * ENTRY_BYTES), ops.Usage(), ops.Metrics(), ops.Resize(PLENTY_BYTES))
+    yield from (ops.Put("a", "z", "1"), *put("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Listen("a", (ops.Close("b"), ops.Put("b", "y", "1"))), ops.Put("a", "x", "1", True))
+    yield from (ops.Put("b", "x", "1"), ops.Resize(ENTRY_BYTES - 1), ops.Metrics(), ops.Resize(PLENTY_BYTES))
+
+
+def reopened() -> Iterator[ops.Op]:
+    """A namespace that is closed and filled again before the turn that it was chosen for."""
+    own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
+    yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
+    yield from (*put("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
+
+
+def endless() -> Iterator[ops.Op]:
+    """A running total above the sum, until nothing is left to evict; then again, and the last namespace is closed."""
+    yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Flush("a"))
+    yield from (ops.Put("b", "x", "1"), ops.Resize(0), ops.Resize(PLENTY_BYTES), ops.Close("b"), ops.Close("a"))
+    yield from (ops.Listen("a", (ops.Close("a"),)), ops.Put("a", "x", "1", True), ops.Resize(0), ops.Usage())
+    yield from (
+        ops.Resize(PLENTY_BYTES),
+        ops.Listen("a", (ops.Resize(0),)),
+        ops.Put("a", "x", "1", True),
+        ops.Flush("a"),
+    )
 
 
 def counters() -> Iterator[ops.Op]:
@@ -151,10 +223,11 @@ def stores() -> Iterator[ops.Op]:
         yield from (ops.StoreDelete("s", key) for key in KEYS[1:30:4])
         yield from (ops.StoreAll("s"), ops.StoreFlush("s"))
         yield from (ops.StoreRange("s", KEYS[5], KEYS[33]), ops.StoreInner("s"), ops.StoreInner("t"), ops.Metrics())
+    yield from (ops.Close("s"), ops.StoreGet("s", "-"), ops.StoreGet("s", KEYS[0]), ops.Metrics("s"))
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
-PLAYED: Final = (handed_over, texts, limits, calls, closings, lost, counters, stores)
+PLAYED: Final = (handed_over, texts, limits, calls, closings, lost, turns, reopened, endless, counters, stores)
 
 
 def large() -> Iterator[Run]:
@@ -166,6 +239,5 @@ def large() -> Iterator[Run]:
     yield Config(PLENTY_BYTES, 5), tuple(calls())
     for variants in READINGS:
         yield replace(config, variants=variants), (*handed_over(), *calls(), *stores())
-        yield replace(config, variants=variants), tuple(limits())
-        yield replace(config, variants=variants), tuple(closings())
-        yield replace(config, variants=variants), tuple(lost())
+        for played in (limits, closings, lost, turns, reopened, endless):
+            yield replace(config, variants=variants), tuple(played())

@@ -17,7 +17,7 @@ from entrycache_reference.pulsar_pip430.config import (
     Variants,
     ZeroReads,
 )
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, Token
 
 Run = tuple[Config, tuple[ops.Op, ...]]
 
@@ -58,6 +58,11 @@ def crowd() -> Iterator[ops.Op]:
     yield ops.GetRange(A, at(0), at(70))
     yield from (ops.Get(cache, at(entry)) for cache in (B, C) for entry in (1, 2, 3, 5, 8, 70))
     yield ops.Read(A, at(10), at(39), 2, HoldName("h"))
+    yield from (
+        ops.Insert(C, at(200), 100),
+        ops.Insert(C, at(201), 100, 1, Token(7)),
+        ops.GetRange(C, at(200), at(201)),
+    )
     yield from (ops.Usage(name) for name in CACHES)
     yield from (ops.Usage(), ops.Observe())
     yield from (ops.RemoveRange(B, at(1), at(1), True), ops.RemoveRange(C, at(60), at(75), False))
@@ -141,13 +146,28 @@ def cursors() -> Iterator[ops.Op]:
     yield from (ops.Advance(2 * 10**9 - 500_000), *told, ops.Advance(10**6), *told)
 
 
+def graces() -> Iterator[ops.Op]:
+    """The default grace period of a time to live of hours, in its last millisecond and after it."""
+    yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")))
+    yield ops.Advance(4 * HOUR_NANOS - 1)
+    for step in (1, 10**6, 10**6, 10**9):
+        yield from (ops.ShouldCache(A), ops.Advance(step))
+
+
 def triggers() -> Iterator[ops.Op]:
     """Inserts and fills that overflow a large limit by much, and all that may be scheduled."""
     yield from (ops.Insert(A, at(number, 3), 100) for number in range(6))
     yield from (ops.Advance(2 * 10**9), *filled(60, 2_000), ops.Cycle())
     yield from (ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000), ops.RunScheduled(), ops.Observe())
     yield from (*filled(30, 3_000), ops.Read(B, at(600), at(625), 1), ops.Cycle(), ops.RunScheduled())
-    yield from (ops.Configure(max_size_bytes=20_000), ops.Cycle(), ops.Insert(C, at(700), 1), ops.Metrics())
+    yield from (
+        ops.Configure(max_size_bytes=20_000),
+        ops.RunScheduled(),
+        ops.Observe(),
+        ops.Cycle(),
+        ops.Insert(C, at(700), 1),
+        ops.Metrics(),
+    )
     yield from (ops.Insert(A, at(0, ledger), 100) for ledger in range(12))
     yield from (ops.InvalidateBefore(A, at(0, 9)), ops.InvalidateLedger(A, 10), ops.RemoveCache(A), ops.Observe())
 
@@ -168,6 +188,7 @@ def large() -> Iterator[Run]:
     for played in PLAYED:
         yield (tight if played is triggers else config), tuple(played())
     yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
+    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
     for variants in READINGS[1:]:
         yield replace(config, variants=variants), (*reads(), *budgets(), *counts(), *amounts())
     yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,10 +32,16 @@ MEMORY_MOST: Final = "3GiB"
 class LocalEngine:
     """One in-memory DuckDB connection over the parts of a trace."""
 
-    def __init__(self, parts: Sequence[Part], threads: int | None = None, columns: Sequence[str] = COLUMNS) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        threads: int | None = None,
+        columns: Sequence[str] = COLUMNS,
+        memory: str = MEMORY_MOST,
+    ) -> None:
         # By itself it would take most of the memory, and spill into the folder that the command runs in.
         self._scratch = ExitStack()
-        self._connection = duckdb.connect(config={"memory_limit": MEMORY_MOST, "temp_directory": self._spilled()})
+        self._connection = duckdb.connect(config={"memory_limit": memory, "temp_directory": self._spilled()})
         if threads is not None:
             self._connection.execute(f"set threads = {threads}")
         self._connection.execute("create macro token(a, b) as (hash(a::bigint, b::bigint) & 4294967295)::bigint")
@@ -109,5 +116,6 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+@cache
 def _duckdb(query: str) -> str:
     return sqlglot.transpile(query, read="spark", write="duckdb", unsupported_level=sqlglot.ErrorLevel.IGNORE)[0]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,56 +9,17 @@ from urllib.parse import unquote
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_spark.engines.base import is_small
+from entrycache_spark.engines.session import session
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 
 try:
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 except ImportError as error:  # pragma: no cover
     raise MissingPrerequisite(f"engine spark needs {error.name}: pip install 'entrycache[spark]'") from None
 
-_SETTINGS: Final = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.log.level": "ERROR",
-}
-
 ROWS_PER_TASK: Final = 1_000_000
 """Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
-
-DRIVER_MEMORY: Final = "3g"
-"""Heap where the master is local and `SPARK_DRIVER_MEMORY` does not say; Spark's own 1g is too little for 10^6 rows."""
-
-
-def session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The one session of this process, made at first use."""
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
-    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        raise MissingPrerequisite("engine spark needs Java 17 or later: no java on PATH and no JAVA_HOME")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.appName("entrycache audit").master(master)
-    heap = {"spark.driver.memory": DRIVER_MEMORY} if _is_ours(master) else {}
-    for name, value in {**_SETTINGS, **heap, **(settings or {})}.items():
-        builder = builder.config(name, value)
-    try:
-        made = builder.getOrCreate()
-    except Exception as error:
-        line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
-    made.sparkContext.setLogLevel("ERROR")
-    return made
-
-
-def _is_ours(master: str) -> bool:
-    """Whether the heap of this process is all that there is, and nobody has said how large it is."""
-    return master.startswith("local") and "SPARK_DRIVER_MEMORY" not in os.environ
 
 
 class SparkEngine:

@@ -7,6 +7,7 @@ from typing import Final
 from entrycache_spark.kafka_streams.columns import COLUMNS, KINDS
 from entrycache_spark.kafka_streams.replay.threads import replay
 from entrycache_spark.parts import AuditParts, Traced
+from entrycache_trace.kafka_streams.format import FORMAT
 from entrycache_trace.kafka_streams.recorder import write_calls
 
 WINDOW_ROWS: Final = 65_536
@@ -27,6 +28,7 @@ KAFKA_STREAMS: Final = AuditParts(
     begins_empty=True,
     window_rows=WINDOW_ROWS,
     replay=replay,
+    format=FORMAT,
     write=write_calls,
     # The short trace of the workload does not come to these rules.
     traced=Traced("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),

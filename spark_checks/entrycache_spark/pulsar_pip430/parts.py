@@ -8,6 +8,7 @@ from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.brokers import replay
 from entrycache_spark.pulsar_pip430.settings import KINDS, SETTING_COLUMNS, setting_values, split_budget
+from entrycache_trace.pulsar_pip430.format import FORMAT
 from entrycache_trace.pulsar_pip430.recorder import write_calls
 
 NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
@@ -25,6 +26,7 @@ PULSAR_PIP430: Final = AuditParts(
     begins_empty=False,
     window_rows=None,
     replay=replay,
+    format=FORMAT,
     write=write_calls,
     traced=Traced(None, NOT_SHOWN, ("spark", "local", "replay")),
 )

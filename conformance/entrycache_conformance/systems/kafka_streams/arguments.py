@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams.themes import Traits
+from entrycache_conformance.systems.kafka_streams.themes import USUAL_BATCH, Traits
 from entrycache_protocol.draw import Draw, choose
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.state import State, total_bytes
@@ -21,7 +21,7 @@ NO_LIMIT: Final = 10_485_760
 
 
 class Aim:
-    """What the arguments of one case are made with."""
+    """What the arguments of one case are made with. `to_come`: operations that are made already, the next one last."""
 
     def __init__(self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int) -> None:
         self.draw = draw
@@ -30,6 +30,7 @@ class Aim:
         self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
+        self.to_come: list[Any] = []
 
     def ns(self, name: str) -> str:
         """A namespace; one time in some it is a store's, where that takes nothing from the store."""
@@ -88,11 +89,13 @@ class Aim:
 
     def op(self, name: str, state: State, depth: int = 0) -> Any:
         """An operation of that name."""
+        if self.to_come and depth == 0:
+            return self.to_come.pop()
         return MAKERS[name](self, state, depth)
 
 
 def _put_all(aim: Aim, state: State, depth: int) -> Any:
-    entries = tuple(ops.Write(aim.key(), **aim.write()) for _ in range(aim.draw(0, 3)))
+    entries = tuple(ops.Write(aim.key(), **aim.write()) for _ in range(aim.draw(0, aim.traits.batch)))
     return ops.PutAll(aim.ns("put_all"), entries)
 
 
@@ -114,6 +117,16 @@ def _on_forward(aim: Aim, state: State, depth: int) -> Any:
     if {"store_put", "store_flush"} <= set(aim.menu) and aim.draw(0, 3) == 3:
         steps = (*steps, ops.StorePut(store, aim.key(), aim.value()), ops.StoreFlush(store))
     return ops.OnForward(store, key, steps)
+
+
+def _store_put(aim: Aim, state: State, depth: int) -> Any:
+    store = aim.store()
+    if depth == 0 and aim.traits.batch > USUAL_BATCH and aim.draw(0, 2) == 2:
+        first, number = aim.draw(0, len(aim.traits.keys) - 1), aim.draw(0, aim.traits.batch)
+        keys = (*aim.traits.keys, *aim.traits.keys)[first : first + number]
+        value = aim.value()
+        aim.to_come = [ops.StorePut(store, key, None if at % 5 == 4 else value) for at, key in enumerate(keys)]
+    return ops.StorePut(store, aim.key(), aim.value())
 
 
 def _usage(aim: Aim, state: State, depth: int) -> Any:
@@ -153,7 +166,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "resize": lambda aim, state, depth: ops.Resize(aim.limit(state)),
     "usage": _usage,
     "metrics": _metrics,
-    "store_put": lambda aim, state, depth: ops.StorePut(aim.store(), aim.key(), aim.value()),
+    "store_put": _store_put,
     "store_get": lambda aim, state, depth: ops.StoreGet(aim.store(), aim.key()),
     "store_delete": lambda aim, state, depth: ops.StoreDelete(aim.store(), aim.key()),
     "store_range": lambda aim, state, depth: ops.StoreRange(aim.store(), aim.bound(), aim.bound()),

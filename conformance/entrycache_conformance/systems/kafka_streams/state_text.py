@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from entrycache_protocol.system import Lane
 from entrycache_reference.kafka_streams.state import Space, State
 
 
@@ -31,3 +32,18 @@ def _space(ns: str, space: Space) -> str:
     lost = [key for key in space.dirty if key not in space.nodes]
     without = f", dirty without an entry: {' '.join(lost)}" if lost else ""
     return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{heard}{without})"
+
+
+def lanes(state: State) -> tuple[Lane, ...]:
+    """Each namespace from its most to its least recent key, then what lies below each store."""
+    spaces = (Lane(ns, tuple(_box(space, key) for key in space.recent)) for ns, space in sorted(state.spaces.items()))
+    below = (
+        Lane(f"below {name}", tuple((f"{key}={value}", "entry") for key, value in sorted(store.inner.items())))
+        for name, store in sorted(state.stores.items())
+    )
+    return (*spaces, *below)
+
+
+def _box(space: Space, key: str) -> tuple[str, str]:
+    node = space.nodes[key]
+    return f"{key}={'✗' if node.value is None else node.value}", "dirty" if node.is_dirty else "entry"

@@ -13,7 +13,7 @@ from entrycache_conformance.systems.kafka_streams.histories import Kind, is_soun
 from entrycache_conformance.systems.kafka_streams.jvm import KAFKA_STREAMS
 from entrycache_conformance.systems.kafka_streams.limits import Limits
 from entrycache_conformance.systems.kafka_streams.plan import plan
-from entrycache_conformance.systems.kafka_streams.state_text import state_text
+from entrycache_conformance.systems.kafka_streams.state_text import lanes, state_text
 from entrycache_conformance.systems.kafka_streams.themes import Theme
 from entrycache_faults.reference.kafka_streams import PLANTED, THREADS
 from entrycache_protocol.system import Cases, Histories, Laws, Model, Planted, System, Text, Wire, named, rules_of
@@ -55,13 +55,14 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        great=Theme.GREAT,
         telling={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),
         unfit=unfit,
         effort=effort,
     ),
-    text=Text("cache", state_text),
+    text=Text("cache", state_text, lanes),
     blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,

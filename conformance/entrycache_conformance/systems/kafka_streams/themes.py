@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.vocabulary import ABSENT, Absent
 
+USUAL_BATCH: Final = 3
+
 WITHIN: Final = MappingProxyType(
     {
         "put": 4,
@@ -33,6 +35,7 @@ class Traits(NamedTuple):
     how many times as often an operation comes, `within` the same of what is done inside a call; `fails`: how many
     calls of a listener throw; `budgets`: how many calls of one step perform their steps; `asks_again`: a
     listener writes to a namespace and flushes it at its end, twice, so that one that has thrown is called once more.
+    `batch`: how many entries are written at once, or to a store in a row, at most.
     """
 
     keys: tuple[str, ...] = ("x", "y", "z")
@@ -48,6 +51,7 @@ class Traits(NamedTuple):
     fails: tuple[int | Absent, ...] = (ABSENT, ABSENT, ABSENT, 1, 2)
     budgets: tuple[int, ...] = (8, 8, 8, 0, 1, 2, 3)
     asks_again: bool = False
+    batch: int = USUAL_BATCH
 
 
 class Theme(Enum):
@@ -62,6 +66,7 @@ class Theme(Enum):
     WIDE_TEXT = "wide-text"
     BATCHES = "batches"
     BUDGETS = "budgets"
+    GREAT = "great"
 
 
 TRAITS: Final = {
@@ -113,6 +118,18 @@ TRAITS: Final = {
         fails=(ABSENT, 1, 1, 1),
         budgets=(2, 2, 2, 1, 3),
         asks_again=True,
+    ),
+    Theme.GREAT: Traits(
+        keys=tuple(f"{number:03}" for number in range(150)),
+        values=("1", None, "ü" * 40, "", "2"),
+        namespaces=(1, 1, 2),
+        stores=(1, 2),
+        max_sizes=(10_485_760, 2_000, 5_000),
+        depth=1,
+        steps_max=120,
+        often={"put_all": 6, "flush": 2, "range": 2, "listen": 3, "store_put": 3, "store_flush": 2, "resize": 2},
+        budgets=(8, 100),
+        batch=130,
     ),
 }
 """The traits of each theme."""

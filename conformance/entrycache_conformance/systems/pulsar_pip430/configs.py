@@ -29,6 +29,9 @@ TRIGGER: Final[Menu] = {
 }
 """Small limits, so that a few entries cross them, and targets below, at and above the trigger."""
 
+GREAT_BYTES: Final = (3_001, 9_000, 20_000)
+"""Limits that it takes hundreds of entries to cross."""
+
 READS: Final[Menu] = {"storage_entry_size": (10, 1, 3, 25, 100, 49)}
 
 CURSORS: Final[Menu] = {
@@ -64,6 +67,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if "cursors" in levels:
         options |= CURSORS
         options["ttl_nanos"] += (1, 0, 20)
+    if traits.flood and crosses:
+        options["max_size_bytes"] = (base.max_size_bytes, *GREAT_BYTES)
     if traits.is_extreme:
         kept = {"max_size_bytes"} if not crosses else set()
         options |= {key: values for key, values in EXTREME.items() if key not in kept}

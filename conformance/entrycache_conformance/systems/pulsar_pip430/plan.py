@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Any
 
 from entrycache_conformance.systems.pulsar_pip430.arguments import MAKERS, Aim
+from entrycache_conformance.systems.pulsar_pip430.arguments.flood import flood
 from entrycache_conformance.systems.pulsar_pip430.arguments.limits import within_limits
 from entrycache_conformance.systems.pulsar_pip430.configs import make_config
 from entrycache_conformance.systems.pulsar_pip430.themes import TRAITS, Theme
@@ -13,6 +14,7 @@ from entrycache_conformance.systems.pulsar_pip430.weights import LEVEL_OF, last_
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw, choose
 from entrycache_protocol.plan import Plan
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.state import State
 
 USUAL_STEPS = 40
@@ -53,4 +55,7 @@ def made(aim: Aim, name: str, state: State) -> Any:
     """An operation of that name for that state."""
     if aim.to_come:
         return aim.to_come.pop()
-    return within_limits(aim, state, MAKERS[name](aim, state))
+    op = within_limits(aim, state, MAKERS[name](aim, state))
+    if aim.flood and isinstance(op, ops.Insert) and aim.draw(0, 2) == 2:
+        aim.to_come = flood(aim, op)
+    return op

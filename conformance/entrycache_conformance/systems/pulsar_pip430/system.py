@@ -13,7 +13,7 @@ from entrycache_conformance.systems.pulsar_pip430.fit import unfit
 from entrycache_conformance.systems.pulsar_pip430.jvm import PULSAR
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.pulsar_pip430.plan import plan
-from entrycache_conformance.systems.pulsar_pip430.queue_text import queue_text
+from entrycache_conformance.systems.pulsar_pip430.queue_text import cursor_lanes, cursors_text, lanes, queue_text
 from entrycache_conformance.systems.pulsar_pip430.themes import Theme
 from entrycache_faults.reference.pulsar_pip430 import PLANTED, flips
 from entrycache_protocol.case import encode_outcome
@@ -55,6 +55,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
+        great=Theme.GREAT,
         telling={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
@@ -64,7 +65,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
             ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
         ),
     ),
-    text=Text("queue", queue_text),
+    text=Text("queue", queue_text, lanes, {"cursors": Text("cursors", cursors_text, cursor_lanes)}),
     blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,

@@ -19,7 +19,7 @@ class Traits(NamedTuple):
 
     `fresh`: places that are asked for whether they are cached or not. `crowds`: how many names of cursors there
     are. `patience`: how much longer than usual cases go on before they end by chance. `often`: operations that
-    come so many times more often.
+    come so many times more often. `flood`: up to so many entries are offered in a row, with counts and limits to match.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
@@ -30,6 +30,7 @@ class Traits(NamedTuple):
     is_extreme: bool = False
     widths: tuple[int, ...] = (0, 1, 2, 3, 4)
     cursor_caches: int = 3
+    flood: int = 0
 
     @property
     def caches(self) -> tuple[CacheName, ...]:
@@ -56,6 +57,7 @@ class Theme(Enum):
     EXTREME_SETTINGS = "extreme-settings"
     LONG_RUNS = "long-runs"
     FILLS_AND_HOLDS = "fills-and-holds"
+    GREAT = "great"
 
 
 TRAITS: Final = {
@@ -77,6 +79,14 @@ TRAITS: Final = {
         patience=2,
         often={"read": 5, "read_one": 3, "release": 5, "get": 2, "mark_read": 2},
         widths=(0, 1, 2, 3, 4, 6, 10),
+    ),
+    Theme.GREAT: Traits(
+        places(2, 1, 6),
+        (30, 3),
+        steps_max=400,
+        often={"insert": 3, "evict": 3, "expire": 2, "get_range": 2, "read": 3, "remove_range": 2},
+        widths=(40, 0, 130, 9, 18),
+        flood=150,
     ),
 }
 """The traits of each theme."""

@@ -1,6 +1,7 @@
-"""One contract in a process of its own: `python -m ...contracts.child MODULE SECONDS [NUMBER]`.
+"""One contract in a process of its own: `python -m ...contracts.child MODULE PATHS [NUMBER]`.
 
-With a number, the model with that planted error is asked. Prints one JSON array: what CrossHair says.
+With a number, the model with that planted error is asked. Prints one JSON object: what CrossHair says, and
+how many paths it has followed. Its limit is their number, at most PATHS: it says the same on a slow machine.
 """
 
 from __future__ import annotations
@@ -8,29 +9,40 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections import Counter
 from contextlib import nullcontext
+from typing import Final
 
 from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
 from entrycache_evidence.under import under
 
+NEVER: Final = 1e6
+"""Seconds that no condition takes."""
+FOLLOWED: Final = "num_paths"
+"""What CrossHair calls the number of paths."""
 
-def main(module: str, seconds: float, number: int | None) -> None:
+
+def main(module: str, paths: int, number: int | None) -> None:
     """Check the contract and print the verdict."""
     from crosshair.core import run_checkables  # noqa: PLC0415 - only in this process
     from crosshair.core_and_libs import analyze_function  # noqa: PLC0415
     from crosshair.options import AnalysisKind, AnalysisOptionSet  # noqa: PLC0415
 
     contract = importlib.import_module(module).contract
+    followed: Counter[str] = Counter()
     options = AnalysisOptionSet(
         analysis_kind=[AnalysisKind.PEP316],
         report_all=True,
-        per_condition_timeout=seconds,
-        per_path_timeout=seconds,
+        max_iterations=paths,
+        per_condition_timeout=NEVER,
+        per_path_timeout=NEVER,
+        stats=followed,
     )
     with nullcontext() if number is None else under(PLANTED[number].model):
         messages = run_checkables(analyze_function(contract, options))
-    print(json.dumps([{"state": message.state.name, "text": message.message} for message in messages]))
+    said = [{"state": message.state.name, "text": message.message} for message in messages]
+    print(json.dumps({"said": said, "paths": followed[FOLLOWED]}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else None)
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else None)

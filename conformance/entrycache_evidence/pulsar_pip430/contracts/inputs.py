@@ -38,6 +38,18 @@ def size_pairs() -> Iterator[tuple[Any, ...]]:
     yield from ((*pair, need) for pair in pairs((0, 2), (0,), dead=False) for need in (1, 2))
 
 
+def time_threes() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a time pass over three live entries: those of two, and a young one behind."""
+    for first, second, now, cutoff in time_pairs():
+        yield first, second, Held(False, 1, now, 0, False, None), now, cutoff
+
+
+def size_threes() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a size pass over three live entries: those of two, and one behind."""
+    for first, second, need in size_pairs():
+        yield first, second, Held(False, 1, 0, 0, False, 1), need
+
+
 def time_slots() -> Iterator[tuple[Any, ...]]:
     """Arguments of a time pass over at most two slots."""
     for pair in pairs((1,), (0, 2), dead=True):

@@ -1,4 +1,4 @@
-"""Lemmas about the whole queue, of any length: sums of bytes, the order of stamps, the end of a pass.
+"""Lemmas about the whole queue, of any length: sums of bytes, the order of stamps.
 
 The queue is three arrays from `head` up to `tail` (excluded), and a ghost array of prefix sums. An invariant that
 speaks of every place is assumed at the places that matter and shown at any place.
@@ -16,7 +16,7 @@ from entrycache_evidence.pulsar_pip430.contracts.planted import STALE
 from entrycache_evidence.pulsar_pip430.induction.table import mutant
 from entrycache_evidence.pulsar_pip430.induction.take import Table, Take
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430 import ops, passes
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State
@@ -134,42 +134,6 @@ def _order(table: Table, model: Model) -> list[Obligation]:
     return found
 
 
-def _young(table: Table, model: Model) -> list[Obligation]:
-    """A time pass ends at a head that is not expired; then nothing behind it is."""
-    take = Take(table, model)
-    head = take.head
-    ends = z3.And(head.sane, head.time, take.ends)
-    found = [Obligation("the end", ends, z3.And(z3.Not(head.gone), head.stamp >= head.bound))]
-    found.append(
-        Obligation(
-            "nothing expired behind",
-            z3.And(_sorted((_HEAD, _ANY), head.now), ends, head.stamp == _STAMPS[_HEAD], _HEAD <= _ANY, _ANY < _TAIL),
-            _STAMPS[_ANY] >= head.bound,
-        )
-    )
-    return found
-
-
-def _freed(take: Take) -> tuple[Any, Any, Any]:
-    """What a size pass needs, what it has freed, and that the bound of this take is what is left of it."""
-    need, freed = z3.Ints("need freed")
-    bound = take.model["passes.remaining"](passes.PassKind.SIZE, Term(need), Term(freed))
-    return need, freed, z3.And(take.head.sane, z3.Not(take.head.time), need > 0, take.head.bound == raw(bound))
-
-
-def _enough(table: Table, model: Model) -> list[Obligation]:
-    take = Take(table, model)
-    need, freed, given = _freed(take)
-    return [Obligation("the end before the queue is empty", z3.And(given, take.ends), freed >= need)]
-
-
-def _not_too_much(table: Table, model: Model) -> list[Obligation]:
-    take = Take(table, model)
-    need, freed, given = _freed(take)
-    goal = freed + take.head.size < need + take.head.size
-    return [Obligation("each removal", z3.And(given, take.removes_it), goal)]
-
-
 LEMMAS: Final = tuple(
     lemma._replace(table=DECISION)
     for lemma in (
@@ -185,13 +149,5 @@ LEMMAS: Final = tuple(
             _order,
             Planted(STALE.note, STALE.model),
         ),
-        Lemma(
-            Rule.EXPIRE_2,
-            "any head at which a time pass ends, queue of any length behind it",
-            _young,
-            mutant(Rule.EXPIRE_2),
-        ),
-        Lemma(Rule.EVICT_4, "any head at which a size pass ends", _enough, mutant(Rule.EVICT_4)),
-        Lemma(Rule.EVICT_5, "any removal of a size pass", _not_too_much, mutant(Rule.EVICT_5)),
     )
 )

@@ -77,11 +77,12 @@ def broken(
 def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
     """The rules that this step breaks; counts in `fired` every law whose guard held.
 
-    A step that gives no answer under the variants of the configuration is not judged. Where the law of no rule is
-    broken, but the step is not what is defined, or leaves the frame of its operation, it is the rule of the operation.
+    A step that gives no answer under the variants of the configuration is held to its definition only. Where the law of
+    no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it is the rule of the
+    operation.
     """
     wrong = _of_rules(config, pre, event, step, fired)
-    if wrong or isinstance(step.outcome.answer, outcomes.Unanswered):
+    if wrong:
         return wrong
     return () if is_defined(config, pre, event, step) else (event.rule,)
 

@@ -33,6 +33,7 @@ class Aim:
         self.fresh = traits.fresh
         self.caches = traits.caches
         self.widths = traits.widths
+        self.flood = traits.flood
         self.cursor_caches = traits.caches[: traits.cursor_caches]
         self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
         self.holds = HOLDS

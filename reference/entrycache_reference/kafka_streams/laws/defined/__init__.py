@@ -15,7 +15,7 @@ from entrycache_reference.kafka_streams.laws.defined.caches import CACHES, Does
 from entrycache_reference.kafka_streams.laws.defined.picture import Picture
 from entrycache_reference.kafka_streams.laws.defined.stores import STORES
 from entrycache_reference.kafka_streams.laws.frame import outside
-from entrycache_reference.kafka_streams.outcomes import Failed
+from entrycache_reference.kafka_streams.outcomes import Failed, Unanswered
 from entrycache_reference.kafka_streams.state import Part, Row, State, Step
 
 __all__ = ["is_defined"]
@@ -24,12 +24,17 @@ DOES: Final[Mapping[type[ops.Op], Does]] = {**CACHES, **STORES}
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Whether a step is the one that its operation is defined as, and keeps to its frame."""
+    """Whether a step is the one that its operation is defined as, and keeps to its frame.
+
+    One that gives no answer is held to all the rest: up to where it ends, or what it throws, it is defined.
+    """
     picture = Picture(config, pre, step.parts, step.rows)
-    if outside(pre, event, step.state, step.parts) or not is_drawn(picture, event, step.outcome.answer):
+    answer = step.outcome.answer
+    if outside(pre, event, step.state, step.parts) or not is_drawn(picture, event, answer):
         return False
     return (
-        picture.lasting() == step.state
+        (picture.stuck or None) == (answer.reason if isinstance(answer, Unanswered) else None)
+        and picture.lasting() == step.state
         and tuple(picture.rows) == step.rows
         and tuple(picture.calls) == step.outcome.flushed
         and tuple(picture.forwards) == step.outcome.forwarded
@@ -42,13 +47,15 @@ def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
     picture = Picture(config, part.pre, part.parts, rows)
     return (
         is_drawn(picture, part.event, part.answer)
+        and picture.stuck == part.after.under_way.stuck
         and picture.is_shown(part.after)
         and all(is_part_defined(config, inner, rows) for inner in part.parts)
     )
 
 
 def is_drawn(picture: Picture, event: ops.Op, answer: object) -> bool:
-    """Draw what the operation does; whether it answers that, and every step inside it was met."""
+    """Draw what the operation does; whether it answers that, or nothing, and every step inside it was met."""
     wanted = DOES[type(event)](picture, event)
     answered = wanted if picture.error is None else Failed(picture.error)
-    return picture.is_right and answered == answer and next(picture.parts, None) is None
+    answers = isinstance(answer, Unanswered) or answered == answer
+    return picture.is_right and answers and next(picture.parts, None) is None

@@ -34,6 +34,7 @@ from entrycache_reference.kafka_streams.outcomes import (
     ThreadCounters,
     Used,
 )
+from entrycache_reference.kafka_streams.resize_running import ENDLESS, NOTHING_TO_CHOOSE
 from entrycache_reference.kafka_streams.state import Listener, Node, Row
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -201,7 +202,7 @@ def turns(picture: Picture) -> None:
 
 
 def turns_ahead(picture: Picture) -> None:
-    """By the running total, whoever is next chosen one turn ahead; a step that would never end is not drawn."""
+    """By the running total, whoever is next chosen one turn ahead; a step that would never end is drawn up to there."""
     waiting = picture.names()
     if not waiting:
         return
@@ -211,6 +212,7 @@ def turns_ahead(picture: Picture) -> None:
         now, closings_now = coming, closings
         waiting = waiting or picture.names()
         if not waiting or not any(picture.open(ns).recent for ns in picture.names()):
+            picture.stuck = ENDLESS if waiting else NOTHING_TO_CHOOSE
             return
         coming = waiting.pop(0)
         closings = picture.closings(coming)

@@ -55,7 +55,7 @@ class Picture:
     """The state that a step has to lead to, what it has to tell, and what it has to call.
 
     `is_right` turns false where a step inside a call met anything else than the picture shows. `all_rows` are those of
-    the whole step.
+    the whole step. `stuck`: why the step gives no answer; empty where it gives one.
     """
 
     def __init__(self, config: Config, pre: State, parts: Sequence[Part], all_rows: tuple[Row, ...]) -> None:
@@ -81,6 +81,7 @@ class Picture:
         self.forwards: list[Forward] = list(done.forwards)
         self.rows: list[Row] = list(self.all_rows[: len(done.events)])
         self.closed = list(done.closed)
+        self.stuck = done.stuck
 
     def __contains__(self, ns: str) -> bool:
         """Whether there is a namespace of that name."""

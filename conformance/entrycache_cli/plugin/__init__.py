@@ -1,0 +1,1 @@
+"""The pytest plugin: a test a rule and level."""

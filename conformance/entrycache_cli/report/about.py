@@ -1,0 +1,45 @@
+"""What a result tells of its run beside what was found: how it was made, and how each failure is played again."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from entrycache_conformance.failures import Failure
+from entrycache_conformance.report import SCHEMA, About, RunReport
+from entrycache_conformance.subjects.resolve import Choice
+from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.verdict import Verdict
+
+
+def about(subject: UnderTest, profile: str, seed: int, bulk_seconds: float) -> About:
+    """How a run of `conform` is made."""
+    versions = {"entrycache": version("entrycache"), "hypothesis": version("hypothesis")}
+    versions["python"] = platform.python_version()
+    said = subject.declaration.implementation.get("version")
+    if type(said) is str and said:
+        versions["subject"] = said
+    engine = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
+    return About(seed, profile, engine, versions)
+
+
+def with_about(report: RunReport, told: About, choice: Choice) -> RunReport:
+    """The report with that, and with the line that replays each failure."""
+    failures = tuple(replace(failure, replay=replay_line(failure, choice)) for failure in report.failures)
+    return replace(report, about=told, failures=failures)
+
+
+def replay_line(failure: Failure, choice: Choice) -> str:
+    """A line that can be pasted as it is; empty where there is no case file."""
+    return f"entrycache replay {shlex.quote(failure.case)} {choice.typed()}" if failure.case else ""
+
+
+def broken(choice: Choice, message: str, seed: int, profile: str) -> dict[str, Any]:
+    """The result of a run in which the subject does not speak the protocol: nothing is said of rules."""
+    versions = {"entrycache": version("entrycache"), "python": platform.python_version()}
+    name = choice.name or choice.command or "the subject"
+    told = {"schema": SCHEMA, "subject": name, "system": choice.system, "verdict": Verdict.NOTHING_CHECKED.value}
+    return {**told, "broken": message, "seed": seed, "profile": profile, "versions": versions}

@@ -1,0 +1,127 @@
+"""Results as JUnit XML: a suite a subject and level, a case a rule; of audits and proofs a suite each.
+
+A violation is a failure, what was not decided is skipped, a broken subject is an error. Times stand where the results
+hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+from xml.etree import ElementTree as Xml
+
+from entrycache_cli.report.results import Line, kind_of, lines_of
+from entrycache_cli.report.told_once import Told, body, told_once
+from entrycache_conformance.report import LevelReport, RunReport
+from entrycache_protocol.shown import printable
+from entrycache_protocol.text import compact
+from entrycache_protocol.verdict import Verdict
+
+TAGS: Final = {Verdict.VIOLATES: "failure", Verdict.NOTHING_CHECKED: "skipped"}
+
+
+class Suite(NamedTuple):
+    """A suite under construction."""
+
+    name: str
+    cases: list[Xml.Element]
+    properties: dict[str, str]
+    seconds: float | None = None
+
+
+def junit(results: list[dict[str, Any]]) -> str:
+    """The XML of all results."""
+    root = Xml.Element("testsuites", name="entrycache")
+    suites = [suite for result in results for suite in _suites(result)]
+    for suite in suites:
+        root.append(_element(suite))
+    for count in ("tests", "failures", "errors", "skipped"):
+        root.set(count, str(sum(int(one.get(count, "0")) for one in root)))
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def _suites(result: dict[str, Any]) -> Iterable[Suite]:
+    if kind_of(result, "a result") == "conform":
+        return _of_run(RunReport.from_json(result))
+    lines = lines_of(result)
+    names = dict.fromkeys(line.what for line in lines)
+    return [Suite(name, [_of_line(line) for line in lines if line.what == name], {}) for name in names]
+
+
+def _of_run(report: RunReport) -> list[Suite]:
+    told = told_once(report.failures)
+    return [_of_level(report, name, level, told) for name, level in report.levels.items()]
+
+
+def _of_level(report: RunReport, name: str, level: LevelReport, told: Sequence[Told]) -> Suite:
+    about = {} if report.about is None else report.about.to_json()
+    about |= {f"version of {what}": number for what, number in about.pop("versions", {}).items()}
+    about.pop("seconds", None)
+    properties = {"subject": report.subject, "system": report.system, **{key: str(part) for key, part in about.items()}}
+    suite = Suite(f"{report.subject}, level {name}", [], properties, level.seconds)
+    here = [one for one in told if name in {each.level for each in (one.failure, *one.also)}]
+    for rule, met in level.rules.items():
+        case = _case(suite.name, rule)
+        if met.verdict is Verdict.VIOLATES:
+            _fail(case, rule, name, [one for one in here if rule in one.failure.rules])
+        elif met.verdict is Verdict.NOTHING_CHECKED:
+            _child(case, "skipped", f"it fired in {met.fired} judged steps, too few to say anything", "")
+        suite.cases.append(case)
+    if not level.rules or level.verdict is Verdict.NOTHING_CHECKED:
+        reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)
+        note = f"{level.examples} examples, {level.steps} steps"
+        line = Line(suite.name, f"level {name}", level.verdict.value, f"{note}; {reasons}" if reasons else note)
+        suite.cases.append(_of_line(line))
+    return suite
+
+
+def _fail(case: Xml.Element, rule: str, level: str, told: list[Told]) -> None:
+    """Each failure stands whole at its first rule and level, and is named at the others."""
+    for one in told:
+        first = one.failure
+        if (rule, level) == (first.rules[0], first.level):
+            message = f"{rule}: expected {compact(first.expected)}, got {compact(first.got)}"
+            _child(case, "failure", message, body(one))
+        else:
+            _child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", "")
+    if not told:
+        _child(case, "failure", "violates", "")
+
+
+def _of_line(line: Line) -> Xml.Element:
+    case = _case(line.what, line.part or line.what)
+    if line.verdict == "broken subject":
+        _child(case, "error", line.note, "")
+    elif line.held in TAGS:
+        _child(case, TAGS[line.held], f"{line.verdict} {line.note}".strip(), "")
+    return case
+
+
+def _case(suite: str, name: str) -> Xml.Element:
+    return Xml.Element("testcase", classname=printable(suite), name=printable(name))
+
+
+def _child(case: Xml.Element, tag: str, message: str, text: str) -> None:
+    """XML has no way to write most control characters, nor half of a pair of surrogates."""
+    child = Xml.SubElement(case, tag, message=printable(message))
+    if text:
+        child.text = "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _element(suite: Suite) -> Xml.Element:
+    counts = {
+        "tests": len(suite.cases),
+        "failures": sum(case.find("failure") is not None for case in suite.cases),
+        "errors": sum(case.find("error") is not None for case in suite.cases),
+        "skipped": sum(case.find("skipped") is not None for case in suite.cases),
+    }
+    made = Xml.Element("testsuite", {"name": printable(suite.name), **{name: str(counts[name]) for name in counts}})
+    if suite.seconds is not None:
+        made.set("time", f"{suite.seconds:.3f}")
+    if suite.properties:
+        properties = Xml.SubElement(made, "properties")
+        for name, value in suite.properties.items():
+            Xml.SubElement(properties, "property", name=printable(name), value=printable(value))
+    made.extend(suite.cases)
+    return made

@@ -1,0 +1,1 @@
+"""A real broker on this machine, recorded while real clients drive it."""

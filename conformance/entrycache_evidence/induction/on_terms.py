@@ -1,0 +1,45 @@
+"""A model of a reference that can be run on z3 terms, and laws that are asked of what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+import z3
+
+from entrycache_evidence.induction.lemma import Obligation
+from entrycache_evidence.induction.symbolic import paths
+from entrycache_faults.model import Model, Place
+
+Ways = Iterable[tuple[Any, Any]]
+"""Every way through something, with its condition."""
+
+
+def on_terms(model: Model, replaced: Mapping[Place, object]) -> Model:
+    """The model with these places replaced. What its planted fault calls of the reference has them replaced too."""
+    norm = Model(model.package, replaced)
+    own = {place: _moved(made, norm) for place, made in model.replaced.items()}
+    return Model(model.package, {**replaced, **own})
+
+
+def _moved(made: object, norm: Model) -> object:
+    """A function of a planted fault, calling this model where it calls the reference."""
+    if not isinstance(made, FunctionType):
+        return made
+    names = {name: norm.own(value) for name, value in made.__globals__.items()}
+    moved = FunctionType(made.__code__, names, made.__name__, made.__defaults__, made.__closure__)
+    moved.__kwdefaults__ = made.__kwdefaults__
+    return moved
+
+
+def held_to(name: str, given: Any, ways: Ways, asked: Callable[[Any], tuple[bool, bool]]) -> Iterator[Obligation]:
+    """That a law holds on every way, if it is about any: `asked` says whether it is about one, and whether it holds."""
+    about, wrong = [], []
+    for condition, way in ways:
+        for further, (is_about, holds) in paths(lambda: asked(way), z3.And(given, condition)):  # noqa: B023
+            met = z3.And(condition, further)
+            about += [met] if is_about else []
+            wrong += [] if holds else [met]
+    if about:
+        yield Obligation(name, z3.And(given, z3.Or(about)), z3.Not(z3.Or(wrong)))

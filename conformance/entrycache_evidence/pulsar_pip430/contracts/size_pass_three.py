@@ -1,0 +1,24 @@
+"""A whole size pass over three live entries."""
+
+from __future__ import annotations
+
+from entrycache_evidence.pulsar_pip430.contracts import size_pass
+from entrycache_evidence.pulsar_pip430.contracts.small import Held
+
+RULES = size_pass.RULES
+BOUNDS = (
+    "one size pass over 3 live entries: max_requeues 1, access extends; any sizes, need, counts, requeues and marks; "
+    "stamps 0, which a size pass does not read"
+)
+
+
+def contract(first: Held, second: Held, third: Held, need: int) -> tuple[str, ...]:
+    """Name the rules that a size pass over three entries breaks.
+
+    pre: not first.gone and not second.gone and not third.gone and need > 0
+    pre: first.stamp == 0 and second.stamp == 0 and third.stamp == 0
+    pre: first.size >= 0 and second.size >= 0 and third.size >= 0
+    pre: first.requeues >= 0 and second.requeues >= 0 and third.requeues >= 0
+    post: __return__ == ()
+    """
+    return size_pass.broken((first, second, third), 0, need, True, 1)

@@ -1,0 +1,23 @@
+"""A whole time pass over three live entries."""
+
+from __future__ import annotations
+
+from entrycache_evidence.pulsar_pip430.contracts import time_pass, time_pass_pair
+from entrycache_evidence.pulsar_pip430.contracts.small import Held, sound  # noqa: F401 - the contract asks `sound`
+
+RULES = time_pass_pair.RULES
+BOUNDS = (
+    "one time pass over 3 live entries: max_requeues 1, access extends; any stamps, cutoff, counts, requeues "
+    "and marks; sizes 1, which a time pass does not compare"
+)
+
+
+def contract(first: Held, second: Held, third: Held, now: int, cutoff: int) -> tuple[str, ...]:
+    """Name the rules that a time pass over three entries breaks.
+
+    pre: not first.gone and not second.gone and not third.gone
+    pre: first.size == 1 and second.size == 1 and third.size == 1
+    pre: 0 <= now and cutoff <= now and sound((first, second, third), now)
+    post: __return__ == ()
+    """
+    return time_pass.broken((first, second, third), now, cutoff, True, 1)

@@ -1,0 +1,229 @@
+"""States and operations whose numbers are z3 terms: an entry, the rest of its cache as one, all other caches as one.
+
+Where the bytes are added up, an entry that stands for others has the bytes of them all; where entries are compared, it
+is any one of them. `tests/evidence/test_ties.py` plays steps on large states and on such pictures of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise, product
+from typing import Any, Final, NamedTuple
+
+import z3
+
+from entrycache_evidence.induction.on_terms import on_terms
+from entrycache_evidence.induction.symbolic import Term, raw
+from entrycache_faults.model import Model, Place
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    CountFloor,
+    DuplicateCount,
+    Eviction,
+    RequeueBudget,
+    Settings,
+    SizePassRounds,
+    Variants,
+    ZeroReads,
+)
+from entrycache_reference.pulsar_pip430.decision import Facts, Line
+from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Held, Slot, State
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position
+
+A: Final = CacheName("a")
+B: Final = CacheName("b")
+OWN: Final = Position(1, 5)
+NEXT: Final = Position(1, 6)
+REST: Final = Position(2, 0)
+X: Final = Slot(A, OWN)
+Y: Final = Slot(A, REST)
+Z: Final = Slot(B, OWN)
+NAMES: Final = {X: "x", Y: "y", Z: "z"}
+CURSOR: Final = CursorName("reader")
+KEPT: Final = HoldName("kept")
+TRIGGER: Final = z3.Int("trigger")
+TARGET: Final = z3.Int("target")
+
+
+class Forced:
+    """The decision table of a model, asked with facts that are terms: each is decided first."""
+
+    def __init__(self, table: Mapping[Facts, Line]) -> None:
+        self.table = table
+
+    def __getitem__(self, facts: Facts) -> Line:
+        """The line for these facts."""
+        return self.table[Facts(*map(bool, facts))]
+
+
+class Unwritten:
+    """Stands where numbers are written as text."""
+
+    @staticmethod
+    def dumps(*shown: object, **how: object) -> str:
+        """Any text, whatever is shown."""
+        return f"{len(shown)} and {len(how)}"
+
+
+def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
+    """The model, so that it can be run on terms: any trigger, any target, no text of numbers, and what is in `more`.
+
+    What a planted fault calls of the reference is made so too.
+    """
+    replaced: dict[Place, object] = {
+        "decision.LOOKUP": Forced(model["decision.LOOKUP"]),
+        "passes.LOOKUP": Forced(model["passes.LOOKUP"]),
+        "limits.trigger_bytes": lambda state: Term(TRIGGER),
+        "limits.target_bytes": lambda state: Term(TARGET),
+        "manage.json": Unwritten,
+        **(more or {}),
+    }
+    return on_terms(model, replaced)
+
+
+def number(name: str) -> Any:
+    """Any integer."""
+    return Term(z3.Int(name))
+
+
+def flag(name: str) -> Any:
+    """Any boolean."""
+    return Term(z3.Bool(name))
+
+
+def entry_of(name: str, is_counted: bool, token: int | None = None) -> Entry:
+    """Any entry, with a count or without."""
+    return Entry(
+        number(f"{name}.size"),
+        number(f"{name}.stamp"),
+        number(f"{name}.requeues"),
+        flag(f"{name}.accessed"),
+        number(f"{name}.count") if is_counted else None,
+        token,
+    )
+
+
+class Shape(NamedTuple):
+    """The order of the queue, which caches there are, whether the entry carries a count, what is held."""
+
+    name: str
+    queue: tuple[Slot | None, ...]
+    caches: tuple[CacheName, ...]
+    is_counted: bool = True
+    is_held: bool = False
+    is_open: bool = True
+
+    def state(self) -> State:
+        """The state of this shape: any numbers."""
+        entries = {
+            slot: entry_of(NAMES[slot], self.is_counted or slot == Z, 7 if self.is_held else None)
+            for slot in self.queue
+            if slot is not None
+        }
+        caches = {
+            name: Cache(
+                {slot.pos: entry for slot, entry in entries.items() if slot.cache == name},
+                number(f"{name}.bytes"),
+                {CURSOR: OWN},
+                is_open=self.is_open or name != A,
+            )
+            for name in self.caches
+        }
+        most: Any = number("most")
+        settings = Settings(number("limit"), 0.9, number("ttl"), most, flag("extend"))
+        held = (Held(X, X in entries), Held(Z, Z in entries), Held(Y, False), Held(Slot(A, NEXT), False))
+        holds = {KEPT: held} if self.is_held else {}
+        counts = Counts(*(number(f"counts.{name}") for name in Counts._fields))
+        return State(number("now"), settings, caches, self.queue, number("bytes"), flag("scheduled"), holds, counts)
+
+
+SHAPES: Final = (
+    Shape("nothing", (), ()),
+    Shape("the entry first", (X, None, Y, Z), (A, B), is_held=True),
+    Shape("the entry last, no count", (None, Z, Y, X), (A, B), is_counted=False),
+    Shape("not the entry", (Y, None, Z), (A, B), is_held=True),
+    Shape("a cache that was removed", (Z, None), (A, B), is_open=False),
+)
+
+
+def sound(state: State) -> Any:
+    """What the rules promise of a state, and steps keep: sums, the order of stamps, what cannot be negative."""
+    entries = {Slot(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
+    stamps = [raw(entries[slot].stamp_nanos) for slot in state.queue if slot is not None]
+    said = [earlier <= later for earlier, later in pairwise(stamps)]
+    said += [stamp <= raw(state.now_nanos) for stamp in stamps]
+    for entry in entries.values():
+        said += [raw(entry.size_bytes) >= 0, raw(entry.requeues) >= 0, raw(entry.stamp_nanos) >= 0]
+    said += [raw(cache.size_bytes) == added(cache) for cache in state.caches.values()]
+    said.append(raw(state.size_bytes) == sum((raw(cache.size_bytes) for cache in state.caches.values()), z3.IntVal(0)))
+    settings = state.settings
+    said += [raw(settings.max_requeues) >= 0, raw(settings.ttl_nanos) >= 0, raw(state.now_nanos) >= 0]
+    return z3.And(said)
+
+
+def added(cache: Cache) -> Any:
+    """The sum of the sizes in a cache."""
+    return sum((raw(entry.size_bytes) for entry in cache.entries.values()), z3.IntVal(0))
+
+
+CONFIG: Final = Config(storage_entry_size=number("fill"))
+MANUAL: Final = Config(storage_entry_size=number("fill"), eviction=Eviction.MANUAL)
+RELEASED: Final = Config(
+    storage_entry_size=number("fill"),
+    variants=Variants(
+        RequeueBudget.SPLIT, CountFloor.ZERO, ZeroReads.COUNTED, DuplicateCount.REPLACED, SizePassRounds.ONE
+    ),
+)
+OFF: Final = Config(max_size_bytes=0, storage_entry_size=number("fill"))
+
+BOUNDS: Final = (
+    (OWN, OWN),
+    (Position(1, 0), Position(1, 9)),
+    (OWN, REST),
+    (NEXT, REST),
+    (NEXT, Position(1, 9)),
+    (REST, OWN),
+)
+"""Ranges that hold the entry, the rest, both or nothing, with their ends on an entry or not, and a reversed one."""
+
+_READS: Final[tuple[Any, ...]] = (ABSENT, None, number("reads"))
+_HELD: Final = (ABSENT, HoldName("new"), KEPT)
+
+RANGE: Final[tuple[ops.Op, ...]] = (
+    *(ops.Insert(A, OWN, number("size"), reads, 7) for reads in _READS),
+    ops.Insert(A, OWN, number("size")),
+    ops.Get(A, OWN),
+    ops.Exists(A, OWN),
+    *(ops.GetRange(A, *bounds) for bounds in BOUNDS),
+    *(ops.RemoveRange(A, *bounds, inclusive) for bounds, inclusive in product(BOUNDS, (False, True))),
+    ops.Clear(A),
+    ops.Usage(),
+    ops.Usage(A),
+    ops.Observe(),
+)
+QUEUE: Final[tuple[ops.Op, ...]] = (
+    ops.Advance(number("nanos")),
+    ops.MarkRead(A, OWN),
+    ops.ExpectRead(A, OWN),
+)
+MANAGER: Final[tuple[ops.Op, ...]] = (
+    ops.Configure(max_size_bytes=number("new_limit"), ttl_nanos=number("new_ttl"), max_requeues=number("new_most")),
+    ops.Configure(watermark=1.5),
+    *(ops.InvalidateBefore(A, pos) for pos in (OWN, REST, Position(3, 0))),
+    *(ops.InvalidateLedger(A, ledger) for ledger in (1, 2)),
+    ops.RemoveCache(A),
+    ops.Metrics(),
+)
+READS: Final[tuple[ops.Op, ...]] = (
+    *(ops.Read(A, OWN, NEXT, number("reads"), hold) for hold in _HELD),
+    ops.Read(A, NEXT, OWN, number("reads")),
+    *(ops.ReadOne(A, pos, hold) for pos in (OWN, NEXT) for hold in _HELD),
+    ops.Release(KEPT),
+    ops.Release(HoldName("new")),
+)
+STEPS: Final[tuple[ops.Op, ...]] = (*RANGE, *QUEUE, *MANAGER, *READS)
+"""Every operation up to level `reads` that runs no pass, the numbers in it any; an insert that triggers none."""
+
+PASSES: Final[tuple[ops.Op, ...]] = (ops.Expire(), ops.Expire(number("older")), ops.Evict(number("need")))
+"""The passes, where the queue is empty or they are refused; their loop stands in `fold`."""

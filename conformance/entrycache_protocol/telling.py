@@ -1,0 +1,78 @@
+"""The part of what a program wrote to stderr that tells why it failed: its last line is seldom it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from entrycache_protocol.shown import cut, printable
+
+LINE_LENGTH: Final = 300
+LINES_MOST: Final = 4
+"""Of the telling part."""
+
+RUST: Final = re.compile(r"thread '.*' (\(\d+\) )?panicked at ")
+GO: Final = re.compile(r"(panic|fatal error): ")
+JAVA: Final = re.compile(r"(Caused by: |Exception in thread \".*\" )")
+JAVA_THROWN: Final = re.compile(r"([\w$]+\.)+[\w$]*(Exception|Error)\b")
+JAVA_AT: Final = re.compile(r"\s+at ")
+PYTHON: Final = "Traceback (most recent call last):"
+
+
+def telling(text: str) -> tuple[str, ...]:
+    """At most `LINES_MOST` lines that tell the cause, each of them printable and short; the last line where none does.
+
+    Of a panic of Rust or Go the first lines, of a Java trace the innermost cause and where it was thrown, of a Python
+    traceback the error and the line that threw it.
+    """
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    found = next((part for find in FINDERS if (part := find(lines))), lines[-1:])
+    return tuple(cut(printable(line.strip()), LINE_LENGTH) for line in found[:LINES_MOST])
+
+
+def _rust(lines: Sequence[str]) -> Sequence[str]:
+    """The place and the message of the first panic: others follow from it."""
+    at = next((index for index, line in enumerate(lines) if RUST.match(line)), None)
+    if at is None:
+        return ()
+    rest = enumerate(lines[at + 1 :], at + 1)
+    end = next((index for index, line in rest if line.startswith(("stack backtrace:", "note: "))), len(lines))
+    return lines[at:end]
+
+
+def _go(lines: Sequence[str]) -> Sequence[str]:
+    """The panic, and the first frames of the goroutine that it came from."""
+    at = next((index for index, line in enumerate(lines) if GO.match(line)), None)
+    if at is None:
+        return ()
+    own = [line for line in lines[at + 1 :] if not line.startswith(("goroutine ", "[signal ", "panic(", "\t/usr/"))]
+    return [lines[at], *own[:2]]
+
+
+def _java(lines: Sequence[str]) -> Sequence[str]:
+    """The innermost cause with the first place in it; without causes, what was thrown last."""
+    heads = [index for index, line in enumerate(lines) if JAVA.match(line.lstrip())]
+    if not heads:
+        traces = [at for at, line in enumerate(lines[1:]) if JAVA_AT.match(line) and JAVA_THROWN.match(lines[at])]
+        heads = traces
+    if not heads:
+        return ()
+    at = heads[-1]
+    place = next((line for line in lines[at + 1 :] if JAVA_AT.match(line)), None)
+    return [lines[at], *([] if place is None else [place])]
+
+
+def _python(lines: Sequence[str]) -> Sequence[str]:
+    """The error of the last traceback, after the place and the line that it came from."""
+    at = next((index for index in reversed(range(len(lines))) if lines[index].strip() == PYTHON), None)
+    if at is None:
+        return ()
+    deep = len(lines[at]) - len(lines[at].lstrip())
+    end = next((i for i in range(at + 1, len(lines)) if len(lines[i]) - len(lines[i].lstrip()) <= deep), len(lines) - 1)
+    frame = [line for line in lines[at + 1 : end] if set(line.strip()) - set("^~")]
+    place = next((index for index in reversed(range(len(frame))) if frame[index].lstrip().startswith("File ")), 0)
+    return [lines[end], *frame[place : place + 2]]
+
+
+FINDERS: Final[tuple[Callable[[Sequence[str]], Sequence[str]], ...]] = (_rust, _go, _java, _python)

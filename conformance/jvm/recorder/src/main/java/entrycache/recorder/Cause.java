@@ -1,0 +1,10 @@
+package entrycache.recorder;
+
+/** The names of the trace's columns {@code cause} and {@code origin}. */
+public enum Cause {
+    NONE, OPEN, ROTATE, END, ADD, FILL, DUPLICATE, DISABLED, FULL, NOT_WANTED, GET, READ, REPLAY, DELIVERED, REMOVED,
+    REJECTED, TIME, SIZE, ACCESSED, EXPECTED_READS, RANGE, CLEAR, CURSOR, LEDGER, CLOSE, TRIGGER, CYCLE, CALL, EVICT,
+    FLUSH, FAILED;
+
+    static final Cause[] ALL = values();
+}

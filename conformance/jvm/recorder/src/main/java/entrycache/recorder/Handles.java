@@ -1,0 +1,30 @@
+package entrycache.recorder;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
+
+/** Private members of released classes, and the fields that were added to them. */
+public final class Handles {
+    private Handles() { }
+
+    /** A field. */
+    public static VarHandle field(Class<?> owner, String name, Class<?> type) {
+        try {
+            return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, type);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A method. */
+    public static MethodHandle method(Class<?> owner, String name, Class<?> result, Class<?>... taken) {
+        try {
+            MethodHandles.Lookup inside = MethodHandles.privateLookupIn(owner, MethodHandles.lookup());
+            return inside.findVirtual(owner, name, MethodType.methodType(result, taken));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package entrycache.recorder;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/**
+ * Puts the hooks into one class, and counts.
+ *
+ * <p>A hook is a static call in a straight line: no branch is added, so the stack maps of the class stay right.
+ */
+final class Weaver {
+    private static final int API = Opcodes.ASM9;
+
+    /** A class with its hooks, and each site that is there more or less often than it should. */
+    record Woven(byte[] file, List<String> differences) { }
+
+    private final String owner;
+    private final List<Site> sites;
+    private final Classes classes;
+    private final Map<Site, Integer> counts = new HashMap<>();
+    private final List<String> differences = new ArrayList<>();
+    private final Map<String, Set<String>> hooks = new HashMap<>();
+
+    Weaver(String owner, List<Site> sites, Classes classes) {
+        this.owner = owner;
+        this.sites = sites;
+        this.classes = classes;
+    }
+
+    /** The class with its hooks. */
+    Woven weave(byte[] file) {
+        ClassReader reader = new ClassReader(file);
+        ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+        reader.accept(new Hooked(writer), 0);
+        for (Site site : sites) {
+            int count = counts.getOrDefault(site, 0);
+            if (count != site.count()) {
+                differences.add(site + ": " + count + " times, expected " + site.count());
+            }
+        }
+        return new Woven(writer.toByteArray(), differences);
+    }
+
+    /** Counts a site; whether its hook goes there. */
+    private boolean counted(Site site) {
+        int count = counts.merge(site, 1, Integer::sum);
+        return site.what() != Site.What.FIRST || count == 1;
+    }
+
+    private final class Hooked extends ClassVisitor {
+        Hooked(ClassVisitor next) {
+            super(API, next);
+        }
+
+        @Override
+        public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
+            super.visit(version, access, name, signature, superName, interfaces);
+            for (Site site : sites) {
+                if (site.what() == Site.What.FIELD) {
+                    counted(site);
+                    int hidden = Opcodes.ACC_PUBLIC | Opcodes.ACC_TRANSIENT | Opcodes.ACC_SYNTHETIC;
+                    visitField(hidden, site.target(), "Ljava/lang/Object;", null, null).visitEnd();
+                }
+            }
+        }
+
+        @Override
+        public MethodVisitor visitMethod(int access, String name, String desc, String signature, String[] thrown) {
+            MethodVisitor next = super.visitMethod(access, name, desc, signature, thrown);
+            List<Site> here = sites.stream().filter(site -> site.what() != Site.What.FIELD && site.isIn(name, desc))
+                    .toList();
+            return here.isEmpty() ? next : new Method(next, access, desc, here);
+        }
+    }
+
+    private final class Method extends MethodVisitor {
+        private final int access;
+        private final String desc;
+        private final List<Site> here;
+
+        Method(MethodVisitor next, int access, String desc, List<Site> here) {
+            super(API, next);
+            this.access = access;
+            this.desc = desc;
+            this.here = here;
+        }
+
+        @Override
+        public void visitCode() {
+            super.visitCode();
+            for (Site site : here) {
+                if (site.what() == Site.What.ENTER && counted(site)) {
+                    hook(site, "", "V");
+                }
+            }
+        }
+
+        @Override
+        public void visitMethodInsn(int opcode, String target, String name, String targetDesc, boolean isInterface) {
+            for (Site site : here) {
+                boolean wanted = site.what() == Site.What.CALL || site.what() == Site.What.FIRST;
+                if (wanted && site.names(target, name) && counted(site)) {
+                    String receiver = opcode == Opcodes.INVOKESTATIC ? "" : "L" + target + ";";
+                    String values = targetDesc.substring(1, targetDesc.indexOf(')'));
+                    hook(site, receiver + values, targetDesc.substring(targetDesc.indexOf(')') + 1));
+                    return;
+                }
+            }
+            super.visitMethodInsn(opcode, target, name, targetDesc, isInterface);
+        }
+
+        @Override
+        public void visitFieldInsn(int opcode, String target, String name, String type) {
+            for (Site site : here) {
+                boolean wanted = opcode == Opcodes.PUTFIELD && site.what() == Site.What.STORE;
+                if (wanted && site.names(target, name) && counted(site)) {
+                    hook(site, "L" + target + ";" + type, "V");
+                    return;
+                }
+            }
+            super.visitFieldInsn(opcode, target, name, type);
+        }
+
+        @Override
+        public void visitInsn(int opcode) {
+            if (opcode == Opcodes.RETURN || opcode == Opcodes.ARETURN) {
+                for (Site site : here) {
+                    if (site.what() == Site.What.RETURN && counted(site)) {
+                        returned(site, opcode);
+                    }
+                }
+            }
+            super.visitInsn(opcode);
+        }
+
+        private void returned(Site site, int opcode) {
+            if (opcode == Opcodes.RETURN) {
+                hook(site, "", "V");
+            } else {
+                super.visitInsn(Opcodes.DUP);
+                hook(site, Type.getReturnType(desc).getDescriptor(), "V");
+            }
+        }
+
+        private void hook(Site site, String values, String result) {
+            StringBuilder taken = new StringBuilder("(").append(values);
+            for (String name : site.extra()) {
+                boolean self = name.equals("this");
+                Type type = self ? Type.getObjectType(owner) : Type.getArgumentTypes(desc)[Integer.parseInt(name) - 1];
+                super.visitVarInsn(type.getOpcode(Opcodes.ILOAD), self ? 0 : variable(Integer.parseInt(name) - 1));
+                taken.append(type.getDescriptor());
+            }
+            String hookDesc = taken.append(')').append(result).toString();
+            int dot = site.hook().lastIndexOf('.');
+            String hookClass = site.hook().substring(0, dot);
+            String hookName = site.hook().substring(dot + 1);
+            if (!methodsOf(hookClass).contains(hookName + hookDesc)) {
+                differences.add(site + ": the hook would be " + site.hook() + hookDesc);
+            }
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, hookClass, hookName, hookDesc, false);
+        }
+
+        private int variable(int parameter) {
+            int at = (access & Opcodes.ACC_STATIC) == 0 ? 1 : 0;
+            Type[] types = Type.getArgumentTypes(desc);
+            for (int i = 0; i < parameter; i++) {
+                at += types[i].getSize();
+            }
+            return at;
+        }
+    }
+
+    /** The static methods of a class of hooks, which is not loaded for that. */
+    private Set<String> methodsOf(String hookClass) {
+        return hooks.computeIfAbsent(hookClass, name -> {
+            Set<String> found = new HashSet<>();
+            byte[] file = Classes.of(Weaver.class.getClassLoader()).find(name);
+            if (file != null) {
+                new ClassReader(file).accept(new ClassVisitor(API) {
+                    @Override
+                    public MethodVisitor visitMethod(int access, String method, String desc, String s, String[] e) {
+                        if ((access & Opcodes.ACC_STATIC) != 0) {
+                            found.add(method + desc);
+                        }
+                        return null;
+                    }
+                }, ClassReader.SKIP_CODE);
+            }
+            return found;
+        });
+    }
+}

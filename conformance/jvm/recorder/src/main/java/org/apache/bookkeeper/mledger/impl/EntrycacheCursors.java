@@ -1,0 +1,112 @@
+package org.apache.bookkeeper.mledger.impl;
+
+import entrycache.recorder.Context;
+import entrycache.recorder.Handles;
+import entrycache.recorder.Op;
+import entrycache.recorder.Recorder;
+import entrycache.recorder.Trace;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.IntSupplier;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntryCallback;
+import org.apache.bookkeeper.mledger.ManagedCursor;
+import org.apache.bookkeeper.mledger.Position;
+import org.apache.bookkeeper.mledger.impl.cache.EntryCache;
+
+/** Hooks of the container of active cursors, of added entries that are not cached, and of who reads. */
+public final class EntrycacheCursors {
+    private static final Trace TRACE = Recorder.trace();
+    private static final VarHandle NAME =
+            Handles.field(ActiveManagedCursorContainerImpl.class, "entrycacheName", Object.class);
+    private static final VarHandle LENGTH = Handles.field(OpAddEntry.class, "dataLength", int.class);
+
+    private EntrycacheCursors() { }
+
+    /** add, with its lock held, looks whether the cursor is there. */
+    public static Object add(ConcurrentMap<?, ?> cursors, Object name, ActiveManagedCursorContainerImpl container,
+            ManagedCursor cursor, Position position) {
+        String cache = cursor.getManagedLedger().getName();
+        NAME.set(container, (Object) cache);
+        row(Op.CURSOR_ADD, cache, (String) name, position);
+        return cursors.get(name);
+    }
+
+    /** updateCursor, with its lock held, looks for the cursor. */
+    public static Object move(ConcurrentMap<?, ?> cursors, Object name, ActiveManagedCursorContainerImpl container,
+            Position position) {
+        Object found = cursors.get(name);
+        if (found != null) {
+            row(Op.CURSOR_MOVE, (String) (Object) NAME.get(container), (String) name, position);
+        }
+        return found;
+    }
+
+    /** removeCursor, with its lock held, takes the cursor out. */
+    public static Object remove(ConcurrentMap<?, ?> cursors, Object name, ActiveManagedCursorContainerImpl container) {
+        Object found = cursors.remove(name);
+        if (found != null) {
+            row(Op.CURSOR_REMOVE, (String) (Object) NAME.get(container), (String) name, null);
+        }
+        return found;
+    }
+
+    private static void row(Op op, String cache, String cursor, Position position) {
+        TRACE.lock();
+        try {
+            if (TRACE.on()) {
+                Trace row = TRACE.row(op).cache(cache).cursor(cursor);
+                if (position != null) {
+                    row.position(position.getLedgerId(), position.getEntryId());
+                }
+            }
+        } finally {
+            TRACE.unlock();
+        }
+    }
+
+    /** OpAddEntry asks whether anybody would read the entry: SKIP where nobody would. */
+    public static boolean wanted(ManagedLedgerImpl ledger, OpAddEntry add) {
+        boolean wanted = ledger.shouldCacheAddedEntry();
+        if (!wanted && add.ledger != null) {
+            TRACE.lock();
+            try {
+                if (TRACE.on()) {
+                    TRACE.row(Op.SKIP).cause(entrycache.recorder.Cause.NOT_WANTED).cache(ledger.getName())
+                            .position(add.ledger.getId(), add.entryId)
+                            .set(entrycache.recorder.Column.SIZE_BYTES, (int) LENGTH.get(add));
+                }
+            } finally {
+                TRACE.unlock();
+            }
+        }
+        return wanted;
+    }
+
+    /** A cursor asks again for a position. */
+    public static void replay(ManagedLedgerImpl ledger, Position position, ReadEntryCallback callback, Object context,
+            ManagedCursorImpl cursor) {
+        Context here = Context.here();
+        here.replays = true;
+        here.cursor = cursor.getName();
+        try {
+            ledger.asyncReadEntry(position, callback, context);
+        } finally {
+            here.replays = false;
+            here.cursor = null;
+        }
+    }
+
+    /** A cursor reads on. */
+    public static void read(EntryCache cache, ReadHandle handle, long first, long last, IntSupplier expected,
+            ReadEntriesCallback callback, Object context, OpReadEntry by) {
+        Context here = Context.here();
+        here.cursor = by.cursor == null ? null : by.cursor.getName();
+        try {
+            cache.asyncReadEntry(handle, first, last, expected, callback, context);
+        } finally {
+            here.cursor = null;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+"""Whether the rows of a trace are what its format says, before anybody audits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.leftovers import scratch
+from entrycache_spark.engines.base import SqlEngine
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.systems import AUDITED
+from entrycache_trace.convert import convert
+from entrycache_trace.files import list_parts, read_metadata
+from entrycache_trace.format import ALWAYS, Event, Format
+from entrycache_trace.schema import ROW_COLUMNS
+
+SHOWN_MOST: Final = 3
+"""Rows that are shown of one problem."""
+
+_ORDER: Final = {
+    "ts_ns falls; expected one that never does with seq": "ts_ns < lag(ts_ns) over in_order",
+    "the seq of the row before once more; expected one row each": "seq = lag(seq) over in_order",
+    "a row before the first CONFIG; expected the settings first": "lag(seq) over in_order is null and op <> 'CONFIG'",
+}
+_OWN: Final = {
+    "life": ("INSERT", "PUT"),
+    "pass_id": ("PASS_BEGIN",),
+}
+"""Columns that hold the row's own `seq`, with the ops of which they do."""
+
+
+class Problem(NamedTuple):
+    """Rows that are not as the format says: how many, and the first of them as (broker, seq)."""
+
+    text: str
+    rows: int
+    first: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        """One line."""
+        places = ", ".join(f"broker {broker!r} seq {seq}" for broker, seq in self.first)
+        return f"{self.text} ({self.rows} rows: {places}{', ..' if self.rows > len(self.first) else ''})"
+
+
+class Checked(NamedTuple):
+    """`untold`: columns that are null in every row, each with the rules that need them of events that are there."""
+
+    system: str
+    rows: int
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+    untold: dict[str, tuple[str, ...]]
+
+
+def check(trace: Path) -> Checked:
+    """Check a folder of Parquet parts, or a file of JSON Lines.
+
+    Raises:
+        UsageError: it cannot be read, or is of a system that has no format.
+    """
+    if trace.is_dir():
+        return _check(trace)
+    with scratch() as folder:
+        convert(trace, folder / "trace")
+        return _check(folder / "trace")
+
+
+def _check(directory: Path) -> Checked:
+    metadata = read_metadata(directory)
+    if metadata.system not in AUDITED:
+        raise UsageError(f"{directory}: no format of traces of {metadata.system}; there are of {', '.join(AUDITED)}")
+    parts = list_parts(directory, ALWAYS)
+    rows = sum(part.rows for part in parts)
+    if not rows:
+        raise UsageError(f"{directory}: the trace has no rows; expected at least a CONFIG")
+    engine = LocalEngine(parts, columns=("broker", *ROW_COLUMNS))
+    try:
+        problems = (*_of_events(engine, AUDITED[metadata.system].format), *_of_order(engine))
+        return Checked(metadata.system, rows, problems, _notes(engine), _untold(engine, metadata.system))
+    finally:
+        engine.close()
+
+
+def _of_events(engine: SqlEngine, form: Format) -> Iterator[Problem]:
+    """Ops and causes that the format does not know, and needed columns that are null."""
+    kinds = engine.rows("select distinct op, cause from trace order by op, cause")
+    for op, cause in kinds:
+        event = form.by_op.get(op)
+        where = f"op = {_text(op)} and cause {'is null' if cause is None else f'= {_text(cause)}'}"
+        if event is None:
+            yield _problem(engine, f"op {op}; expected one of {', '.join(form.by_op)}", where)
+        elif event.causes and cause not in event.causes:
+            yield _problem(engine, f"{op} with cause {cause}; expected one of {', '.join(event.causes)}", where)
+        else:
+            yield from _of_columns(engine, event, where, form)
+
+
+def _of_columns(engine: SqlEngine, event: Event, where: str, form: Format) -> Iterator[Problem]:
+    counted = ", ".join(f"count({name})" for name in ("seq", *event.needs))
+    there = engine.rows(f"select {counted} from trace where {where}")[0]
+    for name, count in zip(event.needs, there[1:], strict=True):
+        if count < there[0]:
+            text = f"{event.op} without {name}; expected {form.means[name]}"
+            yield _problem(engine, text, f"{where} and {name} is null")
+    for name, ops in _OWN.items():
+        if event.op in ops and name in event.needs:
+            broken = f"{where} and {name} <> seq"
+            if engine.rows(f"select 1 from trace where {broken} limit 1"):
+                yield _problem(engine, f"{event.op} whose {name} is another seq than its own", broken)
+
+
+def _of_order(engine: SqlEngine) -> Iterator[Problem]:
+    for text, condition in _ORDER.items():
+        query = (
+            f"select broker, seq from (select broker, seq, {condition} as wrong from trace "
+            "window in_order as (partition by broker order by seq)) as looked where wrong"
+        )
+        if engine.rows(f"{query} limit 1"):
+            yield _shown(engine, text, query)
+
+
+def _problem(engine: SqlEngine, text: str, where: str) -> Problem:
+    return _shown(engine, text, f"select broker, seq from trace where {where}")
+
+
+def _shown(engine: SqlEngine, text: str, query: str) -> Problem:
+    count = engine.rows(f"select count(*) from ({query}) as found")[0][0]
+    first = engine.rows(f"select broker, seq from ({query}) as found order by broker, seq limit {SHOWN_MOST}")
+    return Problem(text, count, tuple((str(broker), int(seq)) for broker, seq in first))
+
+
+def _notes(engine: SqlEngine) -> tuple[str, ...]:
+    """What is no mistake, but makes an audit inconclusive."""
+    found = engine.rows(
+        "select broker, max(seq) - min(seq) + 1 - count(*), max_by(op, seq) from trace group by broker order by broker"
+    )
+    gaps = [
+        f"broker {broker!r}: {missing} events are missing between its first and its last"
+        for broker, missing, _ in found
+        if missing > 0
+    ]
+    ends = [
+        f"broker {broker!r}: the last event is not END, so the rest is missing"
+        for broker, _, op in found
+        if op != "END"
+    ]
+    return (*gaps, *ends)
+
+
+def _untold(engine: SqlEngine, system: str) -> dict[str, tuple[str, ...]]:
+    """Columns that no row tells, where a rule needs them of an event that is there."""
+    ops = {op for (op,) in engine.rows("select distinct op from trace")}
+    counts = engine.rows(f"select {', '.join(f'count({name})' for name in ROW_COLUMNS)} from trace")[0]
+    told = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
+    wanting: dict[str, list[str]] = {}
+    for rule in all_rules(system):
+        for need in rule.needs:
+            lacks = told.isdisjoint(need.names) and not any("." in name for name in need.names)
+            if lacks and any(event[0] is None or event[0] in ops for event in need.events):
+                wanting.setdefault(" or ".join(need.names), []).append(rule.id)
+    return {name: tuple(dict.fromkeys(rules)) for name, rules in sorted(wanting.items())}
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,91 @@
+"""`conform --rules` counts failures of those rules only, `--list` tells what they need; nothing unasked is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.rule_levels import levels_with, rule_levels
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.errors import UsageError
+from tests.support.command import run
+
+PULSAR = SYSTEMS["pulsar-pip430"]
+FAULT = "expire-at-the-cutoff"  # it breaks R-EXPIRE-1
+
+
+def conform(capsys: pytest.CaptureFixture[str], folder: Path, rules: str, *more: str) -> tuple[int, Any]:
+    options = ("--failures", str(folder), "--level", "queue", "--json")
+    code, out, _ = run(capsys, "conform", FAULT, "--rules", rules, *options, *more)
+    return code, json.loads(out) if out else None
+
+
+def test_a_failure_of_an_asked_rule_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = conform(capsys, tmp_path, "R-EXPIRE-1, R-EVICT-8")
+    assert (code, said["verdict"]) == (1, "violates")
+    assert [failure["rule"] for failure in said["failures"]] == ["R-EXPIRE-1"]
+    assert said["levels"]["queue"]["rules"].keys() <= {"R-EXPIRE-1", "R-EVICT-8"}
+
+
+def test_another_one_is_told_and_the_search_goes_on_behind_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = conform(capsys, tmp_path, "R-EVICT-8")
+    assert (code, said["verdict"], said["failures"]) == (0, "conforms", [])
+    assert said["levels"]["queue"]["examples"] >= 400
+    told = {skip["what"]: skip["reason"] for skip in said["skipped"]}
+    assert str(tmp_path) in told["a failure of R-EXPIRE-1"]
+    assert "operation expire" in told
+    assert said["rules"].keys() == {"R-EVICT-8"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("", "is empty"),
+        ("R-NONE-1", "has no rule 'R-NONE-1'"),
+        ("K-PUT-1", "has no rule 'K-PUT-1'"),
+        ("R-INSERT-7", "a rule of a variant"),
+    ],
+)
+def test_rules_that_cannot_be_asked_are_refused(rules: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "conform", "reference", "--system", PULSAR.name, "--rules", rules)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert said in err
+
+
+def test_a_list_tells_what_each_rule_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "conform", "--list", "--json")
+    assert code == 0
+    told = json.loads(out)["systems"]
+    assert told.keys() == SYSTEMS.keys()
+    levels = told[PULSAR.name]
+    assert tuple(levels) == PULSAR.levels
+    assert levels["queue"]["rules"]["R-EXPIRE-1"]["ops"] == ["expire"]
+    assert levels["queue"]["ops"] == ["advance", "expire", "evict", "mark_read", "expect_read"]
+    listed = [rule for level in levels.values() for rule in level["rules"]]
+    assert len(listed) == len(set(listed))
+    lost = {rule.value for rule in PULSAR.laws.rules} - set(listed)
+    assert lost == {rule.value for rule in PULSAR.laws.of_variants}
+
+
+def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
+    assert levels_with(PULSAR, ["R-CURSOR-2"]) == ("cursors",)
+    assert levels_with(PULSAR, ["R-CURSOR-2", "R-EVICT-8"]) == PULSAR.levels[1:]
+    with pytest.raises(UsageError, match="has no rule"):
+        levels_with(PULSAR, ["R-CURSOR-99"])
+
+
+@pytest.mark.parametrize(("fault", "level"), [("evict-one-too-many", "queue"), ("state-insert-counted-twice", "range")])
+def test_a_rule_of_a_higher_level_is_never_named(
+    fault: str, level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--failures", str(tmp_path), "--level", level, "--json")
+    _, out, _ = run(capsys, "conform", fault, *options)
+    named = [rule for failure in json.loads(out)["failures"] for rule in failure["rules"]]
+    levels = PULSAR.levels
+    assert named
+    assert all(levels.index(rule_levels(PULSAR)[rule].level) <= levels.index(level) for rule in named)

@@ -1,0 +1,98 @@
+"""A failure that needs what an earlier run has left behind: table, case file, JSON and replay tell the same."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import dumps, from_json, read_case
+from entrycache_protocol.errors import UsageError
+from tests.support.command import run
+
+LEAKY = """
+import json, sys
+offer = {"ops": ["insert", "usage"], "config": []}
+kept = {}  # what a third entry in a cache leaves behind, every later run finds
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cmd"] == "start":
+        answer = {"version": 1, "implementation": {"name": "leaky"}, "systems": {"pulsar-pip430": offer}}
+    elif asked["cmd"] == "stop":
+        break
+    else:
+        caches, outcomes = {name: dict(found) for name, found in kept.items()}, []
+        for step in asked["steps"]:
+            found = caches.setdefault(step.get("cache"), {})
+            if step["op"] == "insert":
+                place = tuple(step["pos"])
+                right = step["size"] >= 0 and place not in found
+                outcomes.append({"inserted": right} if step["size"] >= 0 else {"error": "illegal-argument"})
+                found |= {place: step["size"]} if right else {}
+                kept |= {step["cache"]: {place: step["size"]}} if right and len(found) == 3 else {}
+            else:
+                shown = [found] if step.get("cache") is not None else caches.values()
+                sizes = [size for each in shown for size in each.values()]
+                outcomes.append({"entries": len(sizes), "bytes": sum(sizes)})
+        answer = {"id": asked["id"], "outcomes": outcomes}
+    print(json.dumps(answer), flush=True)
+"""
+EARLIER = {"steps": [{"op": "usage"}]}
+CASE = {"system": "pulsar-pip430", "steps": [{"op": "usage"}], "earlier": [EARLIER]}
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    program = tmp_path_factory.mktemp("leaky") / "leaky.py"
+    program.write_text(LEAKY)
+    return ["--command", shlex.join([sys.executable, "-I", "-S", str(program)])]
+
+
+def test_the_runs_that_show_it_are_kept_and_replayed(
+    subject: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "conform", *subject, "--failures", str(tmp_path))
+    assert code == 1
+    assert "it depends on earlier runs: it fails after the run before it" in out
+    (file,) = tmp_path.iterdir()
+    case = read_case(file, SYSTEMS)
+    assert [len(each.steps) for each in case.earlier] == [3]
+    assert len(case.steps) == 1
+    told = [line for line in out.splitlines() if "earlier run 1, step " in line]
+    assert len(told) == 3
+    (replay,) = (line for line in out.splitlines() if line.startswith("replay it: "))
+    code, again, _ = run(capsys, *shlex.split(replay)[3:])
+    assert code == 1
+    table = out[: out.index("case file: ")]
+    assert again.startswith(table)
+    code, said, _ = run(capsys, *shlex.split(replay)[3:], "--json")
+    assert (code, json.loads(said)["earlier"], json.loads(said)["step"]) == (1, 1, 0)
+
+
+def test_without_the_earlier_runs_it_agrees(
+    subject: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(CASE))
+    code, out, _ = run(capsys, "replay", str(file), *subject)
+    assert (code, "agree on all 1 steps, after 1 earlier runs" in out) == (0, True)
+    code, _, err = run(capsys, "replay", str(file), "--as", "pytest")
+    assert (code, "depends on earlier runs" in err) == (2, True)
+
+
+def test_a_case_with_earlier_runs_is_written_as_it_is_read() -> None:
+    case = from_json(CASE, SYSTEMS)
+    assert len(case.earlier) == 1
+    assert dumps(from_json(json.loads(dumps(case)), SYSTEMS)) == dumps(case)
+
+
+@pytest.mark.parametrize(
+    "earlier", [{}, [1], [{}], [{**EARLIER, "rules": []}], [{"steps": [{"op": "usage"}] * 10_000}] * 2]
+)
+def test_what_is_no_earlier_run_is_refused(earlier: object) -> None:
+    with pytest.raises(UsageError):
+        from_json({**CASE, "earlier": earlier}, SYSTEMS)

@@ -1,0 +1,143 @@
+"""The page: it needs nothing else, and nothing of what it tells is mark-up or code."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_cli.report.html import html
+from tests.support import ROOT
+from tests.support.nasty import NASTY
+from tests.support.runs import failure, result
+
+AUDITED = {"schema": 1, "rules": {"R-EVICT-8": "violates"}, "violations": 1}
+CODE = "</script><script>window.ran = true</script><img src=x onerror='window.ran = true'>"
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.within: list[tuple[str, str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] in {"script", "style"} and data.strip():
+            self.within.append((self.tags[-1][0], data))
+
+
+def model(page: Page) -> Any:
+    """What the script of the page is handed."""
+    return json.loads(next(text for tag, text in page.within if tag == "script" and text.startswith("{")))
+
+
+def told(text: str) -> list[dict[str, Any]]:
+    return [result(text, [failure("R-EXPIRE-1", text)]), {**AUDITED, "engine": text}]
+
+
+def test_equal_input_gives_the_same_bytes() -> None:
+    assert html(told("mine")) == html(told("mine"))
+
+
+@pytest.mark.parametrize("text", [*NASTY, CODE, "{{ 7 * 7 }}"])
+def test_no_text_makes_an_element(text: str) -> None:
+    page, plain = Page(html(told(text))), Page(html(told("mine")))
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+    assert [attributes for _, attributes in page.tags] == [attributes for _, attributes in plain.tags]
+    texts = model(page)["texts"]
+    assert all(line.isprintable() for one in texts for line in one.split("\n"))
+
+
+def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
+    text = html(told("mine"))
+    page = Page(text)
+    assert not any({"src", "href"} & attributes.keys() for _, attributes in page.tags)
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+    assert not re.search(r"@import|url\(|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+    (policy,) = (str(one["content"]) for tag, one in page.tags if tag == "meta" and "http-equiv" in one)
+    assert policy.startswith("default-src 'none';")
+    own = [(tag, data) for tag, data in page.within if not data.startswith("{")]
+    assert [tag for tag, _ in own] == ["style", "script"]
+    for _, data in own:
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(data.encode()).digest()).decode()}'" in policy
+
+
+def test_the_matrix_holds_every_rule_and_every_subject() -> None:
+    shown = model(Page(html(told("mine"))))
+    texts = shown["texts"]
+    assert [texts[rule] for rule in shown["rules"]] == ["R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1"]
+    assert [[cell and texts[cell[0]] for cell in column["rules"]] for column in shown["columns"]] == [
+        ["nothing-checked", 0, "violates", "conforms"],
+        [0, "violates", 0, 0],
+    ]
+
+
+def many() -> list[dict[str, Any]]:
+    return [
+        result(
+            f"subject {run}", [failure(f"R-EXPIRE-{n}", f"text {n}", "queue", f"{run}-{n}.json") for n in range(100)]
+        )
+        for run in range(100)
+    ]
+
+
+def test_ten_thousand_failures_are_small_and_quick() -> None:
+    results = many()
+    begun = time.process_time()
+    page = html(results)
+    assert time.process_time() - begun < 30
+    assert len(page) < 8_000_000
+    assert len(model(Page(page))["failures"]) == 10_000
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Path:
+    """A folder with headless Chromium, which npm brings."""
+    if shutil.which("npm") is None:
+        pytest.skip("node, with npm, is missing")
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "entrycache" / "chromium"
+    shutil.copytree(ROOT / "tests" / "support" / "chromium", folder, dirs_exist_ok=True)
+    done = subprocess.run(
+        ["npm", "ci", "--no-fund", "--no-audit"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"node: npm cannot bring Chromium: {done.stderr.strip().splitlines()[-1:]}")
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["hostile", "many"])
+def test_in_chromium_nothing_runs_nothing_is_said_and_keys_work(kind: str, chromium: Path, tmp_path: Path) -> None:
+    results = many() if kind == "many" else [one for text in (*NASTY, CODE) for one in told(text)]
+    failures = sum(len(one.get("failures", ())) for one in results)
+    file = tmp_path / "page.html"
+    file.write_text(html(results), "utf-8")
+    looks = {}
+    for scheme in ("dark", "light"):
+        argv = ["node", "look.mjs", str(file), scheme]
+        done = subprocess.run(argv, cwd=chromium, capture_output=True, text=True, timeout=300, check=True)
+        look = json.loads(done.stdout)
+        assert (look["said"], look["asked"], look["ran"]) == ([], [f"file://{file}"], False)
+        assert look["count"] == look["again"] == f"{failures} of {failures} failures"
+        assert look["filtered"] == f"0 of {failures} failures"
+        assert (look["pictures"], look["scripts"]) == (2, 2)
+        assert "expire" in look["opened"]
+        assert look["millis"] < 20_000
+        looks[scheme] = look["back"]
+    assert looks["dark"] != looks["light"]

@@ -1,0 +1,88 @@
+"""JUnit XML: a test case a rule and level, whose failure is the table with what replays it; times only where told."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from entrycache_cli.report.junit import junit
+from tests.support.command import run
+from tests.support.runs import failure, result
+
+SUBJECT = "mine"
+TWICE = [failure("R-EXPIRE-1", "x", "queue", "a.json"), failure("R-EXPIRE-1", "x", "reads", "b.json")]
+
+
+def suites(results: list[dict[str, Any]]) -> dict[str, ElementTree.Element]:
+    root = ElementTree.fromstring(junit(results))
+    return {str(suite.get("name")): suite for suite in root}
+
+
+def case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
+    (found,) = (one for one in suite if one.get("name") == name)
+    return found
+
+
+def test_a_test_case_is_a_rule_at_a_level() -> None:
+    suite = suites([result(SUBJECT, TWICE)])["mine, level queue"]
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        **{"tests": "3", "failures": "1"},
+        **{"errors": "0", "skipped": "1"},
+    }
+    assert len(case(suite, "R-STATE-1")) == 0
+    assert case(suite, "R-EVICT-2")[0].tag == "skipped"
+    properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert properties["seed"] == "7"
+    assert properties["version of subject"] == SUBJECT
+
+
+def test_a_failure_is_told_whole_once_with_all_that_is_asked_for() -> None:
+    found = suites([result(SUBJECT, TWICE)])
+    whole = case(found["mine, level queue"], "R-EXPIRE-1")[0]
+    assert whole.get("message") == 'R-EXPIRE-1: expected {"entries": 0}, got {"entries": "x"}'
+    for part in ("expire  cache=x", "config ttl_nanos=x", "expected: ", "got:      ", "level reads (b.json)"):
+        assert part in str(whole.text)
+    assert str(whole.text).endswith("replay it: entrycache replay a.json x")
+    again = case(found["mine, level reads"], "R-EXPIRE-1")[0]
+    assert (again.get("message"), again.text) == ("the failure of R-EXPIRE-1 at level queue", None)
+
+
+def test_times_stand_where_the_stream_holds_them() -> None:
+    told = result(SUBJECT, [])
+    assert "time=" not in junit([told])
+    told["levels"]["queue"]["seconds"] = 1.25
+    assert suites([told])["mine, level queue"].get("time") == "1.250"
+
+
+def test_one_run_writes_its_result_and_its_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {form: tmp_path / "deep" / f"out.{form}" for form in ("junit", "html")}
+    options = [part for form, file in files.items() for part in (f"--{form}", str(file))]
+    base = ["conform", "expire-at-the-cutoff", "--level", "queue", "--failures", str(tmp_path)]
+    code, out, _ = run(capsys, *base, "--json", *options)
+    assert code == 1
+    stream = tmp_path / "results.json"
+    stream.write_text(out)
+    for form, file in files.items():
+        assert run(capsys, "report", str(stream), "--to", form)[1] == file.read_text("utf-8")
+    (told,) = json.loads(out)["failures"]
+    assert run(capsys, *shlex.split(told["replay"])[1:])[0] == 1
+    assert json.loads(out)["versions"].keys() >= {"entrycache", "python", "subject"}
+    assert {json.loads(out)[name] for name in ("seed", "profile", "engine")} == {0, "dev", "search"}
+
+
+def test_a_broken_subject_is_an_error_in_every_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "out.xml"
+    command = shlex.join([sys.executable, "-I", "-S", "-c", "print('no protocol')"])
+    code, out, err = run(capsys, "conform", "--command", command, "--json", "--junit", str(file))
+    assert (code, len(err.splitlines())) == (3, 1)
+    told = json.loads(out)
+    assert told["broken"] in err
+    assert (told["seed"], told["verdict"]) == (0, "nothing-checked")
+    (error,) = ElementTree.parse(file).iter("error")
+    assert error.get("message") == told["broken"]

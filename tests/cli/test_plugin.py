@@ -1,0 +1,117 @@
+"""The pytest plugin: a test a rule and level, known failures are expected, its failure is the table."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.command import run
+from tests.support.pages import blocks
+
+PAGE = ROOT / "docs" / "python-subject.md"
+OPTIONS = ("--entrycache-subject", "my_cache:MyCache", "-p", "no:cacheprovider", "-q", "-rA")
+KNOWN = """
+[[known]]
+rule = "R-READ-3"
+system = "pulsar-pip430"
+subject = "MyCache"
+versions = ["*"]
+case = '{case}'
+expected = '{{"hits": [[1, 0]]}}'
+got = '{got}'
+reason = "half open, as our own range is"
+issue = ""
+"""
+CASE = (
+    '{"system": "pulsar-pip430", "steps": [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}, '
+    '{"op": "get_range", "cache": "a", "first": [1, 0], "last": [1, 0]}]}'
+)
+
+
+@pytest.fixture
+def author(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder with the first class of the page, which takes a range to be half open, or the second."""
+    wrong, right = (block.text for block in blocks(PAGE) if block.file == "my_cache.py")
+    pytester.makepyfile(my_cache=wrong, right_cache=right)
+    pytester.makeini("[pytest]\n")
+    return pytester
+
+
+def test_a_rule_at_a_level_is_a_test_and_its_failure_is_the_table(
+    author: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = author.runpytest_inprocess(*OPTIONS)
+    counts = result.parseoutcomes()
+    assert (counts["failed"], counts["passed"]) == (1, 1)
+    out = result.stdout.str()
+    assert "FAILED entrycache::range::R-READ-3" in out
+    assert "PASSED entrycache::range::R-LIVENESS-2" in out
+    assert "the search of this level ended at a failure of R-READ-3" in out
+    assert "Traceback" not in out
+    assert 'get_range  cache="a"  first=[1, 0]  last=[1, 0] │ {"hits": [[1, 0]]} │ {"hits": []}' in out
+    (replay,) = (line for line in out.splitlines() if line.startswith("replay it: "))
+    assert run(capsys, *shlex.split(replay)[3:])[0] == 1
+
+
+def test_what_conforms_passes_and_only_the_levels_that_are_left_are_run(author: pytest.Pytester) -> None:
+    options = ("--entrycache-subject", "right_cache:MyCache", "-k", "R-READ-3 or R-STATE-1", "-q")
+    assert author.runpytest_inprocess(*options).parseoutcomes() == {"passed": 2, "deselected": 30}
+
+
+@pytest.mark.parametrize(
+    ("got", "outcomes"),
+    [
+        pytest.param('{"hits": []}', {"xfailed": 2}, id="as it says"),
+        pytest.param('{"hits": [[1, 1]]}', {"failed": 2}, id="otherwise", marks=pytest.mark.long),
+    ],
+)
+def test_a_known_failure_is_expected_as_long_as_it_is_true(
+    got: str, outcomes: dict[str, int], author: pytest.Pytester
+) -> None:
+    Path("known.toml").write_text(KNOWN.format(case=CASE, got=got))
+    result = author.runpytest_inprocess(*OPTIONS, "--entrycache-known", "known.toml", "-k", "R-READ-3")
+    counts = result.parseoutcomes()
+    assert {name: count for name, count in counts.items() if name != "deselected"} == outcomes
+
+
+def test_the_fixture_holds_a_class_to_the_rules(author: pytest.Pytester) -> None:
+    author.makepyfile(
+        """
+        from my_cache import MyCache
+
+        def test_it(entrycache):
+            entrycache(MyCache, levels=["range"], examples=100)
+        """
+    )
+    result = author.runpytest_inprocess("-p", "no:cacheprovider")
+    assert result.parseoutcomes() == {"failed": 1}
+    assert "MyCache breaks R-READ-3 at step 1" in result.stdout.str()
+    assert "in check" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--entrycache-subject", "nothing"], "unknown subject 'nothing'"),
+        (["--entrycache-subject", "no_module:Cache"], "cannot import 'no_module'"),
+        (["--entrycache-subject", "my_cache:Refuse"], "is no class that extends"),
+        (
+            ["--entrycache-subject", "fast", "--entrycache-system", "pulsar-pip430", "--entrycache-levels", "x"],
+            "level 'x'",
+        ),
+        (["--entrycache-subject", "my_cache:MyCache", "--entrycache-seed", "x"], "expected a whole number"),
+        (["--entrycache-subject", "my_cache:MyCache", "--entrycache-profile", "x"], "unknown profile"),
+    ],
+)
+def test_a_mistake_is_one_line_and_wrong_usage(options: list[str], said: str, author: pytest.Pytester) -> None:
+    result = author.runpytest_inprocess(*options, "-q")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = (line for line in result.stderr.lines if line.startswith("ERROR: "))
+    assert said in line
+
+
+def test_without_a_subject_nothing_is_added(author: pytest.Pytester) -> None:
+    assert author.runpytest_inprocess("-q").ret == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -1,0 +1,153 @@
+"""What ties the proofs to the code: what they run on terms is played on large random states too, and their pictures."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
+
+from entrycache_evidence.pulsar_pip430.induction import fold, loop  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.table import PULSAR  # noqa: E402
+from entrycache_reference.pulsar_pip430 import (  # noqa: E402
+    ops,
+    passes,
+    step,
+)
+from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
+from entrycache_reference.pulsar_pip430.pass_events import PassKind  # noqa: E402
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  # noqa: E402
+from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
+
+CLAIMS = (
+    fold.sums,
+    fold.one_slot_each,
+    fold.by_age,
+    fold.from_head_to_tail,
+    fold.the_rest_stays,
+    fold.answers_what_left,
+    fold.no_dead_head,
+    fold.enough_or_empty,
+    fold.overshoots_less_than_the_last,
+    fold.takes_only_expired,
+    fold.the_rest_is_young,
+    fold.ends,
+)
+
+
+def any_entry(source: random.Random, stamp: int) -> Entry:
+    count = source.choice((None, -1, 0, 1, 3))
+    return Entry(source.randint(0, 50), stamp, source.randint(0, 3), source.random() < 0.4, count, None)
+
+
+def large_state(source: random.Random, slots: list[Slot]) -> State:
+    """A state that holds these, with dead slots between them."""
+    queue: list[Slot | None] = []
+    entries: dict[Slot, Entry] = {}
+    stamp = 0
+    for slot in slots:
+        queue += [None] * source.choice((0, 0, 1, 2))
+        stamp += source.choice((0, 0, 1, 5))
+        queue.append(slot)
+        entries[slot] = any_entry(source, stamp)
+    caches = {}
+    for name in {slot.cache for slot in slots} | {A, B}:
+        own = {slot.pos: entry for slot, entry in entries.items() if slot.cache == name}
+        caches[name] = Cache(own, sum(entry.size_bytes for entry in own.values()))
+    settings = Settings(10**9, 0.9, 7, source.randint(0, 3), source.random() < 0.7)
+    total = sum(cache.size_bytes for cache in caches.values())
+    return State(stamp + source.choice((0, 3)), settings, caches, tuple(queue), total)
+
+
+@pytest.mark.parametrize("kind", PassKind)
+def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
+    kind: PassKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = random.Random(5)
+    slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(12)]
+    monkeypatch.setattr(loop, "TURNS", 10**9)
+    monkeypatch.setattr(fold, "RANK_OF_REST", z3.IntVal(0))
+    monkeypatch.setattr(fold, "NAMED", {slot: str(slot) for slot in slots})
+    turns = 0
+    for _ in range(3):
+        pre = large_state(source, slots)
+        bound = pre.now_nanos - source.randint(0, 30) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
+        for module in (loop, fold):
+            monkeypatch.setattr(module, "BOUND", bound)
+        run = loop.played(PULSAR, pre, kind, Config())
+        assert run.step is not None
+        assert run.step.state == passes.run_pass(pre, kind, bound, Config()).state
+        turns += len(run.turns)
+        for claim in CLAIMS:
+            assert z3.is_true(z3.simplify(z3.And(claim(run), True))), claim.__name__
+    assert turns > 30
+
+
+@pytest.mark.long
+def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
+    """Else a claim about turns would be about nothing."""
+    seen, ended = set(), 0
+    for setting in loop.SETTINGS:
+        for _, run in loop.runs(PULSAR, setting)[1]:
+            seen |= {(setting.kind, at, after.events[-1].line.action) for at, (_, after) in enumerate(run.turns)}
+            ended += run.step is not None
+    # All five actions in both turns of both passes; a size pass that has freed nothing does not halt.
+    assert len(seen) == 2 * 2 * 5 - 1
+    assert ended > 20
+
+
+def picture(state: State) -> State:
+    """The entry, one other of its cache with the bytes of them all, one of another cache with the bytes of the rest."""
+    entries = {slot: state.caches[slot.cache].entries.get(slot.pos) for slot in (X, Y, Z)}
+    own = sum(entry.size_bytes for pos, entry in state.caches[A].entries.items() if pos != OWN)
+    other = sum(cache.size_bytes for name, cache in state.caches.items() if name != A)
+    drawn: dict[Slot, Entry] = {}
+    for slot, size in ((X, None), (Y, own), (Z, other)):
+        entry = entries[slot]
+        if entry is not None:
+            drawn[slot] = entry if size is None else entry._replace(size_bytes=size)
+    caches = {
+        name: Cache({slot.pos: entry for slot, entry in drawn.items() if slot.cache == name}, total)
+        for name, total in ((A, state.caches[A].size_bytes), (B, other))
+    }
+    queue = tuple(slot for slot in state.queue if slot in drawn)
+    return State(state.now_nanos, state.settings, caches, queue, state.size_bytes)
+
+
+STEPS: tuple[Any, ...] = (
+    ops.Insert(A, OWN, 5, 2),
+    ops.Get(A, OWN),
+    ops.Exists(A, OWN),
+    ops.GetRange(A, OWN, NEXT),
+    ops.GetRange(A, Position(0, 0), Position(9, 9)),
+    ops.RemoveRange(A, OWN, NEXT, False),
+    ops.RemoveRange(A, Position(2, 0), Position(9, 9), True),
+    ops.Clear(A),
+    ops.MarkRead(A, OWN),
+    ops.ExpectRead(A, OWN),
+    ops.Advance(3),
+    ops.Configure(max_requeues=9),
+    ops.InvalidateBefore(A, REST),
+    ops.InvalidateLedger(A, 1),
+    ops.RemoveCache(A),
+    ops.ReadOne(A, OWN),
+)
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+@pytest.mark.parametrize("event", STEPS, ids=lambda event: event.name)
+def test_a_step_and_the_picture_of_it_commute(event: Any, is_cached: bool) -> None:
+    """However many others there are: they are one to a step that names none of them, or all."""
+    source = random.Random(3)
+    for _ in range(5):
+        others = [Slot(A, Position(2, number)) for number in range(30)]
+        elsewhere = [Z, *(Slot(CacheName(source.choice("bcd")), Position(3, number)) for number in range(30))]
+        slots = [*others, *elsewhere, *([X] if is_cached else [])]
+        source.shuffle(slots)
+        pre = large_state(source, slots)
+        after = step(pre, event, Config()).state
+        drawn = step(picture(pre), event, Config()).state
+        assert picture(after) == picture(drawn)

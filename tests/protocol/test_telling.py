@@ -1,0 +1,87 @@
+"""Of what a program wrote to stderr, the lines that tell why it failed."""
+
+from __future__ import annotations
+
+import pytest
+
+from entrycache_protocol.telling import LINE_LENGTH, telling
+from tests.support.nasty import NASTY
+
+RUST = """reading
+thread 'main' panicked at src/main.rs:41:9:
+attempt to subtract with overflow
+stack backtrace:
+   0: rust_begin_unwind
+             at /rustc/90b35a6/library/std/src/panicking.rs:645:5
+note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
+"""
+GO = """panic: runtime error: index out of range [3] with length 3
+
+goroutine 1 [running]:
+main.(*Cache).evict(0xc000012345, 0x3)
+	/home/me/cache/main.go:77 +0x1d
+main.main()
+	/home/me/cache/main.go:12 +0x25
+exit status 2
+"""
+JAVA = """Exception in thread "main" java.lang.RuntimeException: cannot play
+	at mycache.Main.play(Main.java:30)
+	at mycache.Main.main(Main.java:9)
+Caused by: java.lang.IllegalStateException: closed
+	at mycache.Cache.open(Cache.java:12)
+	... 1 more
+Caused by: java.lang.NullPointerException: slot is null
+	at mycache.Queue.head(Queue.java:55)
+	at mycache.Cache.open(Cache.java:11)
+	... 6 more
+"""
+PYTHON = """Traceback (most recent call last):
+  File "cache.py", line 9, in <module>
+    main()
+    ~~~~^^
+  File "cache.py", line 5, in main
+    return entries[pos]
+           ~~~~~~~^^^^^
+KeyError: (1, 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (RUST, ("thread 'main' panicked at src/main.rs:41:9:", "attempt to subtract with overflow")),
+        (
+            GO,
+            (
+                "panic: runtime error: index out of range [3] with length 3",
+                "main.(*Cache).evict(0xc000012345, 0x3)",
+                "/home/me/cache/main.go:77 +0x1d",
+            ),
+        ),
+        (
+            JAVA,
+            (
+                "Caused by: java.lang.NullPointerException: slot is null",
+                "at mycache.Queue.head(Queue.java:55)",
+            ),
+        ),
+        (
+            "java.lang.Error: once\n\tat a.B.c(B.java:1)\n",
+            ("java.lang.Error: once", "at a.B.c(B.java:1)"),
+        ),
+        (PYTHON, ("KeyError: (1, 0)", 'File "cache.py", line 5, in main', "return entries[pos]")),
+        ("one\ntwo\n\n", ("two",)),
+        ("", ()),
+    ],
+    ids=["rust", "go", "java", "java without a cause", "python", "else", "nothing"],
+)
+def test_the_cause_is_told_and_not_the_last_line(text: str, told: tuple[str, ...]) -> None:
+    assert telling(text) == told
+
+
+@pytest.mark.parametrize("text", NASTY)
+@pytest.mark.parametrize("before", ["", "thread 'main' panicked at ", "panic: ", "Caused by: ", PYTHON])
+def test_what_is_told_is_printable_and_short(text: str, before: str) -> None:
+    for line in telling(before + text * 100):
+        assert line.isprintable()
+        assert len(line) <= LINE_LENGTH + 3

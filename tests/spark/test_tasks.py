@@ -1,0 +1,108 @@
+"""DuckDB in Spark's tasks: a broker's answer is its own, whoever shares its task; what a task lacks is said."""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_spark import audit as audits
+from entrycache_spark.engines import session, tasks
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.engines.tasks import FOUND, Group, NotThere, Question, answer, findings_of, grouped
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.tiers import evaluate
+from entrycache_spark.verdict import Findings
+from entrycache_trace.files import Metadata, Part, list_parts
+from tests.support.traces import mutate, plant
+
+RULES = all_rules()
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
+    """Broken brokers, a clean one, one with a gap, and one whose settings are not told."""
+    folder = tmp_path_factory.mktemp("tasks")
+    base = plant.honest(folder / "honest", 1_500, 4)["broker-0"]
+    rows = plant.renamed(base, "clean")
+    for change in (plant.wrong_order, plant.stale_head, plant.wrong_sum, plant.double_removal, mutate.gap):
+        own = plant.renamed(base, change.__name__)
+        change(own, random.Random(1))
+        rows += own
+    silent = plant.renamed(base, "silent")
+    silent[0]["value"] = "{}"
+    rows += silent
+    return list_parts(plant.write(folder / "trace", rows))
+
+
+def asked(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
+    question = Question(Metadata(), RULES, True)
+    told = [row for own in groups for row in answer(Group(own, 1, 512), question)]
+    return findings_of(pa.Table.from_pylist(told, FOUND))
+
+
+def test_a_broker_is_answered_for_alike_alone_and_beside_others(parts: tuple[Part, ...]) -> None:
+    engine = LocalEngine(parts)
+    together = evaluate(engine, Metadata(), RULES)
+    engine.close()
+    assert sum(len(finding.violations) for own in together.values() for finding in own.values()) > 3
+    assert any(finding.unchecked for finding in together["silent"].values())
+    assert asked(parts, [parts]) == together
+    assert asked(parts, [(part,) for part in parts]) == together
+
+
+def test_brokers_are_shared_out_by_rows(tmp_path: Path) -> None:
+    def trace(*rows: int) -> list[Part]:
+        return [Part(f"b{number}", tmp_path, own) for number, own in enumerate(rows)]
+
+    assert [len(group.parts) for group in grouped(trace(10, 20, 0), 4)] == [2], "small: one task"
+    many = grouped(trace(*[1_000_000] * 8), 2)
+    assert [(len(group.parts), group.threads) for group in many] == [(4, 1), (4, 1)]
+    assert len(grouped(trace(*[1_000_000] * 40), 2)) == 8
+    giant = grouped(trace(9_000_000, 500_000, 500_000), 2)
+    assert [(len(group.parts), group.threads) for group in giant] == [(1, 2), (2, 1)]
+    assert all(group.memory_mib <= tasks.MEMORY_MIB for group in (*many, *giant))
+
+
+def test_a_trace_that_is_refused_is_refused_by_its_first_broker(parts: tuple[Part, ...], tmp_path: Path) -> None:
+    base = plant.honest(tmp_path / "honest", 100, 1)["broker-0"]
+    twice = [*plant.renamed(base, "b"), *plant.renamed(base[-1:], "b"), *plant.renamed(base, "a")]
+    twice.append(dict(twice[-1]))
+    broken = list_parts(plant.write(tmp_path / "twice", twice))
+    with pytest.raises(UsageError, match=r"broker 'a', seq \d+: recorded twice"):
+        asked(broken, [(part,) for part in reversed(broken)])
+
+
+def test_what_a_task_lacks_is_said(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = (replace(parts[0], path=parts[0].path / "gone"),)
+    with pytest.raises(NotThere, match="not there where a task runs"):
+        asked(parts, [parts[1:], gone])
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    monkeypatch.delitem(sys.modules, "entrycache_spark.engines.local")
+    with pytest.raises(NotThere, match="needs duckdb"):
+        asked(parts, [parts])
+
+
+def test_spark_decides_by_itself_where_tasks_lack_something(
+    parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(*arguments: object) -> Findings:
+        raise NotThere("engine local needs duckdb")
+
+    monkeypatch.setattr(tasks, "evaluate_in_tasks", lacking)
+    monkeypatch.setattr(session, "session", lambda *arguments: None)
+    monkeypatch.setattr("entrycache_spark.engines.spark.SparkEngine", lambda *arguments: LocalEngine(parts))
+    trace = parts[0].path.parent.parent
+    result = audits.audit(trace, "spark")
+    assert result == audits.audit(trace, "local")
+    assert result.kernel == "Spark SQL (engine local needs duckdb)"
+    with pytest.raises(MissingPrerequisite, match="kernel duckdb: engine local needs duckdb"):
+        audits.audit(trace, "spark", kernel="duckdb")
+    for engine, kernel in (("local", "sql"), ("spark", "numba")):
+        with pytest.raises(UsageError, match=f"kernel '{kernel}' is not known to engine {engine}"):
+            audits.audit(trace, engine, kernel=kernel)

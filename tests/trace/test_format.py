@@ -1,0 +1,84 @@
+"""The format of traces: its page, what our recorders write, and that rows which are not as it says are found."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_cli import trace_format
+from entrycache_spark.audit import audit
+from entrycache_spark.check import check
+from entrycache_spark.systems import AUDITED
+from entrycache_spark.verdict import Verdict
+from entrycache_trace.convert import convert, metadata_path
+from entrycache_trace.files import Metadata, write_rows
+
+EXAMPLES = dict(zip(AUDITED, re.findall(r"```json\n(\{\"broker.*?)\n```", trace_format.page(), re.DOTALL), strict=True))
+
+
+def rows_of(system: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in EXAMPLES[system].splitlines()]
+
+
+def written(folder: Path, system: str, rows: list[dict[str, Any]]) -> Path:
+    write_rows(folder, Metadata(system=system), rows)
+    return folder
+
+
+def test_the_page_is_as_it_is_written() -> None:
+    assert trace_format.PAGE.read_text(encoding="utf-8") == trace_format.page()
+
+
+@pytest.mark.parametrize("system", AUDITED)
+def test_the_example_of_the_page_is_checked_and_audited_clean(system: str, tmp_path: Path) -> None:
+    lines = tmp_path / "trace.jsonl"
+    lines.write_text(EXAMPLES[system] + "\n", encoding="utf-8")
+    metadata_path(lines).write_text(json.dumps({"schema": 1, "system": system, "threads": "one"}), encoding="utf-8")
+    found = check(lines)
+    assert (found.system, found.problems, found.notes) == (system, (), ())
+    convert(lines, tmp_path / "trace")
+    verdicts = set(audit(tmp_path / "trace", "local").rules.values())
+    assert Verdict.CONFORMS in verdicts
+    assert Verdict.VIOLATES not in verdicts
+
+
+def changed(rows: list[dict[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:
+    return [{**row, **values} if number == at else row for number, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"op": "TAKE"}, "op TAKE; expected one of CONFIG, "),
+        ({"cause": "ASKED"}, "INSERT with cause ASKED; expected one of ADD, FILL"),
+        ({"cause": None}, "INSERT with cause None; expected one of ADD, FILL"),
+        ({"size_bytes": None}, "INSERT without size_bytes; expected the accounted length"),
+        ({"life": 7}, "INSERT whose life is another seq than its own"),
+        ({"ts_ns": -1}, "ts_ns falls"),
+        ({"seq": 1}, "the seq of the row before once more"),
+    ],
+)
+def test_a_row_that_is_not_as_the_format_says_is_found(values: dict[str, Any], expected: str, tmp_path: Path) -> None:
+    rows = changed(rows_of("pulsar-pip430"), 2, **values)
+    found = check(written(tmp_path / "trace", "pulsar-pip430", rows))
+    assert [problem for problem in found.problems if problem.text.startswith(expected)]
+
+
+def test_settings_come_first_and_what_is_missing_is_told(tmp_path: Path) -> None:
+    rows = rows_of("kafka-streams")
+    found = check(written(tmp_path / "trace", "kafka-streams", [*rows[1:4], *rows[5:-1]]))
+    assert [problem.text for problem in found.problems] == [
+        "a row before the first CONFIG; expected the settings first"
+    ]
+    assert any("1 events are missing" in note for note in found.notes)
+    assert any("not END" in note for note in found.notes)
+
+
+def test_a_column_that_no_row_tells_is_named_with_its_rules(tmp_path: Path) -> None:
+    rows = [{**row, "accessed": None} for row in rows_of("pulsar-pip430")]
+    found = check(written(tmp_path / "trace", "pulsar-pip430", rows))
+    assert "R-REQUEUE-1" in found.untold["accessed"]

@@ -1,0 +1,55 @@
+"""A repeated stretch is as honest as the stretch was, and what cannot be repeated is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from entrycache_protocol.errors import UsageError
+from entrycache_spark.audit import audit
+from entrycache_spark.verdict import Verdict
+from entrycache_trace import repeat as repeats
+from entrycache_trace.files import list_parts, read_broker
+from entrycache_trace.generate import generate
+from entrycache_trace.repeat import repeat, stretch_of
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repeat") / "short"
+    generate("tail-fanout", 3_000, 4, folder)
+    return folder
+
+
+def test_a_repeated_trace_is_clean_to_every_engine(short: Path, tmp_path: Path) -> None:
+    stretch = stretch_of(short)
+    assert {"REQUEUE", "TOMBSTONE", "EVICT", "REMOVE"} <= set(stretch.events["op"].to_pylist())
+    events = repeat(short, tmp_path / "long", 5_000, 2)
+    parts = list_parts(tmp_path / "long")
+    assert events == sum(part.rows for part in parts) >= 5_000
+    assert [part.broker for part in parts] == ["broker-0", "broker-1"]
+    assert read_broker(parts[:1])["seq"].to_pylist() == list(range(parts[0].rows))
+    for engine in ("local", "replay"):
+        result = audit(tmp_path / "long", engine)
+        assert set(result.rules.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, engine
+        assert result.rules["R-EVICT-8"] is result.rules["R-EXPIRE-1"] is Verdict.CONFORMS
+        assert not result.differences
+
+
+@pytest.mark.parametrize(("names", "left"), [("_BY_SEQ", "life"), ("_BY_TIME", "stamp_ns"), ("_BY_SLOT", "ticket")])
+def test_what_is_not_numbered_on_is_seen(
+    short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, left: str
+) -> None:
+    monkeypatch.setattr(repeats, names, tuple(name for name in getattr(repeats, names) if name != left))
+    repeat(short, tmp_path / "long", 2_000)
+    assert Verdict.VIOLATES in audit(tmp_path / "long", "local").rules.values()
+
+
+def test_what_cannot_be_repeated_is_refused(short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generate("tail-fanout", 20, 1, tmp_path / "shorter")
+    with pytest.raises(UsageError, match="a pass after which nothing is cached"):
+        repeat(tmp_path / "shorter", tmp_path / "out", 5_000)
+    monkeypatch.setattr(repeats, "_ONCE", ("HIT",))
+    with pytest.raises(UsageError, match="HIT cannot be repeated"):
+        repeat(short, tmp_path / "out", 5_000)
