@@ -195,7 +195,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, Tallies | Leavers):
+            if isinstance(level, Tallies):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -262,7 +262,7 @@ class BrokerReplay:
             if pass_id is not None:
                 sums = self.passes[pass_id]
                 if op in ("PASS_BEGIN", "PASS_END"):
-                    sums.kind = max(sums.kind or "", row["cause"])
+                    sums.kind = max(filter(None, (sums.kind, row["cause"])), default=None)
                     sums.bound = row["bound"] if sums.bound is None else sums.bound
                 if op == "PASS_BEGIN":
                     begun = (sums.begun_at, row["bound"])
@@ -330,7 +330,8 @@ class BrokerReplay:
         stamp = row["stamp_ns"]
         timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
         young = timed and bound is not None and halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp))
-        if young or (kind == "TIME" and _differ(row["bound"], sums.begun_at)):
+        other = kind == "TIME" and row["cause"] != "SIZE" and _differ(row["bound"], sums.begun_at)
+        if young or other:
             self._violation("R-EXPIRE-1", seq, row["life"], sums.begun_at, (row["bound"], stamp), [row["pass_id"], seq])
         if sums.kind == "SIZE":
             self._left_to_free(row, sums)

@@ -22,7 +22,7 @@ end
 -- window
 with kinds as (
   select
-    broker, seq, life, op, stamp_ns, pass_id,
+    broker, seq, life, op, cause, stamp_ns, pass_id,
     max(case when op in ('PASS_BEGIN', 'PASS_END') then cause end) over (partition by broker, pass_id) as pass_kind,
     max(case when op <> 'REQUEUE' then cause end) over (partition by broker, pass_id) as row_kind,
     coalesce(
@@ -42,4 +42,4 @@ select
   true as sure
 from kinds
 where coalesce(pass_kind, row_kind) = 'TIME'
-  and ((op in ('EVICT', 'REQUEUE') and stamp_ns >= cutoff) or bound <> begun_at)
+  and ((op in ('EVICT', 'REQUEUE') and stamp_ns >= cutoff) or (bound <> begun_at and coalesce(cause <> 'SIZE', true)))

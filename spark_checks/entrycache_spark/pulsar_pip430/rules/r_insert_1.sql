@@ -3,7 +3,7 @@
 -- before it a real clock was read, no row tells), and later events show that stamp.
 
 -- checked
-op = 'INSERT' or (op = 'REJECT' and cause = 'DUPLICATE')
+op = 'INSERT' or (op = 'REJECT' and cause = 'DUPLICATE') or (op = 'SNAPSHOT' and cause = 'OPEN')
 
 -- needs
 entry_id of INSERT

@@ -2,7 +2,8 @@
 -- event follows from the hits since the entry was inserted or requeued.
 
 -- checked
-op in ('HIT', 'REQUEUE', 'EVICT', 'REMOVE') and life is not null and accessed is not null
+life is not null and accessed is not null
+and op in ('HIT', 'READ_DONE', 'EXPECT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT')
 
 -- needs
 accessed of REQUEUE, EVICT

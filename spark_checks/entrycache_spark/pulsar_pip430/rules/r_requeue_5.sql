@@ -2,7 +2,8 @@
 -- for access does not count.) A row is wrong that neither follows from the one before it nor from all since the life began.
 
 -- checked
-op = 'REQUEUE' and requeues is not null
+life is not null and requeues is not null
+and op in ('INSERT', 'HIT', 'READ_DONE', 'EXPECT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT')
 
 -- needs
 requeues of REQUEUE
