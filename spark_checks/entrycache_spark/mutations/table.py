@@ -83,10 +83,10 @@ def from_json(text: str) -> Lines:
 
 _HEAD: Final = """# What an audit sees of one changed value
 
-Written by `python -m entrycache_spark.mutations --write`: one value of one event of a recorded trace is changed, in each
-column of each kind of event, and the copy is audited by engine local (with witnesses, and by its windows alone) and by
-replay, which have to say the same. A cell names the rules that are violated: **bold** where they name the very event,
-else at another one that shows it; a word in italics says why none is.
+Written by `python -m entrycache_spark.mutations --write`: one value of one event of a recorded trace is changed, in
+each column of each kind of event, and the copy is audited by engine local (with witnesses, and by its windows alone)
+and by replay, which have to say the same. A cell names the rules that are violated: **bold** where they name the very
+event, else at another one that shows it; a word in italics says why none is.
 
 Without being asked: a null in `seq`, `ts_ns`, `op` or `bytes_after` and a `seq` twice are refused; a row left out is a
 gap, and makes what it could change inconclusive.

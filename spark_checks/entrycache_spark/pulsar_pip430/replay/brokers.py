@@ -339,7 +339,7 @@ class BrokerReplay:
             sums.freed_bytes += row["size_bytes"] or 0
         if op == "PASS_END" and row["cause"] == "TIME":
             self._head(row)
-        elif op == "PASS_END":
+        elif op == "PASS_END" and sums.kind == "SIZE":
             self._amount(row, sums)
         else:
             sums.live_at_last = self.live
@@ -410,8 +410,10 @@ class BrokerReplay:
         entry = shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
         action = decide(entry, False, settings).action
         if row["cause"] == "ACCESSED":
-            if action is not Action.REQUEUE_ACCESSED:
+            told = (row["accessed"], row["extend_accessed"])
+            if action is not Action.REQUEUE_ACCESSED and (None not in told or False in told):
                 self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
+        if row["cause"] != "EXPECTED_READS":
             return
         if action is Action.REQUEUE_ACCESSED or not expected(entry):
             self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)

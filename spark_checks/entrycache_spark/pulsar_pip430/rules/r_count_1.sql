@@ -28,7 +28,10 @@ from (
     broker, op, expected_reads, lag(expected_reads) over (partition by broker, life order by seq) as count_before
   from marked
   where life is not null
-    and (op in ('INSERT', 'READ_DONE', 'EXPECT', 'EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause in ('OPEN', 'END')))
+    and (
+      op in ('INSERT', 'READ_DONE', 'EXPECT', 'EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause in ('OPEN', 'END'))
+      or (op in ('HIT', 'REQUEUE') and expected_reads is not null)
+    )
 ) as counts
 where case op
   when 'READ_DONE' then expected_reads <> count_before - 1

@@ -14,10 +14,11 @@ case
   when op = 'EVICT' and cause = 'SIZE' and not coalesce(bound > 0, false) then 4294967311
   when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') or pass_id is null then 0
   when bound is null or many then 4294967311
-  when op = 'PASS_BEGIN' then token(seq, bound)
-  when op = 'PASS_END' then - token(seq - 1, bound)
-  when op = 'EVICT' and cause = 'SIZE' then token(seq, bound - size_bytes) - token(seq - 1, bound)
-  else token(seq, bound) - token(seq - 1, bound)
+  when op = 'PASS_BEGIN' then token(pass_id * 1000003 + seq, bound)
+  when op = 'PASS_END' then - token(pass_id * 1000003 + seq - 1, bound)
+  when op = 'EVICT' and cause = 'SIZE'
+    then token(pass_id * 1000003 + seq, bound - size_bytes) - token(pass_id * 1000003 + seq - 1, bound)
+  else token(pass_id * 1000003 + seq, bound) - token(pass_id * 1000003 + seq - 1, bound)
 end
 
 -- window
