@@ -5,6 +5,9 @@ equals `balance` (default 0); `same witness` names another rule whose witness pr
 query over `events` and `brokers` that returns the violations; it decides wherever the witnesses do not prove
 the rule. `token(a, b)` is a 32-bit hash, `counter(value, 'name')` a number in a JSON text.
 
+`unless` is a query over `marked` for the brokers of which a balanced sum proves nothing: what sums cannot show, such as
+an order in time, by a few columns of a few events.
+
 `settled` is a condition on the one row a broker of the view `settled`, built without windows that grow with the trace:
 where it holds, the broker conforms. It says nothing where it does not, nor where events are missing.
 
@@ -30,7 +33,7 @@ from entrycache_spark.systems import parts_of
 from entrycache_trace.systems import FIRST
 
 _HEADING: Final = re.compile(
-    r"^-- (checked|needs|settled|witness|same witness|balance|window|over \w+|expected|observed|life|seqs|sure)"
+    r"^-- (checked|needs|settled|witness|same witness|balance|unless|window|over \w+|expected|observed|life|seqs|sure)"
     r"\b[^\n]*\n",
     re.MULTILINE,
 )
@@ -63,6 +66,7 @@ class RuleFile:
     window: str | None
     conditions: tuple[Condition, ...]
     needs: tuple[Need, ...] = ()
+    unless: str | None = None
 
     @property
     def column(self) -> str:
@@ -81,14 +85,14 @@ def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None)
         else:
             (found[-1][1] if found and name in _DESCRIBING else sections)[name] = body.strip()
     conditions = tuple(_condition(view, own) for view, own in found)
-    witness, balance = sections.get("witness"), sections.get("balance", "0")
+    witness, balance, unless = sections.get("witness"), sections.get("balance", "0"), sections.get("unless")
     if "same witness" in sections:
         other = (same or {})[sections["same witness"]]
-        witness, balance = other.witness, other.balance
+        witness, balance, unless = other.witness, other.balance, other.unless
     elif witness is None and conditions and all(condition.view == ROWS for condition in conditions):
         witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
     parts = (sections["checked"], sections.get("settled"), witness, balance, sections.get("window"))
-    return RuleFile(rule_id, *parts, conditions, parse_needs(sections.get("needs", "")))
+    return RuleFile(rule_id, *parts, conditions, parse_needs(sections.get("needs", "")), unless)
 
 
 _DESCRIBING: Final = ("expected", "observed", "life", "seqs", "sure")

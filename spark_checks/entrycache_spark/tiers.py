@@ -276,6 +276,8 @@ def evaluate(
     progress("witnesses")
     brokers = survey(engine, metadata, rules)
     windows = Windows(engine, brokers, metadata)
+    if witnesses:
+        doubt(engine, brokers, rules)
     if witnesses and any(rule.settled is not None for rule in rules):
         progress("grounds")
         windows.settle([rule for rule in rules if rule.settled is not None])
@@ -311,6 +313,17 @@ def evaluate(
             for rule, _ in over:
                 waits[rule.id].discard(view)
     return found.of(rules)
+
+
+def doubt(engine: SqlEngine, brokers: Sequence[Broker], rules: Sequence[RuleFile]) -> None:
+    """Take back what balanced sums have proved of brokers where what they cannot show is otherwise."""
+    for query in dict.fromkeys(rule.unless for rule in rules if rule.unless is not None):
+        own = [rule for rule in rules if rule.unless == query]
+        if any(broker.proved[rule.id] and broker.checked[rule.id] for broker in brokers for rule in own):
+            doubtful = {name for (name,) in engine.rows(f"select distinct broker from (\n{query}\n) as doubtful")}
+            for broker in brokers:
+                if broker.name in doubtful:
+                    broker.proved.update(dict.fromkeys((rule.id for rule in own), False))
 
 
 class Found:

@@ -7,6 +7,7 @@ as consistent as a faulty cache would: sums, ordinals and amounts follow the cha
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -77,6 +78,15 @@ def resum(rows: list[Row], size_pass_amounts: bool = True) -> None:
             if begin in left:
                 left[begin] -= row["size_bytes"]
         row["bytes_after"] = row["manager_bytes"] = total
+
+
+def shift(rows: list[Row], size_bytes: int, entries: int = 0) -> None:
+    """Let the bytes of all these rows be so many more, and END tell them, and so many entries more."""
+    for row in rows:
+        row["bytes_after"] += size_bytes
+        row["manager_bytes"] = None if row["manager_bytes"] is None else row["manager_bytes"] + size_bytes
+    told = json.loads(rows[-1]["value"])
+    rows[-1]["value"] = json.dumps({**told, "bytes": told["bytes"] + size_bytes, "entries": told["entries"] + entries})
 
 
 def without_witnesses(rows: list[Row]) -> None:
@@ -255,8 +265,7 @@ def wrong_sum(rows: list[Row], chance: random.Random) -> Expected:
 def drifting_sum(rows: list[Row], chance: random.Random) -> Expected:
     """From one row on all sums are wrong."""
     start = pick(rows, chance, lambda row: row["op"] in ("INSERT", "EVICT", "REMOVE"))
-    for row in rows[rows.index(start) :]:
-        row["bytes_after"] += 5
+    shift(rows[rows.index(start) :], 5)
     return "R-STATE-1", start["seq"]
 
 
@@ -264,8 +273,7 @@ def wrong_size(rows: list[Row], chance: random.Random) -> Expected:
     """An entry leaves with another size than it came with, and the sum follows."""
     row = pick(rows, chance, lambda row: row["op"] == "REMOVE" or (row["op"] == "EVICT" and row["cause"] == "TIME"))
     row["size_bytes"] += 3
-    for later in rows[rows.index(row) :]:
-        later["bytes_after"] -= 3
+    shift(rows[rows.index(row) :], -3)
     return "R-STATE-1", row["seq"]
 
 
@@ -276,8 +284,7 @@ def double_removal(rows: list[Row], chance: random.Random) -> Expected:
     for name in (*SHOWN, "cache", "ledger_id", "entry_id"):
         row[name] = gone[name]
     row["op"], row["cause"] = "REMOVE", "RANGE"
-    for later in rows[rows.index(row) :]:
-        later["bytes_after"] -= gone["size_bytes"]
+    shift(rows[rows.index(row) :], -gone["size_bytes"], -1)
     return "R-STATE-8", row["seq"]
 
 
@@ -307,19 +314,37 @@ PLANTS: tuple[Plant, ...] = (
 )
 
 ALSO = {
-    budget_exceeded_hidden: "R-CONFIG-1",
-    requeue_without_the_setting: "R-CONFIG-1",
-    expected_entry_removed: "R-COUNT-3",
-    hit_after_removal: "R-READ-1",
-    unborn_life: "R-READ-1",
+    budget_exceeded_hidden: ("R-CONFIG-1", "R-REQUEUE-5"),
+    budget_exceeded: ("R-REQUEUE-5",),
+    untouched_requeue: ("R-READ-2",),
+    wanted_entry_removed: ("R-READ-2",),
+    requeue_without_the_setting: ("R-CONFIG-1",),
+    expected_entry_removed: ("R-COUNT-3",),
+    hit_after_removal: ("R-READ-1",),
+    unborn_life: ("R-READ-1",),
 }
-"""The second rule that a plant breaks by the same event."""
+"""The other rules that a plant breaks by the same event."""
 
 
 def planted(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
     """Plant a violation; all that is to be found."""
     rule, seq = make(rows, random.Random(seed))
-    return [(rule, seq), *([(ALSO[make], seq)] if make in ALSO else [])]
+    found = [(rule, seq), *((other, seq) for other in ALSO.get(make, ()))]
+    if make is early_expiry:
+        found.append((stamped_by(rows, seq), seq))
+    if make is double_removal:  # the last snapshot cannot agree with the rows
+        found.append(("R-STATE-2", rows[-1]["seq"]))
+    return found
+
+
+def stamped_by(rows: list[Row], seq: int) -> str:
+    """The rule of the stamp that an entry has at an event: that of what gave it."""
+    row = next(row for row in rows if row["seq"] == seq)
+    gives = [each["op"] for each in rows if each["life"] == row["life"] and each["seq"] < seq and each["op"] in GIVES]
+    return "R-REQUEUE-4" if gives[-1] == "REQUEUE" else "R-INSERT-1"
+
+
+GIVES = ("INSERT", "REQUEUE", "SNAPSHOT")
 
 
 def opened_midway(rows: list[Row], at: int) -> list[Row]:
@@ -330,6 +355,7 @@ def opened_midway(rows: list[Row], at: int) -> list[Row]:
     held = {row["tail_no"]: row for row in before if row["op"] in ("INSERT", "REQUEUE") and row["tail_no"] >= taken}
     gone = {row["life"] for row in before if row["op"] in ("EVICT", "REMOVE")}
     shift = 1 + len(held) - cut
+    hits = {row["life"]: row["seq"] for row in before if row["op"] == "HIT"}
     counts = {row["life"]: row["expected_reads"] for row in before if row["op"] in ("INSERT", "READ_DONE", "EXPECT")}
     lives: dict[int, int] = {}
     opened = [{**rows[0], "bytes_after": before[-1]["bytes_after"]}]
@@ -337,8 +363,9 @@ def opened_midway(rows: list[Row], at: int) -> list[Row]:
         life = None if row["life"] in gone else taken - number - 1
         if life is not None:
             lives[row["life"]] = life
-        row = {**row, "expected_reads": counts[row["life"]]}
-        kept = ("broker", "cache", "ledger_id", "entry_id", "size_bytes", "requeues", "expected_reads")
+        row = {**row, "expected_reads": counts[row["life"]], "stamp_ns": row["new_stamp_ns"]}
+        row["accessed"] = hits.get(row["life"], -1) > row["seq"]
+        kept = ("broker", "cache", "ledger_id", "entry_id", *SHOWN[1:])
         opened.append(
             {
                 **dict.fromkeys(row),

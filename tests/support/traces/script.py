@@ -1,6 +1,7 @@
 """Small traces written by hand: a script keeps the sums, ordinals and counters that a recorder would.
 
-It never requeues: what a pass takes it removes, oldest first. What a faulty cache does instead is said by the
+It never requeues: what a pass takes it removes, oldest first, so its configuration extends nothing
+for access. What a faulty cache does instead is said by the
 arguments of a row, or by leaving a row out.
 """
 
@@ -31,6 +32,7 @@ class Script:
             "evict_by_expected_reads": True,
             "storage_entry_size": 100,
             "eviction": "inline",
+            "extend_recently_accessed": False,
             **config,
         }
         self.config.setdefault("grace_millis", 2 * self.config["ttl_nanos"] // MILLI)
@@ -186,7 +188,7 @@ class Script:
         if self.cached.get(place) is not entry:
             self.row("TOMBSTONE", life=entry["life"], **same)
             return 0
-        row = self.at("EVICT", place, **same, accessed=False)
+        row = self.at("EVICT", place, **same)
         self._gone(place)
         row["bytes_after"] = row["manager_bytes"] = self.bytes
         return int(entry["size_bytes"])
@@ -240,7 +242,9 @@ class Script:
         return self.call().row("CONFIG", value=json.dumps(self.config))
 
     def finish(self) -> list[Row]:
-        """The rows, with the snapshot and END."""
+        """The rows, with the snapshot and END; they are written once."""
+        if self.rows[-1]["op"] == "END":
+            return self.rows
         self._call = None
         for place, entry in self.queue:
             live = self.cached.get(place) is entry

@@ -20,8 +20,10 @@ from entrycache_reference.pulsar_pip430.passes import PassKind, halts
 from entrycache_spark.asked import Asked, ask
 from entrycache_spark.needs import Need
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
+from entrycache_spark.pulsar_pip430.replay.carried import Carriers
 from entrycache_spark.pulsar_pip430.replay.counters import Counters
 from entrycache_spark.pulsar_pip430.replay.cursors import Cursors, asks
+from entrycache_spark.pulsar_pip430.replay.ending import Ending
 from entrycache_spark.pulsar_pip430.replay.entries import NO_ENTRY, Difference, ReferenceEntries
 from entrycache_spark.pulsar_pip430.replay.frames import Clock, Frames
 from entrycache_spark.pulsar_pip430.replay.leavers import Leavers
@@ -36,6 +38,7 @@ from entrycache_spark.verdict import RuleFinding, Violation
 from entrycache_trace.files import Metadata, Part, read_mappings
 
 Row = dict[str, Any]
+Level = Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers | Carriers | Ending
 Report = Callable[..., None]
 
 
@@ -94,14 +97,16 @@ class PassSums:
 
     kind: str | None = None
     row_kind: str | None = None
+    begun_at: int | None = None
     need: int | None = None
     bound: int | None = None
     end_seq: int | None = None
-    begin_island: int = 0
+    begin_island: int | None = None
     islands: set[int] = field(default_factory=set)
     freed_bytes: int = 0
     live_at_last: int = 0
     ended: bool = False
+    unsized: bool = False
 
 
 @dataclass
@@ -137,7 +142,8 @@ class BrokerReplay:
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
         self.lives: defaultdict[int, Life] = defaultdict(Life)
         self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
-        self.entries = ReferenceEntries(split_budget(metadata), compare=not self.many)
+        self.split = split_budget(metadata)
+        self.entries = ReferenceEntries(self.split, compare=not self.many)
         self.differences: list[Difference] = []
         self.live = 0
         self.island = 0
@@ -189,7 +195,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, Tallies | Leavers):
+            if isinstance(level, Tallies):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -202,13 +208,17 @@ class BrokerReplay:
         """Whether two rows stand next to one another for certain."""
         return not self.sampled and bool(row["seq"] == before["seq"] + 1)
 
-    def _levels(self) -> tuple[Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers, ...]:
+    def _levels(self) -> tuple[Level, ...]:
         """The followers of the levels manager, reads and cursors."""
         reliefs = [
             row["seq"]
             for row in self.rows
             if row["op"] == "PASS_END" and row["cause"] == "SIZE" and row["origin"] in ("TRIGGER", "CYCLE")
         ]
+        begins: dict[int, int] = {}
+        for row in self.rows:
+            if row["op"] == "PASS_BEGIN" and row["pass_id"] is not None:
+                begins[row["pass_id"]] = max(row["ts_ns"], begins.get(row["pass_id"], row["ts_ns"]))
         pairs = zip((None, *self.rows), self.rows, strict=False)
         asking = frozenset(row["cache"] for before, row in pairs if asks(row, before))
         facts = self.facts
@@ -218,6 +228,8 @@ class BrokerReplay:
             *(Counters(facts, self._tell), Lookups(facts, self._tell), Tallies(facts, self._tell)),
             Cursors(facts, self._tell, asking),
             Leavers(facts, self._tell, self.rows),
+            Carriers(facts, self._tell, self.split, begins),
+            Ending(facts, self._tell, self.numbered),
         )
 
     def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
@@ -235,8 +247,9 @@ class BrokerReplay:
 
     def _survey(self) -> None:
         """What a row's judgement needs of later rows."""
-        self.opening_bytes = 0
-        for row in self.rows:
+        self.opening_bytes = island = 0
+        for before, row in zip((None, *self.rows), self.rows, strict=False):
+            island += before is not None and not self._follows(before, row)
             op, life, pass_id = row["op"], row["life"], row["pass_id"]
             opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
             if opens:
@@ -249,14 +262,16 @@ class BrokerReplay:
             if pass_id is not None:
                 sums = self.passes[pass_id]
                 if op in ("PASS_BEGIN", "PASS_END"):
-                    sums.kind = max(sums.kind or "", row["cause"])
+                    sums.kind = max(filter(None, (sums.kind, row["cause"])), default=None)
                     sums.bound = row["bound"] if sums.bound is None else sums.bound
+                if op == "PASS_BEGIN":
+                    begun = (sums.begun_at, row["bound"])
+                    sums.begin_island = island
+                    sums.begun_at = sums.need = max((bound for bound in begun if bound is not None), default=None)
                 elif op != "REQUEUE":
                     sums.row_kind = row["cause"]
                 if op == "PASS_END":
                     sums.end_seq = row["seq"]
-                if op == "PASS_BEGIN":
-                    sums.need = row["bound"]
 
     def _bytes(self, row: Row, before: Row | None) -> None:
         op = row["op"]
@@ -314,21 +329,34 @@ class BrokerReplay:
         bound = sums.bound if row["bound"] is None else row["bound"]
         stamp = row["stamp_ns"]
         timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
-        if timed and bound is not None and halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
-            self._violation("R-EXPIRE-1", seq, row["life"], bound, stamp, [row["pass_id"], seq])
+        young = timed and bound is not None and halts(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp))
+        other = kind == "TIME" and row["cause"] != "SIZE" and _differ(row["bound"], sums.begun_at)
+        if young or other:
+            self._violation("R-EXPIRE-1", seq, row["life"], sums.begun_at, (row["bound"], stamp), [row["pass_id"], seq])
+        if sums.kind == "SIZE":
+            self._left_to_free(row, sums)
         if op == "EVICT":
-            if row["cause"] == "SIZE":
-                done = sums.need is not None and halts(PassKind.SIZE, sums.need - sums.freed_bytes, NO_ENTRY)
-                if done or (row["bound"] is not None and halts(PassKind.SIZE, row["bound"], NO_ENTRY)):
-                    seqs = [row["pass_id"], seq]
-                    self._violation("R-EVICT-5", seq, row["life"], sums.need, sums.freed_bytes, seqs)
             sums.freed_bytes += row["size_bytes"] or 0
         if op == "PASS_END" and row["cause"] == "TIME":
             self._head(row)
-        elif op == "PASS_END":
+        elif op == "PASS_END" and sums.kind == "SIZE":
             self._amount(row, sums)
         else:
             sums.live_at_last = self.live
+
+    def _left_to_free(self, row: Row, sums: PassSums) -> None:
+        """What a row of a size pass says is left to free before it; nothing is removed where that is nothing."""
+        sums.unsized |= row["op"] == "EVICT" and row["size_bytes"] is None
+        if sums.unsized:
+            return
+        done = False
+        if row["op"] == "EVICT":
+            done = sums.need is not None and halts(PassKind.SIZE, sums.need - sums.freed_bytes, NO_ENTRY)
+            done |= row["bound"] is not None and halts(PassKind.SIZE, row["bound"], NO_ENTRY)
+        left = None if sums.need is None or self.island != sums.begin_island else sums.need - sums.freed_bytes
+        if done or _differ(row["bound"], left):
+            shown = (sums.freed_bytes, row["bound"])
+            self._violation("R-EVICT-5", row["seq"], row["life"], sums.need, shown, [row["pass_id"], row["seq"]])
 
     def _head(self, row: Row) -> None:
         stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
@@ -382,13 +410,19 @@ class BrokerReplay:
         entry = shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
         action = decide(entry, False, settings).action
         if row["cause"] == "ACCESSED":
-            if action is not Action.REQUEUE_ACCESSED:
+            told = (row["accessed"], row["extend_accessed"])
+            if action is not Action.REQUEUE_ACCESSED and (None not in told or False in told):
                 self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
+        if row["cause"] != "EXPECTED_READS":
             return
         if action is Action.REQUEUE_ACCESSED or not expected(entry):
             self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
         if not spare(entry, settings):
             self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
+
+
+def _differ(shown: int | None, known: int | None) -> bool:
+    return shown is not None and known is not None and shown != known
 
 
 def _unnumbered(row: Row) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from entrycache_spark.pulsar_pip430.replay.moments import Facts, Moment, Row, Tell, is_open
@@ -18,30 +18,61 @@ RULE_OF: Final = {
 Pos = tuple[int, int]
 
 
+Named = tuple[Any, str, int | None, int]
+"""A call that removes entries: its cache, cause and ledger (cause LEDGER alone), and its id."""
+
+
 @dataclass
 class Call:
-    """One call that removes entries of one cache, or of one ledger of it."""
+    """The range of a call that removes entries, as its rows show it."""
 
     cause: str
     ledger: int | None
     first_seq: int
-    last_row: Row
+    last_seq: int
     lowest: Pos | None = None
     highest: Pos | None = None
-    left_since: list[tuple[int, Pos, int, int]] = field(default_factory=list)
 
     def covers(self, pos: Pos) -> bool:
         """Whether a position is of the range that the rows show."""
         if self.cause == "LEDGER":
             return pos[0] == self.ledger
         if self.cause in ("RANGE", "CURSOR"):
-            assert self.lowest is not None and self.highest is not None
+            assert self.lowest is not None
+            assert self.highest is not None
             return pos <= self.highest and (self.cause == "CURSOR" or pos >= self.lowest)
         return True
 
 
+def _named(row: Row) -> Named | None:
+    """The call that a row is of, if it removes entries."""
+    if row["call_id"] is None or not (
+        row["op"] == "CACHE_CLOSE" or (row["op"] == "REMOVE" and row["cause"] in RULE_OF)
+    ):
+        return None
+    cause = "CLOSE" if row["op"] == "CACHE_CLOSE" else row["cause"]
+    if cause != "CLOSE" and row["entry_id"] is None:
+        return None
+    return row["cache"], cause, row["ledger_id"] if cause == "LEDGER" else None, row["call_id"]
+
+
+def _calls(rows: list[Row]) -> dict[Named, Call]:
+    found: dict[Named, Call] = {}
+    for row in rows:
+        named = _named(row)
+        if named is None:
+            continue
+        call = found.setdefault(named, Call(named[1], named[2], row["seq"], row["seq"]))
+        call.last_seq = row["seq"]
+        if row["entry_id"] is not None and row["ledger_id"] is not None:
+            pos = (row["ledger_id"], row["entry_id"])
+            call.lowest = pos if call.lowest is None else min(call.lowest, pos)
+            call.highest = pos if call.highest is None else max(call.highest, pos)
+    return found
+
+
 class Leavers:
-    """The lives of each cache, and the call that is under way."""
+    """The lives of each cache; a call is judged at its last row."""
 
     def __init__(self, facts: Facts, tell: Tell, rows: list[Row]) -> None:
         self._facts = facts
@@ -51,50 +82,26 @@ class Leavers:
         self._live: defaultdict[Any, dict[int, tuple[Pos, int]]] = defaultdict(dict)
         self._cache_of: dict[int, Any] = {}
         self._gone: set[int] = set()
-        self._call_id: int | None = None
-        self._calls: dict[tuple[Any, str, int | None], Call] = {}
+        self._calls = _calls(rows)
 
     def follow(self, now: Moment) -> None:
         """Take in one event."""
         row, op, life = now.row, now.row["op"], now.row["life"]
-        if self._calls and row["call_id"] != self._call_id:
-            self.finish()
         begins = (op == "INSERT" or is_open(row)) and life is not None and row["entry_id"] is not None
         if begins and life not in self._twice and life not in self._gone:
             self._live[row["cache"]][life] = ((row["ledger_id"], row["entry_id"]), row["seq"])
             self._cache_of[life] = row["cache"]
         if op in ("EVICT", "REMOVE") and life is not None:
             self._gone.add(life)
-            cache = self._cache_of.get(life)
-            known = self._live[cache].pop(life, None)
-            for (name, _, _), call in self._calls.items():
-                if known is not None and name == cache:
-                    call.left_since.append((life, *known, row["seq"]))
-        if op == "CACHE_CLOSE" or (op == "REMOVE" and row["cause"] in RULE_OF):
-            self._removes(row)
+            self._live[self._cache_of.get(life)].pop(life, None)
+        named = _named(row)
+        if named is not None and self._calls[named].last_seq == row["seq"]:
+            self._judge(row, self._calls[named])
 
-    def _removes(self, row: Row) -> None:
-        cause = "CLOSE" if row["op"] == "CACHE_CLOSE" else row["cause"]
-        if row["call_id"] is None or (cause != "CLOSE" and row["entry_id"] is None):
-            return
-        self._call_id = row["call_id"]
-        ledger = row["ledger_id"] if cause == "LEDGER" else None
-        call = self._calls.setdefault((row["cache"], cause, ledger), Call(cause, ledger, row["seq"], row))
-        call.last_row = row
-        if row["entry_id"] is not None:
-            pos = (row["ledger_id"], row["entry_id"])
-            call.lowest = pos if call.lowest is None else min(call.lowest, pos)
-            call.highest = pos if call.highest is None else max(call.highest, pos)
-
-    def finish(self) -> None:
-        """Judge the call that is over."""
-        for (cache, cause, _), call in self._calls.items():
-            last_seq = call.last_row["seq"]
-            kept = [(life, pos, begun) for life, (pos, begun) in self._live[cache].items()]
-            kept += [(life, pos, begun) for life, pos, begun, gone in call.left_since if gone > last_seq]
-            left = [life for life, pos, begun in kept if begun < call.first_seq and call.covers(pos)]
-            if left:
-                row = {**call.last_row, "life": min(left)}
-                sure = not self._facts.gapped and not self._facts.many
-                self._tell(RULE_OF[cause], row, "none left", f"{len(left)} left", [last_seq], sure)
-        self._calls.clear()
+    def _judge(self, row: Row, call: Call) -> None:
+        live = self._live[row["cache"]].items()
+        left = [life for life, (pos, begun) in live if begun < call.first_seq and call.covers(pos)]
+        if left:
+            sure = not self._facts.gapped and not self._facts.many
+            told = {**row, "life": min(left)}
+            self._tell(RULE_OF[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)

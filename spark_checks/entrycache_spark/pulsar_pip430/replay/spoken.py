@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from entrycache_spark.pulsar_pip430.replay.carried import SHOWING
 from entrycache_spark.pulsar_pip430.replay.leavers import RULE_OF as REMOVALS
 from entrycache_spark.pulsar_pip430.replay.moments import Facts, InForce, Row
 
@@ -27,6 +28,7 @@ def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
     if op == "EVICT":
         yield "R-REQUEUE-3"
     if op == "REQUEUE":
+        yield "R-REQUEUE-4"
         yield from {"ACCESSED": ("R-REQUEUE-1",), "EXPECTED_READS": ("R-REQUEUE-6", "R-REQUEUE-8")}.get(cause, ())
     if op == "PASS_END":
         yield from {"TIME": ("R-EXPIRE-1", "R-EXPIRE-2"), "SIZE": ("R-EVICT-4", "R-EVICT-5")}.get(cause, ())
@@ -61,7 +63,7 @@ def _of_levels(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str
         yield from (f"R-METRICS-{number}" for number in range(3, 8))
     if op in ("HIT", "MISS"):
         yield from {"GET": ("R-READ-1",), "READ": ("R-READ-7",), "REPLAY": ("R-READ-10",)}.get(cause, ())
-    if op == "REJECT" and cause == "DUPLICATE":
+    if op == "INSERT" or (op, cause) in (("REJECT", "DUPLICATE"), ("SNAPSHOT", "OPEN")):
         yield "R-INSERT-1"
     yield from _of_lives(row, facts)
     if op == "INSERT":
@@ -80,6 +82,12 @@ def _of_levels(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str
 
 def _of_lives(row: Row, facts: Facts) -> Iterable[str]:
     op, cause, life = row["op"], row["cause"], row["life"]
+    if op == "END" or (life is not None and op in SHOWING):
+        yield "R-STATE-2"
+    if life is not None and op in SHOWING and row["accessed"] is not None:
+        yield "R-READ-2"
+    if life is not None and op in ("INSERT", *SHOWING) and row["requeues"] is not None:
+        yield "R-REQUEUE-5"
     if life is not None and op in ("READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT"):
         yield "R-COUNT-3"
         if op == "READ_DONE":

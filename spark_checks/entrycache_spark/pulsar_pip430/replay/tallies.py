@@ -42,7 +42,7 @@ class Tallies:
             self._island = now.island
             self._of.clear()
         row, op, life = now.row, now.row["op"], now.row["life"]
-        if life is None or op not in ("INSERT", "READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT"):
+        if life is None or not self._speaks(row):
             return
         count, step = row["expected_reads"], STEPS.get(op, 0)
         tally = self._of.get(life)
@@ -60,6 +60,11 @@ class Tallies:
             if count is not None:
                 tally.after[count] += 1
                 tally.before[count - step] += 1
+
+    def _speaks(self, row: Row) -> bool:
+        if row["op"] in ("HIT", "REQUEUE"):
+            return row["expected_reads"] is not None and not self._facts.many
+        return row["op"] in ("INSERT", "READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT")
 
     def _compare(self, row: Row, tally: Tally, step: int) -> None:
         op, count = row["op"], row["expected_reads"]

@@ -21,6 +21,25 @@ case
   else 0
 end
 
+-- unless: sums do not show the order in which counts changed
+select broker
+from (
+  select
+    broker, op, expected_reads, lag(expected_reads) over (partition by broker, life order by seq) as count_before
+  from marked
+  where life is not null
+    and (
+      op in ('INSERT', 'READ_DONE', 'EXPECT', 'EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause in ('OPEN', 'END'))
+      or (op in ('HIT', 'REQUEUE') and expected_reads is not null)
+    )
+) as counts
+where case op
+  when 'READ_DONE' then expected_reads <> count_before - 1
+  when 'EXPECT' then expected_reads <> count_before + 1
+  when 'INSERT' then false
+  else expected_reads <> count_before
+end
+
 -- over counted
 not many and op = 'READ_DONE' and expected_reads <> count_before - 1
 and not (begun and coalesce(expected_reads = count_by_sum, false))

@@ -1,5 +1,5 @@
 -- R-COUNT-3: a count changes by deliveries and expectations alone, and an entry without one never gets one: what leaves
--- or is still there shows the count that it had last.
+-- or is still there, or with one thread is hit or requeued, shows the count that it had last.
 
 -- checked
 life is not null and op in ('READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')
@@ -13,7 +13,7 @@ R-COUNT-1
 -- over counted
 case
   when op in ('READ_DONE', 'EXPECT') then expected_reads is null or (seq_before is not null and count_before is null)
-  when op in ('EVICT', 'REMOVE', 'SNAPSHOT') then
+  when op in ('HIT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT') then
     not many and seq_before is not null and not coalesce(expected_reads = count_before, expected_reads is null and count_before is null)
     and not (begun and coalesce(expected_reads = count_by_sum, expected_reads is null and count_by_sum is null))
   else false

@@ -1,5 +1,5 @@
 -- R-EVICT-5: a size pass removes nothing more once it has freed what it needs; so what it frees beyond that is
--- less than its last entry.
+-- less than its last entry. Each of its rows says what is left to free before it.
 
 -- checked
 op = 'PASS_END' and cause = 'SIZE'
@@ -9,32 +9,46 @@ bound of PASS_BEGIN SIZE
 size_bytes of EVICT SIZE
 pass_id of EVICT SIZE
 
--- witness: no removal with nothing left to free, and what is left to free shrinks by what was removed
+-- witness: no removal with nothing left to free; and each row takes over what the one before it has left to free
 case
-  when op = 'PASS_BEGIN' and cause = 'SIZE' then token(pass_id, greatest(bound, 0))
   when op = 'EVICT' and cause = 'SIZE' and not coalesce(bound > 0, false) then 4294967311
+  when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') or pass_id is null then 0
+  when bound is null or many then 4294967311
+  when op = 'PASS_BEGIN' then token(pass_id * 1000003 + seq, bound)
+  when op = 'PASS_END' then - token(pass_id * 1000003 + seq - 1, bound)
   when op = 'EVICT' and cause = 'SIZE'
-    then token(pass_id, greatest(bound - size_bytes, 0)) - token(pass_id, bound)
-  when op = 'PASS_END' and cause = 'SIZE' then - token(pass_id, greatest(bound, 0))
-  else 0
+    then token(pass_id * 1000003 + seq, bound - size_bytes) - token(pass_id * 1000003 + seq - 1, bound)
+  else token(pass_id * 1000003 + seq, bound) - token(pass_id * 1000003 + seq - 1, bound)
 end
 
 -- window
 with freed as (
   select
-    broker, seq, life, op, bound, pass_id,
+    broker, seq, life, op, bound, pass_id, island,
     sum(case when op = 'EVICT' then size_bytes else 0 end)
       over (partition by broker, pass_id order by seq rows between unbounded preceding and current row)
-      - case when op = 'EVICT' then size_bytes else 0 end as freed_before,
-    max(case when op = 'PASS_BEGIN' then bound end) over (partition by broker, pass_id) as need
+      - case when op = 'EVICT' then coalesce(size_bytes, 0) else 0 end as freed_before,
+    max(case when op = 'EVICT' and size_bytes is null then 1 else 0 end)
+      over (partition by broker, pass_id order by seq rows between unbounded preceding and current row) as unsized,
+    max(case when op = 'PASS_BEGIN' then bound end) over (partition by broker, pass_id) as need,
+    max(case when op = 'PASS_BEGIN' then island end) over (partition by broker, pass_id) as begin_island,
+    max(case when op in ('PASS_BEGIN', 'PASS_END') then cause end) over (partition by broker, pass_id) as kind
   from events
-  where pass_id is not null and cause = 'SIZE' and op in ('PASS_BEGIN', 'EVICT')
+  where pass_id is not null and op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
 )
 select
   broker, seq, life,
-  concat('no removal after ', coalesce(cast(need as string), 'enough'), ' bytes') as expected,
-  concat('removal after ', cast(freed_before as string), ' bytes') as observed,
+  case
+    when op = 'EVICT' and (freed_before >= need or bound <= 0)
+      then concat('no removal after ', coalesce(cast(need as string), 'enough'), ' bytes')
+    else concat('bound ', cast(need - freed_before as string))
+  end as expected,
+  case
+    when op = 'EVICT' and (freed_before >= need or bound <= 0) then concat('removal after ', cast(freed_before as string), ' bytes')
+    else concat('bound ', cast(bound as string))
+  end as observed,
   array(pass_id, seq) as seqs,
   true as sure
 from freed
-where op = 'EVICT' and (freed_before >= need or bound <= 0)
+where kind = 'SIZE' and unsized = 0
+  and ((op = 'EVICT' and (freed_before >= need or bound <= 0)) or (island = begin_island and bound <> need - freed_before))

@@ -30,6 +30,15 @@ end
 -- balance
 dead_tokens
 
+-- unless: sums do not show that a pass comes after those that took older slots; its end tells how many were taken
+select broker
+from (
+  select broker, head_no, lag(head_no) over (partition by broker order by seq) as taken_before
+  from marked
+  where op = 'PASS_END'
+) as ends
+where head_no < taken_before
+
 -- window: the slot of an entry is the one that its last INSERT or REQUEUE gave it, by number where the trace has
 -- numbers, else by order; a dequeue is wrong that is the first to pass over an older slot which is still held
 with chain as (

@@ -1,4 +1,5 @@
--- R-STATE-1: `bytes_after` is the running sum of the accounted bytes of all caches.
+-- R-STATE-1: `bytes_after` is the running sum of the accounted bytes of all caches; an entry leaves with the size that
+-- it came with; END tells the sum; and the manager's own bytes equal it at rest: at END, with one thread also when a call has ended.
 
 -- checked
 op in ('INSERT', 'EVICT', 'REMOVE')
@@ -18,6 +19,11 @@ token(seq, bytes_after)
     when op = 'INSERT' or (op = 'SNAPSHOT' and cause = 'OPEN' and life is not null) then token(life, size_bytes)
     when op in ('EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause = 'END' and life is not null)
       then - token(life, size_bytes)
+    else 0
+  end
++ case
+    when manager_bytes <> bytes_after and (op = 'END' or not many) then 4294967311
+    when op = 'END' and counter(value, 'bytes') <> bytes_after then 4294967311
     else 0
   end
 
@@ -81,3 +87,22 @@ select
   true as sure
 from sizes
 where op in ('EVICT', 'REMOVE') and size_bytes <> came_with
+
+-- over ordered: the manager's own bytes, where they begin to be otherwise
+manager_bytes <> bytes_after and coalesce(manager_bytes - bytes_after <> off_before, true)
+and (op = 'END' or (not many and call_after <> call_id))
+
+-- expected
+concat('manager_bytes ', cast(bytes_after as string))
+
+-- observed
+concat('manager_bytes ', cast(manager_bytes as string))
+
+-- over rows: what END tells
+op = 'END' and counter(value, 'bytes') <> bytes_after
+
+-- expected
+concat('bytes ', cast(bytes_after as string))
+
+-- observed
+concat('bytes ', cast(counter(value, 'bytes') as string))

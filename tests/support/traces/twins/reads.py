@@ -24,6 +24,8 @@ def hit_after_removal(s: Script, planted: bool) -> Found:
     s.call().remove("RANGE", at(0))
     life = old["life"] if planted else s.offer(at(0))["life"]
     row = s.call().at("HIT", at(0), cause="GET", life=life, size_bytes=10)
+    for entry in s.cached.values():
+        entry["accessed"] = True
     return wrong(planted, ("R-READ-1", row), ("R-STATE-8", row))
 
 
@@ -35,7 +37,8 @@ def hit_of_the_life_before(s: Script, planted: bool) -> Found:
     row = s.call().get(at(1), "READ")
     if planted:
         row["life"] = s.cached[at(0)]["life"]
-    return wrong(planted, ("R-READ-7", row))
+    marks = s.finish()[-3:-1]
+    return wrong(planted, ("R-READ-7", row), ("R-STATE-2", row), *(("R-READ-2", mark) for mark in marks))
 
 
 @story()

@@ -4,7 +4,11 @@ with steps as (
     e.broker, seq, e.life, op, cause, expected_reads, many, island, b.complete,
     case when op = 'READ_DONE' then -1 when op = 'EXPECT' then 1 else 0 end as step
   from events e join brokers b on e.broker = b.broker
-  where e.life is not null and op in ('INSERT', 'READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')
+  where e.life is not null
+    and (
+      op in ('INSERT', 'READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')
+      or (op in ('HIT', 'REQUEUE') and expected_reads is not null and not many)
+    )
 ),
 chained as (
   select

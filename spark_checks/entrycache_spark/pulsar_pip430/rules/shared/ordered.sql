@@ -9,6 +9,7 @@ with summed as (
     lead(op) over (partition by e.broker, island order by seq) as op_after,
     lead(cause) over (partition by e.broker, island order by seq) as cause_after,
     lead(origin) over (partition by e.broker, island order by seq) as origin_after,
+    lead(call_id) over (partition by e.broker, island order by seq) as call_after,
     lag(ts_ns) over (partition by e.broker order by seq) as ts_before,
     lag(seq) over (partition by e.broker order by seq) as seen_before,
     max(case when op in ('PASS_BEGIN', 'PASS_END') then seq * 2 + case when op = 'PASS_BEGIN' then 1 else 0 end end)
@@ -31,6 +32,8 @@ select
       over (partition by broker, island order by seq rows between unbounded preceding and 1 preceding),
     case when whole then 0 end
   ) as came_before,
+  last_value(case when op = 'END' or (call_after <> call_id and not many) then manager_bytes - bytes_after end, true)
+    over (partition by broker, island order by seq rows between unbounded preceding and 1 preceding) as off_before,
   last_value(case when op = 'PASS_BEGIN' then greatest(bytes_after - held, 0) end, true)
     over (partition by broker, island order by seq rows between unbounded preceding and current row) as lag_at_begin
 from summed

@@ -1,0 +1,96 @@
+-- R-STATE-2: each cached entry has one slot, and each slot names the entry that it was given to: a life keeps its position
+-- and size, snapshots show each slot once and by its number, and the last one shows all of them; END tells how many there are.
+
+-- checked
+(life is not null and op in ('HIT', 'READ_DONE', 'EXPECT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT')) or op = 'END'
+
+-- needs
+entry_id of INSERT
+
+-- over carried: the position
+(cache <> first_cache and coalesce(cache <> cache_before, true))
+or (ledger_id <> first_ledger and coalesce(ledger_id <> ledger_before, true))
+or (entry_id <> first_entry and coalesce(entry_id <> entry_before, true))
+
+-- expected
+concat(
+  'position ', coalesce(first_cache, 'unknown'), ' ', coalesce(cast(first_ledger as string), 'unknown'), ':',
+  coalesce(cast(first_entry as string), 'unknown')
+)
+
+-- observed
+concat(
+  'position ', coalesce(cache, 'unknown'), ' ', coalesce(cast(ledger_id as string), 'unknown'), ':',
+  coalesce(cast(entry_id as string), 'unknown')
+)
+
+-- seqs
+array(life, seq)
+
+-- over carried: the size (what leaves is R-STATE-1's)
+op not in ('EVICT', 'REMOVE') and size_bytes <> first_size and coalesce(size_bytes <> size_before, true)
+
+-- expected
+concat('size_bytes ', cast(first_size as string))
+
+-- observed
+concat('size_bytes ', cast(size_bytes as string))
+
+-- seqs
+array(life, seq)
+
+-- over carried: the slot in a snapshot
+op = 'SNAPSHOT' and (tail_no <> given_slot or (cause = 'END' and shown_seq is not null))
+
+-- expected
+case
+  when cause = 'END' and shown_seq is not null then 'one row a slot'
+  else concat('slot ', cast(given_slot as string))
+end
+
+-- observed
+case
+  when cause = 'END' and shown_seq is not null then 'a second row'
+  else concat('slot ', cast(tail_no as string))
+end
+
+-- seqs
+array(coalesce(shown_seq, given_seq), seq)
+
+-- window: what END tells; the snapshot before it is whole where there is one, and nothing came or left behind it
+with counted as (
+  select
+    e.broker,
+    sum(case when op = 'INSERT' or (is_open and e.life is not null) then 1 when op in ('EVICT', 'REMOVE') then -1 else 0 end)
+      as live,
+    case
+      when max(case when b.numbered then 1 else 0 end) = 1 then
+        sum(case
+          when op = 'INSERT' or is_open then 1
+          when op in ('EVICT', 'TOMBSTONE') or (op = 'REMOVE' and ticket is not null) then -1
+          else 0
+        end)
+    end as slots,
+    sum(case when op = 'SNAPSHOT' and cause = 'END' then 1 else 0 end) as n_shown,
+    sum(case when op = 'SNAPSHOT' and cause = 'END' and e.life is not null then 1 else 0 end) as n_shown_live,
+    min(case when op = 'SNAPSHOT' and cause = 'END' then seq end) as shown_seq,
+    max(case when op in ('INSERT', 'REQUEUE', 'EVICT', 'REMOVE', 'TOMBSTONE') then seq end) as changed_seq,
+    max(case when op = 'END' then seq end) as seq,
+    max(case when op = 'END' then counter(value, 'entries') end) as told_entries,
+    max(case when op = 'END' then counter(value, 'slots') end) as told_slots
+  from (select *, op = 'SNAPSHOT' and cause = 'OPEN' as is_open from events) e join brokers b on e.broker = b.broker
+  where b.complete and op in ('INSERT', 'EVICT', 'REMOVE', 'REQUEUE', 'TOMBSTONE', 'SNAPSHOT', 'END')
+  group by e.broker
+)
+select
+  broker, seq, cast(null as bigint) as life,
+  concat(cast(live as string), ' entries, ', coalesce(cast(slots as string), 'unknown'), ' slots') as expected,
+  concat(
+    coalesce(cast(told_entries as string), 'unknown'), ' entries, ', coalesce(cast(told_slots as string), 'unknown'),
+    ' slots; a snapshot of ', cast(n_shown_live as string), ' and ', cast(n_shown as string)
+  ) as observed,
+  case when shown_seq is null then array(seq) else array(shown_seq, seq) end as seqs,
+  true as sure
+from counted
+where told_entries <> live or told_slots <> slots
+  or (n_shown > 0 and coalesce(changed_seq < shown_seq, true) and (n_shown_live <> live or n_shown <> slots))
