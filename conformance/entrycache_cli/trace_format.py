@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from entrycache_cli.record import record
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol.case import read_case
 from entrycache_protocol.leftovers import scratch
 from entrycache_spark.rulefiles import RuleFile, all_rules
@@ -22,8 +23,6 @@ from entrycache_trace.format import ALWAYS, ANYWHERE, Format
 from entrycache_trace.schema import BROKER, ROW_SCHEMA
 
 PAGE: Final = Path("docs/trace-format.md")
-EXAMPLES: Final = {"pulsar-pip430": "R-REQUEUE-1", "kafka-streams": "K-FLUSH-4"}
-"""Of each system the rule whose example is shown as a trace."""
 
 
 def page() -> str:
@@ -43,7 +42,7 @@ def _of(system: str) -> dict[str, object]:
         "events": [
             (event.op, _code(event.causes), event.when, _code(event.needs), _code(event.may)) for event in form.events
         ],
-        "rule": EXAMPLES[system],
+        "rule": form.example,
         "example": example(system),
         "settings": list(_settings(all_rules(system))),
     }
@@ -79,8 +78,8 @@ def _settings(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
 
 def example(system: str) -> str:
     """The example of a rule as our fast cache tells it, one JSON object a line, without what is null."""
-    rule = EXAMPLES[system]
-    case = read_case(Path("spec/examples") / f"{rule}.json", SYSTEMS)
+    rule = AUDITED[system].format.example
+    case = read_case(spec_folder() / "examples" / f"{rule}.json", SYSTEMS)
     with scratch() as folder:
         record(resolve(Choice("fast", system=system)), case, folder / "trace")
         to_jsonl(folder / "trace", folder / "trace.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,11 +12,15 @@ import jinja2
 
 from entrycache_evidence.matrix.run import is_formal
 from entrycache_evidence.obtained import GRADES
+from entrycache_evidence.systems import PROFILES, SHOWN
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
-SOURCES: Final = ("evidence.json", "matrix.json")
+SOURCES: Final = ("evidence.json", "matrix.json", "worlds.json")
 """What the page is made of, beside it in docs/."""
+
+REASONS: Final = Path(__file__).with_name("unproved.toml")
+"""Why some rules are not proved."""
 
 STRONGEST_FIRST: Final = GRADES[::-1]
 
@@ -23,8 +28,8 @@ Lines = Sequence[dict[str, Any]]
 """Those of one of the `SOURCES`."""
 
 
-def page(evidence: Lines, refinements: Lines, changes: Lines) -> str:
-    """The page, of the lines of evidence.json and of matrix.json."""
+def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
+    """The page, of the lines of evidence.json, matrix.json and worlds.json."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_evidence", "."),
         undefined=jinja2.StrictUndefined,
@@ -38,15 +43,18 @@ def page(evidence: Lines, refinements: Lines, changes: Lines) -> str:
         families=_families(have),
         worlds=_worlds(evidence),
         refinements=_refinements(refinements),
+        proved=len(have["proved"]),
+        unproved=_unproved(have),
         lemmas=_lemmas(evidence),
+        counted=_counted(counted),
         matrix=_matrix(changes),
     )
 
 
 def of_checkout(root: Path) -> str:
     """The page as it follows from the files of a checkout."""
-    evidence, changes = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
-    return page(evidence["evidence"], evidence["refinements"], changes["changes"])
+    evidence, changes, counted = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
+    return page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
 
 
 def path_in(root: Path) -> Path:
@@ -75,6 +83,47 @@ def _families(have: dict[str, set[str]]) -> str:
 def _bare(rules: Iterable[str], have: dict[str, set[str]]) -> str:
     """Those of these rules that have no grade."""
     return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
+
+
+def reasons() -> dict[str, str]:
+    """Why a rule is not proved, by the rule."""
+    because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
+    found = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
+    families = {family: one["reason"] for one in because for family in one.get("families", ())}
+    found.update(
+        {rule.value: families[family] for rule in Rule if (family := rule.value.rpartition("-")[0]) in families}
+    )
+    return found
+
+
+def _unproved(have: dict[str, set[str]]) -> str:
+    """The rules that are not proved, the next grade that each has, and why."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    why = reasons()
+    for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
+        grade = next((grade for grade in STRONGEST_FIRST if rule in have[grade]), "tested")
+        rows.setdefault((grade, why.get(rule, "not asked")), []).append(rule)
+    return _table(
+        ["rules not proved", "but", "why"], [[", ".join(held), grade, told] for (grade, told), held in rows.items()]
+    )
+
+
+def _counted(counted: Lines) -> str:
+    """How many worlds have committed counts, the largest of them, and which have none."""
+    largest = max(counted, key=lambda line: line["states"])
+    held = {(line["world"], line["within"]) for line in counted}
+    every = [world for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)]
+    bare = {
+        world.name: "its end" if world.depth is None else f"{world.depth} steps"
+        for world in every
+        if (world.name, world.depth) not in held
+    }
+    left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
+    return (
+        f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
+        f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
+        f"their bounds, so without counts, are these of a night: {left or 'none'}."
+    )
 
 
 def _worlds(evidence: Lines) -> str:

@@ -24,10 +24,14 @@ class Event:
 
 @dataclass(frozen=True)
 class Format:
-    """The rows of one system's traces. `means`: of each column that they use what it holds."""
+    """The rows of one system's traces.
+
+    `means`: of each column that they use what it holds; `example`: the rule whose example shows a trace.
+    """
 
     events: tuple[Event, ...]
     means: Mapping[str, str]
+    example: str
 
     @property
     def by_op(self) -> dict[str, Event]:

@@ -102,6 +102,13 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", without)
 
 
+def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three lemmas stand for all: what becomes of them is asked here."""
+    module = importlib.import_module("entrycache_evidence.induction.evidence")
+    induct, few = module.induct, module.LEMMAS[:3]
+    monkeypatch.setattr(module, "induct", lambda told: induct(few, told))
+
+
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "z3", "crosshair")
     with pytest.raises(MissingPrerequisite, match=r"pip install 'entrycache\[prove\]'"):
@@ -129,6 +136,7 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
         return [], []
 
     hide(monkeypatch, "crosshair")
+    prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "exhaust", exhaust)
     monkeypatch.setattr(run, "tools", lambda: None)
     monkeypatch.setattr(run, "modelled", modelled)
@@ -148,6 +156,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
         raise AssertionError
 
     hide(monkeypatch, "crosshair")
+    prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "explore", dies)
     monkeypatch.setattr(run, "refined", lambda worlds, told: ([], []))
     found = prove("ci")
@@ -200,12 +209,27 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     ]
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
-    text = sceptic.page(lines, walked, changes)
+    counted = [{"world": EVERY.name, "within": None, "states": 3, "transitions": 4}]
+    text = sceptic.page(lines, walked, changes, counted)
     bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
     assert "| two | small | 2 |" in text
+    assert "1 rules are proved." in text
+    assert "The counts of 1 worlds are committed" in text
+    assert f"The largest is {EVERY.name} (3 states, 4 transitions)" in text
+    assert "caching switched off (to its end); every operation (to 4 steps);" in text
+    assert f"{EVERY.name} (to" not in text
     assert "| pulsar-pip430 | two | small | An error. |" in text
     assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
     assert "4 were asked about, 1 of them change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
     assert "written answers 1 more. 1 pass everything." in text
+
+
+def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
+    path = evidence.evidence_file()
+    assert path is not None
+    found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    proved = {item["rule"] for item in found if item["grade"] == "proved"}
+    assert not proved & sceptic.reasons().keys()
+    assert proved | sceptic.reasons().keys() == {rule.value for rule in Rule}

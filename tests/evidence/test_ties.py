@@ -1,4 +1,4 @@
-"""What ties the proofs to the code: what they run on terms is played on large random states too, and their pictures."""
+"""What ties the proofs to the code: what they run on terms is played on large random states, and summaries of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
-from entrycache_evidence.pulsar_pip430.induction import fold, loop  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction import claims, loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.table import PULSAR  # noqa: E402
 from entrycache_reference.pulsar_pip430 import (  # noqa: E402
@@ -23,18 +23,20 @@ from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 CLAIMS = (
-    fold.sums,
-    fold.one_slot_each,
-    fold.by_age,
-    fold.from_head_to_tail,
-    fold.the_rest_stays,
-    fold.answers_what_left,
-    fold.no_dead_head,
-    fold.enough_or_empty,
-    fold.overshoots_less_than_the_last,
-    fold.takes_only_expired,
-    fold.the_rest_is_young,
-    fold.ends,
+    claims.sums,
+    claims.one_slot_each,
+    claims.by_age,
+    claims.from_head_to_tail,
+    claims.the_rest_stays,
+    claims.answers_what_left,
+    claims.no_dead_head,
+    claims.enough_or_empty,
+    claims.overshoots_less_than_the_last,
+    claims.takes_only_expired,
+    claims.the_rest_is_young,
+    claims.ends,
+    claims.one_row_each,
+    claims.claims_follow,
 )
 
 
@@ -69,13 +71,13 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
     source = random.Random(5)
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(12)]
     monkeypatch.setattr(loop, "TURNS", 10**9)
-    monkeypatch.setattr(fold, "RANK_OF_REST", z3.IntVal(0))
-    monkeypatch.setattr(fold, "NAMED", {slot: str(slot) for slot in slots})
+    monkeypatch.setattr(claims, "RANK_OF_REST", z3.IntVal(0))
+    monkeypatch.setattr(claims, "NAMED", {slot: str(slot) for slot in slots})
     turns = 0
     for _ in range(3):
         pre = large_state(source, slots)
         bound = pre.now_nanos - source.randint(0, 30) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
-        for module in (loop, fold):
+        for module in (loop, claims):
             monkeypatch.setattr(module, "BOUND", bound)
         run = loop.played(PULSAR, pre, kind, Config())
         assert run.step is not None
@@ -99,7 +101,7 @@ def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
     assert ended > 20
 
 
-def picture(state: State) -> State:
+def summary(state: State) -> State:
     """The entry, one other of its cache with the bytes of them all, one of another cache with the bytes of the rest."""
     entries = {slot: state.caches[slot.cache].entries.get(slot.pos) for slot in (X, Y, Z)}
     own = sum(entry.size_bytes for pos, entry in state.caches[A].entries.items() if pos != OWN)
@@ -139,7 +141,7 @@ STEPS: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("is_cached", [True, False])
 @pytest.mark.parametrize("event", STEPS, ids=lambda event: event.name)
-def test_a_step_and_the_picture_of_it_commute(event: Any, is_cached: bool) -> None:
+def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
     """However many others there are: they are one to a step that names none of them, or all."""
     source = random.Random(3)
     for _ in range(5):
@@ -149,5 +151,5 @@ def test_a_step_and_the_picture_of_it_commute(event: Any, is_cached: bool) -> No
         source.shuffle(slots)
         pre = large_state(source, slots)
         after = step(pre, event, Config()).state
-        drawn = step(picture(pre), event, Config()).state
-        assert picture(after) == picture(drawn)
+        drawn = step(summary(pre), event, Config()).state
+        assert summary(after) == summary(drawn)

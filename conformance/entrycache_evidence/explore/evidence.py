@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from entrycache_evidence.explore.counts import committed, differences
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
 from entrycache_evidence.explore.search import Counterexample, Exploration, explore
@@ -43,6 +44,7 @@ def exhaust(
     if failures:
         return [], failures
     seen = [(world, found) for world, (found, _) in zip(worlds, looked, strict=True)]
+    failures = differences(seen, committed())
     fired = {rule: [(world, found) for world, found in seen if found.fired.get(rule)] for rule in Rule}
     rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
 

@@ -71,7 +71,7 @@ def problems(lemma: Lemma) -> list[str]:
 
 
 def asked(lemma: Lemma) -> tuple[int, list[str]]:
-    """The number of obligations, and what keeps it from being proved: the first that fails or is void."""
+    """The number of obligations, and what keeps the lemma from being proved: the first that fails or is void."""
     count, found = 0, []
     for name, given, goal in lemma.obligations(lemma.table, norm(lemma.fault.model.package)):
         count += 1

@@ -42,7 +42,8 @@ def z3_lemmas(wanted: Collection[int]) -> str:
     lemmas.norm.cache_clear()
     for number in sorted(wanted):
         lemma = LEMMAS[number]
-        for name, given, goal in lemma.of_norm():
+        norm = lemmas.norm(lemma.fault.model.package)
+        for name, given, goal in lemma.obligations(lemma.table, norm):
             if _unproved(given, goal):
                 return f"{lemma.rule.value}: {name}"
     return ""

@@ -45,4 +45,4 @@ MEANS: Final = {
     "value": "JSON: of CONFIG the settings, of METRICS the counters, of END `entries` and `bytes`",
 }
 
-FORMAT: Final = Format(EVENTS, MEANS)
+FORMAT: Final = Format(EVENTS, MEANS, "K-FLUSH-4")

@@ -131,4 +131,4 @@ MEANS: Final = {
     "value": "JSON: of CONFIG the settings, of METRICS the counters, of END `entries`, `bytes`, `slots`",
 }
 
-FORMAT: Final = Format(EVENTS, MEANS)
+FORMAT: Final = Format(EVENTS, MEANS, "R-REQUEUE-1")

@@ -3,191 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
 from typing import Any, Final
 
 import z3
 
 from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
-from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.induction.symbolic import paths
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.pulsar_pip430.contracts.planted import INSIDE
-from entrycache_evidence.pulsar_pip430.induction.loop import (
-    BOUND,
-    NAMED,
-    OTHERS,
-    RANK_OF_REST,
-    REST,
-    SETTINGS,
-    Run,
-    Seen,
-    runs,
-)
+from entrycache_evidence.pulsar_pip430.induction import claims
+from entrycache_evidence.pulsar_pip430.induction.claims import Claim
+from entrycache_evidence.pulsar_pip430.induction.loop import SETTINGS, runs
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.pulsar_pip430.pass_events import PassKind
-from entrycache_reference.pulsar_pip430.state import Entry, Slot, State
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.pass_events import Pass, PassKind, rows_of
+from entrycache_reference.pulsar_pip430.state import Row, Slot, State, Step
 from entrycache_reference.rules import Rule
-
-Claim = Callable[[Run], Any]
-"""What is claimed of a run, by the words of the rules; asked on each way."""
-
-
-def entries(loop: Seen) -> dict[Slot, Entry]:
-    """All entries, by their slots."""
-    return {Slot(name, pos): entry for name, cache in loop.caches.items() for pos, entry in cache.entries.items()}
-
-
-def removed(before: Seen, after: Seen) -> list[Entry]:
-    """The entries that a turn removed."""
-    kept = entries(after)
-    return [entry for slot, entry in entries(before).items() if slot not in kept]
-
-
-def sums(run: Run) -> Any:
-    """The bytes of each cache are the sum of its sizes, and all of them what the manager has less what is freed."""
-    said = []
-    for loop in run.seen:
-        for cache in loop.caches.values():
-            said.append(raw(cache.size_bytes) == _sum(cache.entries.values()))
-        said.append(raw(run.pre.size_bytes) - raw(loop.freed) == _sum(entries(loop).values()))
-    if run.step is not None:
-        said.append(raw(run.step.state.size_bytes) == raw(run.pre.size_bytes) - raw(run.seen[-1].freed))
-        said.append(z3.BoolVal(run.step.state.caches == run.seen[-1].caches))
-    return z3.And(said)
-
-
-def _sum(held: Any) -> Any:
-    return sum((raw(entry.size_bytes) for entry in held), z3.IntVal(0))
-
-
-def one_slot_each(run: Run) -> Any:
-    """Each entry has one live slot, and each live slot an entry."""
-    loops = [(loop.queue, entries(loop)) for loop in run.seen]
-    if run.step is not None:
-        loops.append((run.step.state.queue, entries(run.seen[-1])))
-    return all(_live(queue) == sorted(NAMED[slot] for slot in held) for queue, held in loops)
-
-
-def _live(queue: tuple[Slot | None, ...]) -> list[str]:
-    return sorted(NAMED[slot] for slot in queue if slot is not None)
-
-
-def by_age(run: Run) -> Any:
-    """Of any two entries the one that stands before is not younger, and none is from the future."""
-    now = raw(run.pre.now_nanos)
-    said = []
-    for loop in run.seen:
-        stamps = [raw(loop.entry(slot).stamp_nanos) for slot in loop.queue if slot is not None]
-        said += [one <= two for one, two in combinations(stamps, 2)]
-        said += [stamp <= now for stamp in stamps]
-    return z3.And(said)
-
-
-def from_head_to_tail(run: Run) -> Any:
-    """A turn takes the head and nothing else; what it puts back stands at the tail. The end leaves the queue."""
-    for before, after in run.turns:
-        head, rest = before.queue[0], before.queue[1:]
-        wanted = before.queue if after.events[-1].halted else rest
-        if head in entries(after) and not after.events[-1].halted:
-            wanted = (*rest, head)
-        if after.queue != wanted:
-            return False
-    return run.step is None or run.step.state.queue == run.seen[-1].queue
-
-
-def the_rest_stays(run: Run) -> Any:
-    """A turn touches the head alone; one that halts, and the end, touch nothing."""
-    for before, after in run.turns:
-        head = None if after.events[-1].halted else before.queue[0]
-        was, now = entries(before), entries(after)
-        if any(now.get(slot) is not entry for slot, entry in was.items() if slot != head):
-            return False
-    if run.step is None:
-        return True
-    left = {
-        Slot(name, pos): entry for name, cache in run.step.state.caches.items() for pos, entry in cache.entries.items()
-    }
-    return left.keys() == entries(run.seen[-1]).keys() and all(
-        entry is left[slot] for slot, entry in entries(run.seen[-1]).items()
-    )
-
-
-def answers_what_left(run: Run) -> Any:
-    """Each turn adds what it removed, and one event; the answer is what the events add up to."""
-    said = []
-    for before, after in run.turns:
-        gone = removed(before, after)
-        said.append(raw(after.freed) == raw(before.freed) + _sum(gone))
-        said.append(z3.BoolVal(after.events[:-1] == before.events and after.events[-1].removed is bool(gone)))
-    if run.step is not None:
-        told, count = run.step.outcome, sum(event.removed for event in run.seen[-1].events)
-        assert isinstance(told, Removed)
-        evicted = raw(run.step.state.counts.evicted_entries) == raw(run.pre.counts.evicted_entries) + count
-        said += [z3.BoolVal(told.entries == count), raw(told.bytes) == raw(run.seen[-1].freed), evicted]
-    return z3.And(said)
-
-
-def no_dead_head(run: Run) -> Any:
-    """A pass ends where nothing is queued, or at a live head."""
-    return run.step is None or run.step.state.queue[:1] != (None,)
-
-
-def enough_or_empty(run: Run) -> Any:
-    """A size pass ends where it has freed what it needs, or where nothing is queued."""
-    if run.step is None or run.kind is PassKind.TIME or not run.step.state.queue:
-        return True
-    return raw(run.seen[-1].freed) >= raw(BOUND)
-
-
-def overshoots_less_than_the_last(run: Run) -> Any:
-    """A size pass removes only while it has not freed what it needs: so it frees less than that and the last size."""
-    if run.kind is PassKind.TIME:
-        return True
-    said = []
-    for before, after in run.turns:
-        for entry in removed(before, after):
-            said += [raw(before.freed) < raw(BOUND), raw(after.freed) < raw(BOUND) + raw(entry.size_bytes)]
-    return z3.And(said)
-
-
-def takes_only_expired(run: Run) -> Any:
-    """A turn of a time pass that takes an entry takes one whose stamp is below the cutoff."""
-    if run.kind is PassKind.SIZE:
-        return True
-    taken = [before for before, after in run.turns if before.queue[0] is not None and not after.events[-1].halted]
-    return z3.And([raw(before.entry(before.queue[0]).stamp_nanos) < raw(BOUND) for before in taken if before.queue[0]])
-
-
-def the_rest_is_young(run: Run) -> Any:
-    """After a time pass no entry has a stamp below the cutoff: not the head, nor any behind it."""
-    if run.step is None or run.kind is PassKind.SIZE:
-        return True
-    return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.seen[-1]).values()])
-
-
-def rank(run: Run, loop: Seen) -> Any:
-    """1 for each slot, and for an entry its mark and what is left of its budget; that of the rest is any number."""
-    return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (REST, OTHERS)), RANK_OF_REST)
-
-
-def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
-    if slot is None:
-        return z3.IntVal(1)
-    entry, most = loop.entry(slot), raw(pre.settings.max_requeues)
-    accessed = raw(entry.accessed)
-    marked = z3.If(accessed if isinstance(entry.accessed, Term) else z3.BoolVal(accessed), 1, 0)
-    return 1 + marked + z3.If(most > raw(entry.requeues), most - raw(entry.requeues), 0)
-
-
-def ends(run: Run) -> Any:
-    """Each turn that does not halt lowers the rank, which is never negative; one that halts is the last."""
-    said = []
-    for before, after in run.turns:
-        if not after.events[-1].halted:
-            said += [rank(run, after) < rank(run, before), rank(run, after) >= 0]
-    halted = [after.events[-1].halted for _, after in run.turns]
-    return z3.And(*said, z3.BoolVal(not any(halted[:-1]) and (run.step is not None or not any(halted))))
 
 
 def of_runs(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
@@ -221,40 +53,85 @@ def _to_the_head(queue: Any, slot: Slot) -> None:
 AT_THE_HEAD: Final = Planted(
     "A requeued entry stands at the head.", Model(FAULT_OF[Rule.EVICT_8].package, {"passes.put_back": _to_the_head})
 )
+
+
+def _rows_twice(done: Pass) -> tuple[Row, ...]:
+    return rows_of(done) * 2
+
+
+def _counting_on(state: State, kind: PassKind, bound: int, config: Config) -> Step:
+    done = passes.run_pass(state, kind, bound, config)
+    counts = done.state.counts
+    more = counts._replace(evicted_entries=counts.evicted_entries + len(done.state.queue[:1]))
+    return done._replace(state=done.state._replace(counts=more))
+
+
+def _claims_stay(holds: Any, gone: Any) -> Any:
+    return holds
+
+
+TOLD_TWICE: Final = Planted(
+    "The rows of a pass are told twice.", Model(AT_THE_HEAD.model.package, {"passes.rows_of": _rows_twice})
+)
+COUNTED_ON: Final = Planted(
+    "A pass counts what it halts at.", Model(AT_THE_HEAD.model.package, {"passes.run_pass": _counting_on})
+)
+STILL_HELD: Final = Planted(
+    "A pass leaves claims on what it removed.",
+    Model(AT_THE_HEAD.model.package, {"passes.without_claims": _claims_stay}),
+)
 FOLD: Final = "the loop of run_pass, any number of turns, any slots behind the head"
 
 LEMMAS: Final = (
-    Lemma(Rule.STATE_1, f"{FOLD}: the sums of bytes", of_runs(sums), _inside(Rule.STATE_1)),
-    Lemma(Rule.STATE_2, f"{FOLD}: one live slot an entry", of_runs(one_slot_each), _inside(Rule.STATE_2)),
-    Lemma(Rule.STATE_3, f"{FOLD}: the order of stamps", of_runs(by_age), _inside(Rule.STATE_3)),
-    Lemma(Rule.EVICT_1, f"{FOLD}: its end", of_runs(no_dead_head), _own(Rule.EVICT_1)),
+    Lemma(Rule.STATE_1, f"{FOLD}: the sums of bytes", of_runs(claims.sums), _inside(Rule.STATE_1)),
+    Lemma(Rule.STATE_2, f"{FOLD}: one live slot an entry", of_runs(claims.one_slot_each), _inside(Rule.STATE_2)),
+    Lemma(Rule.STATE_3, f"{FOLD}: the order of stamps", of_runs(claims.by_age), _inside(Rule.STATE_3)),
+    Lemma(
+        Rule.STATE_8,
+        f"{FOLD}: its rows, made of all events at the end, for two",
+        of_runs(claims.one_row_each),
+        TOLD_TWICE,
+    ),
+    Lemma(Rule.COUNT_6, f"{FOLD}: what is held, at the end, for two", of_runs(claims.claims_follow), STILL_HELD),
+    Lemma(
+        Rule.METRICS_4,
+        f"{FOLD}: what is counted, at the end, for two",
+        of_runs(claims.answers_what_left),
+        COUNTED_ON,
+    ),
+    Lemma(Rule.EVICT_1, f"{FOLD}: its end", of_runs(claims.no_dead_head), _own(Rule.EVICT_1)),
     Lemma(
         Rule.EVICT_2,
         f"{FOLD}: what is not at the head stays, as its end leaves all",
-        of_runs(the_rest_stays),
+        of_runs(claims.the_rest_stays),
         _own(Rule.EVICT_2),
     ),
-    Lemma(Rule.EVICT_4, f"{FOLD}: the end of a size pass", of_runs(enough_or_empty), _own(Rule.EVICT_4)),
+    Lemma(Rule.EVICT_4, f"{FOLD}: the end of a size pass", of_runs(claims.enough_or_empty), _own(Rule.EVICT_4)),
     Lemma(
         Rule.EVICT_5,
         f"{FOLD}: a size pass frees less than it needs and the size of the last entry it removed",
-        of_runs(overshoots_less_than_the_last),
+        of_runs(claims.overshoots_less_than_the_last),
         _own(Rule.EVICT_5),
     ),
     Lemma(
         Rule.EVICT_7,
         f"{FOLD}: each turn adds what it removed; the count of the answer, made of all events at the end, for two",
-        of_runs(answers_what_left),
+        of_runs(claims.answers_what_left),
         _own(Rule.EVICT_7),
     ),
-    Lemma(Rule.EVICT_8, f"{FOLD}: it takes heads and puts back at the tail", of_runs(from_head_to_tail), AT_THE_HEAD),
-    Lemma(Rule.EXPIRE_1, f"{FOLD}: a turn of a time pass", of_runs(takes_only_expired), _own(Rule.EXPIRE_1)),
-    Lemma(Rule.EXPIRE_2, f"{FOLD}: the end of a time pass", of_runs(the_rest_is_young), _own(Rule.EXPIRE_2)),
+    Lemma(
+        Rule.EVICT_8,
+        f"{FOLD}: it takes heads and puts back at the tail",
+        of_runs(claims.from_head_to_tail),
+        AT_THE_HEAD,
+    ),
+    Lemma(Rule.EXPIRE_1, f"{FOLD}: a turn of a time pass", of_runs(claims.takes_only_expired), _own(Rule.EXPIRE_1)),
+    Lemma(Rule.EXPIRE_2, f"{FOLD}: the end of a time pass", of_runs(claims.the_rest_is_young), _own(Rule.EXPIRE_2)),
     Lemma(
         Rule.LIVENESS_1,
         f"{FOLD}: each turn lowers the rank, 1 a slot, the mark and what is left of the budget an entry; both "
         "variants of requeue_budget",
-        of_runs(ends),
+        of_runs(claims.ends),
         _own(Rule.LIVENESS_1),
     ),
 )

@@ -20,8 +20,8 @@ from entrycache_evidence.pulsar_pip430.induction.shapes import asking, entry_of,
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
 from entrycache_reference.pulsar_pip430.pass_events import Decided, PassKind
-from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Slot, State, Step
-from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Held, Slot, State, Step
+from entrycache_reference.vocabulary import CacheName, HoldName, Position
 
 A: Final = CacheName("a")
 B: Final = CacheName("b")
@@ -120,8 +120,9 @@ class Setting(NamedTuple):
         caches = {A: Cache(own, number("a.bytes")), B: Cache(other, number("b.bytes"))}
         most: Any = number("most")
         settings = Settings(number("limit"), 0.9, number("ttl"), most, flag("extend"))
-        counts = Counts(evicted_entries=number("evicted"))
-        return State(number("now"), settings, caches, (*self.heads, *self.rest), number("bytes"), counts=counts)
+        held = tuple(Held(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, REST))
+        state = State(number("now"), settings, caches, (*self.heads, *self.rest), number("bytes"))
+        return state._replace(counts=Counts(evicted_entries=number("evicted")), holds={HoldName("kept"): held})
 
 
 def _settings() -> Iterator[Setting]:

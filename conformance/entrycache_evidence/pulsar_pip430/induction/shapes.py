@@ -1,7 +1,7 @@
 """States and operations whose numbers are z3 terms: an entry, the rest of its cache as one, all other caches as one.
 
 Where the bytes are added up, an entry that stands for others has the bytes of them all; where entries are compared, it
-is any one of them. `tests/evidence/test_ties.py` plays steps on large states and on such pictures of them.
+is any one of them. `tests/evidence/test_ties.py` plays steps on large states and on such summaries of them.
 """
 
 from __future__ import annotations

@@ -116,17 +116,30 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
         yield from held_to(case.name, case.given(pre), steps, lambda step: _judged(law, case, pre, step))  # noqa: B023
 
 
+ANY: Final = "an entry, the rest of its cache as one, other caches as one; any numbers"
+
+
 def about(rule: Rule) -> Lemma:
     """The lemma of a rule whose law is asked."""
     law = next(law for law in LAWS if law.rule is rule)
-    named = "every operation" if not law.on else ", ".join(op.name for op in law.on)
     fault = FAULT_OF[rule]
     return Lemma(
         rule,
-        f"the law itself, after {named}; an entry, the rest of its cache as one, other caches as one; any numbers",
+        f"the law itself, after {_named(law)}; {ANY}",
         lambda table, model: obligations_of(law, model),
         Planted(fault.note, fault.model),
     )
+
+
+def _named(law: Law) -> str:
+    """After which operations the law is asked."""
+    without = {type(op) for op in STEPS}
+    if not law.on:
+        return "every operation up to level reads that runs no pass"
+    named = [op.name for op in law.on if op in without]
+    if {type(op) for op in PASSES} & set(law.on):
+        named.append("a pass that is refused or finds nothing queued")
+    return ", ".join(named)
 
 
 RULES: Final = (

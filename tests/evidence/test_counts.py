@@ -1,0 +1,46 @@
+"""The counts of worlds that are committed, and what is said where others are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from entrycache_evidence.explore import counts
+from entrycache_evidence.explore import evidence as explorer
+from entrycache_evidence.explore.counts import Counts, Key
+from entrycache_evidence.pulsar_pip430.worlds import small as worlds
+from entrycache_evidence.systems import SHOWN
+
+OFF = Key("pulsar-pip430", worlds.CACHING_OFF.name, None)
+
+
+def test_the_counts_of_all_worlds_but_those_of_a_night_are_committed() -> None:
+    held = counts.committed()
+    assert not [
+        (name, world.name)
+        for name, shown in SHOWN.items()
+        for world in shown.long
+        if Key(name, world.name, world.depth) not in held
+    ]
+    every = {Key(name, world.name, world.depth) for name, shown in SHOWN.items() for world in shown.nightly}
+    every |= {Key(name, world.name, world.depth) for name, shown in SHOWN.items() for world in shown.long}
+    assert held.keys() <= every
+
+
+def test_other_counts_are_a_failure_that_says_how_to_accept_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert counts.committed()[OFF] == Counts(2, 58, 2, True)
+    monkeypatch.setattr(explorer, "committed", lambda: {OFF: Counts(2, 57, 2, True)})
+    failures = explorer.exhaust((worlds.CACHING_OFF,), worlds.refute)[1]
+    assert [line for line in failures if "worlds.json" in line] == [
+        "the world 'caching switched off' of pulsar-pip430: 2 states and 58 transitions, closed now, 2 states and 57 "
+        "transitions, closed, in worlds.json; if that is meant: python -m entrycache_evidence.explore PROFILE"
+    ]
+
+
+def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "path", lambda: tmp_path / "worlds.json")
+    assert counts.committed() == {}
+    held = {OFF: Counts(2, 58, 2, True), Key("kafka-streams", "one", 3): Counts(1, 2, 3, False)}
+    counts.write(held)
+    assert counts.committed() == held
