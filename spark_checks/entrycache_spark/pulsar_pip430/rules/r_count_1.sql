@@ -25,7 +25,8 @@ end
 select broker
 from (
   select
-    broker, op, expected_reads, lag(expected_reads) over (partition by broker, life order by seq) as count_before
+    broker, op, expected_reads, lag(expected_reads) over (partition by broker, life order by seq) as count_before,
+    lag(seq) over (partition by broker, life order by seq) as seq_before
   from marked
   where life is not null
     and (
@@ -37,7 +38,9 @@ where case op
   when 'READ_DONE' then expected_reads <> count_before - 1
   when 'EXPECT' then expected_reads <> count_before + 1
   when 'INSERT' then false
-  else expected_reads <> count_before
+  else
+    seq_before is not null
+    and not coalesce(expected_reads = count_before, expected_reads is null and count_before is null)
 end
 
 -- over counted

@@ -11,7 +11,7 @@ pass_id of EVICT TIME
 -- witness: no young EVICT; and the rows of all time passes are counted for by their evictions, dead slots and
 -- requeues of expired entries alone (a REQUEUE does not say in which kind of pass it stands)
 case
-  when op = 'PASS_BEGIN' and cause = 'TIME' then token(seq, bound)
+  when op = 'PASS_BEGIN' and cause = 'TIME' then token(pass_id, bound)
   when op = 'PASS_END' and cause = 'TIME' then (seq - pass_id - 1) * token(pass_id, bound) - token(pass_id, bound)
   when op = 'EVICT' and cause = 'TIME' and not coalesce(stamp_ns < bound, false) then 4294967311
   when op in ('EVICT', 'TOMBSTONE') and cause = 'TIME' then - token(pass_id, bound)
