@@ -50,7 +50,8 @@ class AuditParts(NamedTuple):
     missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
     keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
-    calls of a case as a trace; `traced` is the trace that a tour audits.
+    calls of a case as a trace; `traced` is the trace that a tour audits; `altered`: presets of
+    workloads, each with the events of the trace in which every value is changed once.
     """
 
     package: str
@@ -67,3 +68,4 @@ class AuditParts(NamedTuple):
     format: Format
     write: WriteCalls
     traced: Traced
+    altered: tuple[tuple[str, int], ...]

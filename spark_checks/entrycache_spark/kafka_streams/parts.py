@@ -32,4 +32,5 @@ KAFKA_STREAMS: Final = AuditParts(
     write=write_calls,
     # The short trace of the workload does not come to these rules.
     traced=Traced("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),
+    altered=(("windowed-aggregation", 250),),
 )

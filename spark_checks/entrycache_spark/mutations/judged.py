@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from entrycache_protocol.leftovers import scratch
 from entrycache_spark.audit import audit
 from entrycache_spark.mutations.changes import Change, Row, changed, renamed
+from entrycache_spark.systems import AUDITED
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_trace.generate import generate
 
@@ -33,10 +34,8 @@ class Base(NamedTuple):
     events: int
 
 
-BASES: Final = (
-    Base("pulsar-pip430", "tail-fanout", 500),
-    Base("pulsar-pip430", "catch-up-fanout", 300),
-    Base("kafka-streams", "windowed-aggregation", 250),
+BASES: Final = tuple(
+    Base(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.altered
 )
 SEED: Final = 7
 

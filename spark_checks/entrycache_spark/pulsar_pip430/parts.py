@@ -29,4 +29,5 @@ PULSAR_PIP430: Final = AuditParts(
     format=FORMAT,
     write=write_calls,
     traced=Traced(None, NOT_SHOWN, ("spark", "local", "replay")),
+    altered=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )

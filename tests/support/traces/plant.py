@@ -328,10 +328,14 @@ ALSO = {
 
 def planted(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
     """Plant a violation; all that is to be found."""
+    counts = {row["seq"]: row["expected_reads"] for row in rows}
     rule, seq = make(rows, random.Random(seed))
     found = [(rule, seq), *((other, seq) for other in ALSO.get(make, ()))]
     if make is early_expiry:
         found.append((stamped_by(rows, seq), seq))
+    if make in {unexpected_requeue, wrong_cause}:
+        now = next(row["expected_reads"] for row in rows if row["seq"] == seq)
+        found += [("R-COUNT-3", seq)] if now not in {None, counts[seq]} else []
     if make is double_removal:  # the last snapshot cannot agree with the rows
         found.append(("R-STATE-2", rows[-1]["seq"]))
     return found
