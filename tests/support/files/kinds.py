@@ -223,7 +223,13 @@ PROPERTIES: Final = (
 @functools.cache
 def results() -> tuple[str, ...]:
     """Results as `--json` prints them, one a line."""
-    level = {"examples": 3, "steps": 9, "verdict": "conforms", "missing": ["get"]}
+    level = {
+        "examples": 3,
+        "steps": 9,
+        "verdict": "conforms",
+        "missing": ["get"],
+        "rules": {"R-EVICT-1": {"fired": 3, "verdict": "conforms"}},
+    }
     threads = {**level, "histories": 3, "threads": 4, "inconclusive": 0, "states_max": 10}
     failure = {"rule": "R-EXPIRE-1", "rules": ["R-EXPIRE-1"], "case": "x.json", "step": 1, "steps": 2}
     failure |= {"expected": {"entries": 0}, "got": None}
