@@ -53,8 +53,8 @@ CI: Final = (
 )
 LONG: Final = (
     CI[0],
-    Contract("time_pass_three", inputs.time_threes, 500_000),
-    Contract("size_pass_three", inputs.size_threes, 500_000),
+    Contract("time_pass_three", inputs.time_threes, 20_000),
+    Contract("size_pass_three", inputs.size_threes, 20_000),
 )
 NIGHTLY: Final = (
     CI[0],
