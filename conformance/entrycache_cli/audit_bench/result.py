@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from entrycache_bench.measurement import Measurement
 from entrycache_cli.audit_bench.profile import Question, profile
 from entrycache_cli.audit_bench.runs import STRETCH_EVENTS, Run, command_cost, judged, runs
+from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.leftovers import scratch
 from entrycache_trace.generate import generate
 from entrycache_trace.repeat import repeat
 
@@ -61,11 +63,25 @@ class Profile:
         return {"schema": 1, "events": self.events, "master": self.master, **own}
 
 
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder for traces, which is gone afterwards.
+
+    Raises:
+        Unwritten: there is none to be had.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(scratch())
+        except OSError as error:
+            raise Unwritten(f"cannot write the traces to be measured: {error.strerror}") from None
+        yield folder
+
+
 def measure(sizes: Sequence[int], rounds: int, master: str, progress: Callable[[str], None]) -> AuditNumbers:
     """Measure everything, in a folder that is gone afterwards."""
     load, processors = os.getloadavg()[0], os.cpu_count() or 1
-    with TemporaryDirectory(prefix="entrycache-bench-") as name:
-        folder = Path(name)
+    with _folder() as folder:
         found = tuple(runs(sizes, folder, master, rounds, progress))
         first = folder / f"{sizes[0]}-1"
         progress("the whole command")
@@ -80,8 +96,7 @@ def measure(sizes: Sequence[int], rounds: int, master: str, progress: Callable[[
 
 def measure_profile(size: int, master: str, progress: Callable[[str], None]) -> Profile:
     """Profile an audit of one broker on both engines."""
-    with TemporaryDirectory(prefix="entrycache-bench-") as name:
-        folder = Path(name)
+    with _folder() as folder:
         generate("tail-fanout", STRETCH_EVENTS, 1, folder / "stretch")
         events = repeat(folder / "stretch", folder / "trace", size)
         progress("profile on DuckDB")
