@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from py4j import java_gateway
 
 from entrycache_cli.commands import audit as cli
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.audit import KERNELS, audit
 from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.engines.session import is_worth_telling
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate
 from entrycache_spark.verdict import together
@@ -103,3 +106,15 @@ def test_no_java_is_one_line(planted: Path, tmp_path: Path, monkeypatch: pytest.
     assert "no java on PATH" in done.output
     assert "Traceback" not in done.output
     assert len(done.output.strip().splitlines()) == 1
+
+
+def test_a_stopped_command_leaves_no_traceback_of_py4j(caplog: pytest.LogCaptureFixture) -> None:
+    root = logging.getLogger()
+    root.addFilter(is_worth_telling)
+    try:
+        logging.exception("KeyboardInterrupt while sending command.")
+        logging.exception("Exception while sending command.")
+    finally:
+        root.removeFilter(is_worth_telling)
+    assert [record.msg for record in caplog.records] == ["Exception while sending command."]
+    assert "KeyboardInterrupt while sending command." in Path(java_gateway.__file__).read_text("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -53,7 +54,13 @@ def session(master: str = "local[*]", settings: Mapping[str, str] | None = None)
         line = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
     made.sparkContext.setLogLevel("ERROR")
+    logging.getLogger().addFilter(is_worth_telling)
     return made
+
+
+def is_worth_telling(record: logging.LogRecord) -> bool:
+    """All but that a command was stopped while it waited for the JVM: py4j tells that with its traceback."""
+    return record.msg != "KeyboardInterrupt while sending command."
 
 
 def is_local(master: str) -> bool:
