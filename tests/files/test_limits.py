@@ -232,7 +232,7 @@ def _settings(table: pa.Table, seqs: Sequence[int]) -> pa.Table:
 
 def test_a_trace_of_settings_alone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("entrycache_spark.tiers.CONFIGS_MOST", 100)
+    monkeypatch.setattr("entrycache_spark.survey.CONFIGS_MOST", 100)
     part = _folder(lambda part, table: pq.write_table(_settings(table, range(101)), part))
     end = ended(["audit", "t", "--engine", "local", "--rules", "R-STATE-1"])
     assert (wrong(end, part.parent.parent), end.code) == ("", 2)
@@ -256,7 +256,7 @@ def test_of_many_violations_the_first_are_told_and_the_rest_is_said(
     plant.write(tmp_path / "wrong", rows)
     verdicts, rows_told = {}, {}
     for most in (100_000, 0):
-        monkeypatch.setattr("entrycache_spark.tiers.TOLD_MOST", most)
+        monkeypatch.setattr("entrycache_spark.windows.TOLD_MOST", most)
         end = ended(["audit", str(tmp_path / "wrong"), "--engine", "local", "--out", str(tmp_path / "out"), "--json"])
         verdicts[most] = json.loads(end.out)["rules"]
         rows_told[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows

@@ -14,7 +14,7 @@ from entrycache_spark.engines.base import KEPT_ROWS
 from entrycache_spark.rulefiles import RuleFile
 from entrycache_spark.systems import parts_of
 from entrycache_spark.tiers import evaluate
-from entrycache_spark.verdict import Findings, RuleFinding, Violation, in_order, judge
+from entrycache_spark.verdict import Findings, RuleFinding, Violation, judge
 from entrycache_trace.files import Metadata, Part
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _evaluate(group: Group, question: Question) -> Findings:
 def _rows_of(found: Findings) -> Iterator[dict[str, Any]]:
     for broker, own in found.items():
         for rule, finding in own.items():
-            told = [violation._asdict() for violation in in_order(finding.violations)]
+            told = [violation._asdict() for violation in finding.violations]
             yield {
                 "broker": broker,
                 "rule": rule,

@@ -1,0 +1,239 @@
+"""The first tier of an audit in SQL: one aggregate over the trace, with what each broker's rows prove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from entrycache_protocol.errors import UsageError
+from entrycache_spark.engines.base import SqlEngine
+from entrycache_spark.lacking import asked, lacking
+from entrycache_spark.rulefiles import RuleFile, all_rules
+from entrycache_spark.settings import columns_of, settings_of
+from entrycache_spark.systems import parts_of
+from entrycache_trace.files import Metadata, duplicate_message
+
+_CHAIN: Final = RuleFile(
+    "CHAIN",
+    "false",
+    None,
+    "token(seq, 0) - token(seq - 1, 0)",
+    "token(last_seq, 0) - token(first_seq - 1, 0)",
+    None,
+    (),
+)
+"""Shows that no (broker, seq) is missing or doubled, for systems without a rule that does."""
+
+_OF_QUEUE: Final = ("unnumbered", "unlinked", "dead_at_end")
+"""The facts that a cache without a removal queue has none of."""
+
+_FEW_CONFIGS: Final = 8
+_STRETCH_SEQS: Final = 4_096
+_STRETCHES: Final = 100_000
+"""As many stretches of seqs there are at most, about, however far apart seqs are."""
+
+_ALL_SEQS: Final = 1 << 62
+
+CONFIGS_MOST: Final = 100_000
+"""CONFIG events of a trace; each is read, and each is a row of settings."""
+
+# Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace.
+_FACTS: Final = {
+    "row_count": "count(*)",
+    "first_seq": "min(seq)",
+    "last_seq": "max(seq)",
+    "config_seq": "min(case when op = 'CONFIG' then seq end)",
+    "end_seq": "max(case when op = 'END' then seq end)",
+    "last_bytes": "max_by(bytes_after, seq)",
+    "open_bytes": "coalesce(sum(case when op = 'SNAPSHOT' and cause = 'OPEN' then size_bytes end), 0)",
+    "unnumbered": """count_if(
+        (op in ('INSERT', 'REQUEUE') and tail_no is null)
+        or (op in ('EVICT', 'REQUEUE', 'TOMBSTONE') and (ticket is null or head_no is null)))""",
+    "unlinked": "count_if(op = 'REMOVE' and ticket is not null)",
+    "dead_at_end": "count_if(op = 'SNAPSHOT' and cause = 'END' and life is null)",
+    "opening": "count_if(op = 'SNAPSHOT' and cause = 'OPEN')",
+    "unread": "count_if(op = 'CONFIG' and not coalesce(readable, false))",
+}
+
+
+class Broker(NamedTuple):
+    """What one scan tells of a broker's rows, and whether each rule's witnesses prove it."""
+
+    name: str
+    row_count: int
+    first_seq: int
+    last_seq: int
+    starts: bool
+    ended: bool
+    gapped: bool
+    numbered: bool
+    unlinked: bool
+    open_bytes: int
+    opened: bool
+    unread: bool
+    checked: dict[str, int]
+    proved: dict[str, bool]
+    unasked: frozenset[str] = frozenset()
+    unchecked: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def row(self, any_gap: bool) -> tuple[Any, ...]:
+        """The row of the table `brokers`."""
+        first_island = self.first_seq - 1 if any_gap else 0
+        fresh = self.starts and not self.opened
+        complete = self.starts and self.ended and not self.gapped
+        slots = (self.numbered, self.unlinked, self.open_bytes)
+        return (self.name, self.starts, self.gapped, first_island, *slots, self.first_seq, fresh, complete)
+
+    def undecided(self) -> str | None:
+        """Why a clean answer would claim too much, if it would."""
+        if self.gapped:
+            return f"broker {self.name!r}: events are missing between seq {self.first_seq} and {self.last_seq}"
+        if not self.starts:
+            return f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing"
+        if self.unread:
+            return f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"
+        return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
+
+
+def mark(engine: SqlEngine, metadata: Metadata) -> frozenset[str]:
+    """Define `marked`: each event with what holds for the trace, and the settings in force.
+
+    The settings that some CONFIG does not name.
+    """
+    configs: dict[str, list[tuple[int, str | None]]] = {}
+    changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {CONFIGS_MOST + 1}")
+    if len(changes) > CONFIGS_MOST:
+        raise UsageError(f"more than {CONFIGS_MOST} events are CONFIG; expected a change of settings now and then")
+    for broker, seq, value in changes:
+        configs.setdefault(broker, []).append((seq, value))
+    parts = parts_of(metadata.system)
+    columns = columns_of(parts)
+    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own, parts)]
+    # Where settings change often, each event is compared with those of its own stretch of seqs only.
+    often = any(len(own) > _FEW_CONFIGS for own in configs.values())
+    last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
+    stretch = max(_STRETCH_SEQS, sum(last.values()) // _STRETCHES) if often else _ALL_SEQS
+    rows = [
+        (number, *row.row())
+        for row in found
+        for number in range(
+            row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
+        )
+    ]
+    engine.table("settings", {"stretch": "bigint", **columns}, rows)
+    constants = {
+        "many": metadata.many_threads,
+        "virtual": metadata.clock == "virtual",
+        **parts.constants(metadata),
+    }
+    fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
+    shown = ", ".join(f"s.{name}" for name in columns if name != "broker")
+    engine.define(
+        "marked",
+        f"select /*+ BROADCAST(s) */ t.*, {fixed}, {shown} from trace t left join settings s "
+        f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
+        "and t.seq >= s.config_seq and t.seq < s.config_until",
+    )
+    return frozenset(name for row in found for name in (row.untold or "").split(",") if name)
+
+
+def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
+    """Tier one: a single aggregate over the trace."""
+    parts = parts_of(metadata.system)
+    chain = next((rule for rule in all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
+    proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
+    summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
+    chained = next(rule for rule in summed if rule.witness == chain.witness)
+    facts = {name: text if parts.numbers_slots or name not in _OF_QUEUE else "0" for name, text in _FACTS.items()}
+    untold = mark(engine, metadata)
+    facts["lacking"] = lacking(rules, untold)
+    inner = [f"{expression} as {name}" for name, expression in facts.items()]
+    inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
+    inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
+    balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
+    outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
+    found = engine.rows(
+        f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
+    )
+    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in found]
+    dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
+    suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
+    if suspects:
+        _refuse_duplicates(engine, suspects)
+    found_brokers = [_broker(row, dead, rules, summed, metadata.sampled) for row in rows]
+    answers = asked(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    found_brokers = [
+        broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
+        for broker in found_brokers
+    ]
+    return tuple(sorted(found_brokers, key=lambda broker: broker.name))
+
+
+def _span(row: dict[str, Any]) -> int:
+    return int(row["last_seq"] - row["first_seq"] + 1)
+
+
+def _names(rules: Sequence[RuleFile], summed: Sequence[RuleFile]) -> list[str]:
+    return [*(f"c_{rule.column}" for rule in rules), *(f"d_{rule.column}" for rule in summed)]
+
+
+def _without_dead(balance: str) -> str:
+    return "0" if balance == "dead_tokens" else balance
+
+
+def _dead_tokens(engine: SqlEngine) -> dict[str, int]:
+    """The tokens of the entries whose slots are dead at the end: their snapshot rows do not name them."""
+    query = """
+        with dead as (
+          select broker, tail_no from marked where op = 'SNAPSHOT' and cause = 'END' and life is null
+        )
+        select /*+ BROADCAST(dead) */ m.broker, sum(token(m.life, m.tail_no))
+        from marked m join dead on m.broker = dead.broker and m.tail_no = dead.tail_no
+        where m.op in ('INSERT', 'REQUEUE') or (m.op = 'SNAPSHOT' and m.cause = 'OPEN' and m.life is not null)
+        group by m.broker
+    """
+    return {broker: int(tokens or 0) for broker, tokens in engine.rows(query)}
+
+
+def _broker(
+    row: dict[str, Any],
+    dead: dict[str, int],
+    rules: Sequence[RuleFile],
+    summed: Sequence[RuleFile],
+    sampled: bool,
+) -> Broker:
+    name = row["broker"]
+    sums = {rule.witness: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
+    proved = {rule.id: sums[rule.witness] for rule in rules if rule.witness is not None}
+    return Broker(
+        name,
+        row["row_count"],
+        row["first_seq"],
+        row["last_seq"],
+        row["config_seq"] == row["first_seq"],
+        row["end_seq"] == row["last_seq"],
+        sampled or row["row_count"] != _span(row),
+        row["unnumbered"] == 0,
+        row["unlinked"] > 0,
+        int(row["open_bytes"]),
+        row["opening"] > 0,
+        row["unread"] > 0,
+        {rule.id: row[f"c_{rule.column}"] for rule in rules},
+        proved,
+    )
+
+
+def _balances(difference: int | None, rule: RuleFile, dead_tokens: int) -> bool:
+    return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
+
+
+def _refuse_duplicates(engine: SqlEngine, brokers: Sequence[str]) -> None:
+    """Where sums do not show that each seq is there once, count."""
+    engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
+    owned = "select broker, seq from marked where broker in (select broker from suspects)"
+    twice = engine.rows(
+        f"select broker, seq from ({owned}) as owned group by broker, seq having count(*) > 1 order by 1, 2 limit 1"
+    )
+    if twice:
+        raise UsageError(duplicate_message(*twice[0]))
