@@ -26,7 +26,7 @@ PULSAR: Final = Family(
     options=("-Dio.netty.leakDetection.level=disabled",),
     absent=(
         *(_absent(version, False, "does not resolve: Maven finds no such jar") for version in GONE),
-        *(_absent(version, True, "resolves; its system, pulsar-legacy, is not built") for version in LEGACY),
+        *(_absent(version, True, "resolves; no driver for its system, pulsar-legacy, is built") for version in LEGACY),
     ),
     text=JAVA,
 )
