@@ -22,7 +22,7 @@ from entrycache_evidence.forked import each
 from entrycache_evidence.matrix import apply
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.child import Died, TooLong, in_child, within
-from entrycache_evidence.matrix.run import package_of
+from entrycache_evidence.matrix.tried import package_of
 from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
