@@ -15,13 +15,13 @@ import click
 
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.child import in_child
 from entrycache_evidence.matrix.equivalent import arguments
 from entrycache_evidence.matrix.places import all_changes
 from entrycache_evidence.matrix.run import called_at_import
 from entrycache_evidence.matrix.teeth import Look, Silent, guards, is_given_up, missed, why_silent
+from entrycache_evidence.matrix.tried import TRIED
 from entrycache_evidence.rulebook.registry import checkout
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
@@ -40,6 +40,9 @@ others: the page says why no outcome shows it. What Hypothesis adds to a run is 
 | system | changed guards | seeds | seen at every seed | at all but one | no outcome shows it | less |
 |---|---|---|---|---|---|---|"""
 
+ASKED: Final = {system.name: system for system in TRIED}
+"""The systems that are asked about, by name."""
+
 UNSURE: Final = 1
 """At so many seeds a change may go unseen."""
 
@@ -50,7 +53,7 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
 @click.command()
 @click.option("--seeds", type=click.IntRange(1), default=50, show_default=True, help="How many seeds, from 0 on.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="Of which runs.")
-@click.option("--system", "names", multiple=True, type=click.Choice(list(SYSTEMS)), help="Of these systems; all.")
+@click.option("--system", "names", multiple=True, type=click.Choice(list(ASKED)), help="Of these systems; all.")
 @click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
 @click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; systems not asked stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
@@ -60,7 +63,7 @@ def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: boo
     of_silent = tomllib.loads(SILENT.read_text("utf-8"))
     at_import = in_child(called_at_import)
     told: dict[str, Any] = {}
-    for system in (SYSTEMS[name] for name in names or SYSTEMS):
+    for system in (ASKED[name] for name in names or ASKED):
         asked = [one for one in guards(every, system) if one.id not in because and only in one.module]
         look = Look(reference(system).declaration, PROFILES[profile], range(seeds), at_import)
         told[system.name] = looked_at(asked, look, of_silent)
