@@ -14,10 +14,14 @@ from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
 from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
+from entrycache_evidence.pulsar_segmented import worlds as pulsar_segmented
+from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
+from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
 from entrycache_evidence.refine.evidence import Refines
 from entrycache_faults.planted import Fault
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
+from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 
 Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
@@ -84,6 +88,14 @@ SHOWN: Final[Mapping[str, Shown]] = {
         second="entrycache_evidence.kafka_streams.tlc.second",
         large=kafka_large,
         refined=KAFKA_STREAMS_REFINED,
+    ),
+    PULSAR_SEGMENTED: Shown(
+        pulsar_segmented.CI,
+        pulsar_segmented.LONG,
+        pulsar_segmented.NIGHTLY,
+        pulsar_segmented.refute,
+        segmented_runs,
+        refined=PULSAR_SEGMENTED_REFINED,
     ),
 }
 
