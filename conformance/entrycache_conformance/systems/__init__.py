@@ -11,7 +11,14 @@ from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM as PUL
 from entrycache_protocol import system
 from entrycache_protocol.system import AnySystem
 
-SYSTEMS: Final[Mapping[str, AnySystem]] = {each.name: each for each in (PULSAR_PIP430, KAFKA_STREAMS, PULSAR_SEGMENTED)}
+SYSTEMS: Final[Mapping[str, AnySystem]] = {
+    each.name: each
+    for each in (
+        PULSAR_PIP430,
+        KAFKA_STREAMS,
+        PULSAR_SEGMENTED,
+    )
+}
 """By name. What names no system means the first that has it."""
 
 
