@@ -14,6 +14,7 @@ from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
 from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
+from entrycache_evidence.pulsar_segmented import reads
 from entrycache_evidence.pulsar_segmented import worlds as pulsar_segmented
 from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
 from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
@@ -36,7 +37,8 @@ class Shown(NamedTuple):
     `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
     are tried besides generated ones; `large` are judged because no small world holds the like. `lemmas`: modules with
     lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a second model for TLC, if
-    there is one. `refined`: where a fast cache is held to the reference state by state.
+    there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model that is not of
+    the reference; it says a line for each thing that is not as it has to be.
     """
 
     ci: tuple[AnyWorld, ...]
@@ -49,6 +51,7 @@ class Shown(NamedTuple):
     second: str | None = None
     large: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
     refined: tuple[Refines, ...] = ()
+    alone: Callable[[], list[str]] = list
 
     def of(self, profile: str) -> tuple[AnyWorld, ...]:
         """Those of a profile."""
@@ -96,6 +99,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_segmented.refute,
         segmented_runs,
         refined=PULSAR_SEGMENTED_REFINED,
+        alone=reads.failures,
     ),
 }
 
