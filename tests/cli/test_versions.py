@@ -138,9 +138,7 @@ def test_what_never_was_a_release_is_told_so_and_maven_is_not_asked() -> None:
     never = next(release for release in ABSENT if not release.coordinates)
     assert ask_maven(never) is never.resolves is False
     said = page(versions_of(judged(campaign()), FINDINGS, only, (never,)), 50)
-    assert (
-        "| pulsar:PIP-174 | none | no jar exists: its system, pulsar-segmented, was proposed" in said
-    )
+    assert "| pulsar:PIP-174 | none | no jar exists: its system, pulsar-segmented, was proposed" in said
 
 
 def test_the_pinned_releases_are_those_of_the_drivers() -> None:
