@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from entrycache_conformance.systems.pulsar_segmented import answers, smoke
+from entrycache_conformance.systems.pulsar_segmented import answers, sides, smoke
 from entrycache_conformance.systems.pulsar_segmented.adapter import FAST, OFFER, open_cache
 from entrycache_conformance.systems.pulsar_segmented.blame import BLAME
 from entrycache_conformance.systems.pulsar_segmented.limits import Limits, effort, unfit
@@ -35,6 +35,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         liveness=(Rule.S_LIVENESS_1, Rule.S_LIVENESS_1),
         rules=rules_of("S-"),
         of_variants=OF_VARIANTS,
+        cells=sides.CELLS,
+        count_cells=sides.count_cells,
     ),
     wire=Wire(
         answers.read_outcome,
