@@ -30,25 +30,25 @@ def _run_pass(
     mask = len(ring) - 1
     freed = 0
     while state[HEAD] != state[TAIL]:
-        entry, life = ring[state[HEAD] & mask]
-        known = of[entry]
-        if life != known[LIFE]:
+        at = state[HEAD] & mask
+        entry, life = ring[at, 0], ring[at, 1]
+        if life != of[entry, LIFE]:
             state[HEAD] += 1
             totals[LOOKED] += 1
             continue
-        if known[STAMP] >= bound if kind == TIMED else freed >= bound:
+        if of[entry, STAMP] >= bound if kind == TIMED else freed >= bound:
             break
         state[HEAD] += 1
-        touched = known[ACCESSED] and rules[EXTEND]
-        if touched or (known[EXPECTS] >= 1 and known[REQUEUES] < rules[MOST_REQUEUES]):
+        touched = of[entry, ACCESSED] and rules[EXTEND]
+        if touched or (of[entry, EXPECTS] >= 1 and of[entry, REQUEUES] < rules[MOST_REQUEUES]):
             totals[LOOKED] += 1
-            known[STAMP] = now
-            known[ACCESSED] = 0
-            known[REQUEUES] += 0 if touched and rules[SPLIT] else 1
+            of[entry, STAMP] = now
+            of[entry, ACCESSED] = 0
+            of[entry, REQUEUES] += 0 if touched and rules[SPLIT] else 1
             _put(entry, life, ring, state)
         else:
-            known[CACHED] = 0
-            known[LIFE] += 1
+            of[entry, CACHED] = 0
+            of[entry, LIFE] += 1
             state[USED] -= sizes[entry]
             freed += sizes[entry]
             count_evicted(totals, sizes[entry])
@@ -79,7 +79,7 @@ def _drop_dead(ring: Array, state: Array, of: Array) -> None:
     end = state[TAIL]
     state[TAIL] = state[HEAD]
     for at in range(state[HEAD], end):
-        entry, life = ring[at & mask]
+        entry, life = ring[at & mask, 0], ring[at & mask, 1]
         if life == of[entry, LIFE]:
             _put(entry, life, ring, state)
 
@@ -89,16 +89,15 @@ def _insert(
     entry: int, now: int, expects: int, rules: Array, sizes: Array, ring: Array, state: Array, of: Array, totals: Array
 ) -> None:
     """An entry enters; a size pass follows where that crosses the trigger."""
-    known = of[entry]
-    known[CACHED] = 1
-    known[ACCESSED] = 0
-    known[COUNTED] = expects > 0
-    known[EXPECTS] = max(0, expects)
-    known[REQUEUES] = 0
-    known[STAMP] = now
+    of[entry, CACHED] = 1
+    of[entry, ACCESSED] = 0
+    of[entry, COUNTED] = expects > 0
+    of[entry, EXPECTS] = max(0, expects)
+    of[entry, REQUEUES] = 0
+    of[entry, STAMP] = now
     if state[TAIL] - state[HEAD] == len(ring):
         _drop_dead(ring, state, of)
-    _put(entry, known[LIFE], ring, state)
+    _put(entry, of[entry, LIFE], ring, state)
     state[USED] += sizes[entry]
     totals[PEAK] = max(totals[PEAK], state[USED])
     if rules[INLINE]:
@@ -109,11 +108,11 @@ def _insert(
 def _leave_behind(topic: int, below: int, low: Array, sizes: Array, state: Array, of: Array) -> None:
     """What every cursor of a topic has passed leaves; its slots stay, dead."""
     while low[topic] < below:
-        known = of[low[topic]]
-        if known[CACHED]:
-            known[CACHED] = 0
-            known[LIFE] += 1
-            state[USED] -= sizes[low[topic]]
+        entry = low[topic]
+        if of[entry, CACHED]:
+            of[entry, CACHED] = 0
+            of[entry, LIFE] += 1
+            state[USED] -= sizes[entry]
         low[topic] += 1
 
 
