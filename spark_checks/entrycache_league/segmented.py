@@ -20,7 +20,7 @@ def segmented(
     kinds: Array, numbers: Array, ends: Array, sizes: Array, capacity: int, segments: int, copies: bool,
     hits: Array, held: Array, totals: Array,
 ) -> None:  # fmt: skip
-    """Replay; bytes held are what is taken of the segments, rounded up where entries are copied."""
+    """Replay; bytes held are what is taken of the segments, where entries are copied rounded up."""
     segment_bytes = capacity // segments
     current = 0
     offsets = np.zeros(segments, np.int64)

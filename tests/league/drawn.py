@@ -40,3 +40,8 @@ def seeded(seed: int, count: int, sizes: int = 1, entries: int = 40) -> Requests
         chance.randrange(32) + 32 * min(chance.randrange(entries), chance.randrange(entries)) for _ in range(count)
     )
     return decoded(numbers, sizes, entries)
+
+
+def number_of(entry: int) -> int:
+    """The number of a read of one entry, at once after the one before."""
+    return 8 * 32 * entry
