@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace as changed
+from time import process_time
 
 import numpy as np
 
-from entrycache_bench.measurement import seconds_of
 from entrycache_league.policies import POLICIES, Bound, Broker, Replayed
 from entrycache_league.requests import READ, Requests
 from entrycache_league.totals import EVICTED, LOOKED, OVERSHOOT, PEAK
@@ -79,9 +80,9 @@ def replay(requests: Requests, policy: str, capacity_bytes: int, broker: Broker 
     """Replay the requests through a policy."""
     play = POLICIES[policy]
     play(requests.head(WARM_UP), capacity_bytes, broker)
-    played: list[Replayed | Bound] = []
-    seconds = seconds_of(lambda: played.append(play(requests, capacity_bytes, broker)))
-    return measure(requests, policy, capacity_bytes, played[0], seconds)
+    start = process_time()
+    played = play(requests, capacity_bytes, broker)
+    return measure(requests, policy, capacity_bytes, played, process_time() - start)
 
 
 def measure(requests: Requests, policy: str, capacity_bytes: int, played: Replayed | Bound, seconds: float) -> Measured:
@@ -110,8 +111,6 @@ def measure(requests: Requests, policy: str, capacity_bytes: int, played: Replay
 
 def _with_bytes(told: Measured, requests: Requests, played: Replayed) -> Measured:
     """The same with what the cache held, its mean weighted by the time to the next request."""
-    from dataclasses import replace as changed  # noqa: PLC0415 - the name is taken here
-
     lengths = np.diff(requests.times)
     weighted = lengths.sum() > 0
     mean = np.average(played.held[:-1], weights=lengths) if weighted else played.held.mean()
