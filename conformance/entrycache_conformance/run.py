@@ -229,13 +229,18 @@ def _search(
     found = search(subject, menu, wanted, options.seed, coverage, progress)
     great = subject.declaration.system.cases.great
     if found.failure is None and great is not None:
-        more = search(subject, menu, max(1, wanted // A_GREAT_CASE_IN), options.seed, coverage, progress, great)
+        more = search(subject, menu, number_great(wanted), options.seed, coverage, progress, great)
         found = Search(more.failure, found.skipped + more.skipped)
     if found.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = bulk(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
         found = Search(more.failure, found.skipped + more.skipped)
     return found
+
+
+def number_great(examples: int) -> int:
+    """How many great cases there are beside so many usual ones."""
+    return max(1, examples // A_GREAT_CASE_IN)
 
 
 def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, options: Options) -> FailingCase | None:
