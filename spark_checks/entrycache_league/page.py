@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Final
 
@@ -94,25 +94,42 @@ def numbers_of(progress: Callable[[str], None] = lambda text: None) -> Numbers:
 def write_page(numbers: Numbers, path: Path) -> None:
     """Write the page, its numbers and its pictures beside it."""
     write_text(path, page(numbers))
-    stored = {
-        "leagues": {name: asdict(league) for name, league in numbers.leagues.items()},
-        "costs": [asdict(cost) for cost in numbers.costs],
-    }
-    write_text(path.with_suffix(".json"), json.dumps(stored, indent=1) + "\n")
+    write_text(path.with_suffix(".json"), stored(numbers))
     draw_costs(numbers.costs, path.with_name(f"{path.stem}-cost.svg"))
     for name, league in numbers.leagues.items():
         draw_curves(league, path.with_name(f"{path.stem}-{name}.svg"))
 
 
+MEASURED: Final = tuple(each.name for each in fields(Measured))
+
+
+def stored(numbers: Numbers) -> str:
+    """The numbers as JSON, a line a policy and capacity; processor times of single replays are left out."""
+    leagues = {
+        name: {**_plain(league), "table": list(map(_row, league.table)), "curve": list(map(_row, league.curve))}
+        for name, league in numbers.leagues.items()
+    }
+    value = {"measured": MEASURED, "leagues": leagues, "costs": [list(asdict(cost).values()) for cost in numbers.costs]}
+    return json.dumps(value).replace("], [", "],\n[") + "\n"
+
+
+def _plain(league: League) -> dict[str, object]:
+    return {each.name: getattr(league, each.name) for each in fields(league) if each.name not in ("table", "curve")}
+
+
+def _row(measured: Measured) -> list[object]:
+    return [getattr(replace(measured, seconds=0.0, mean_bytes=round(measured.mean_bytes)), name) for name in MEASURED]
+
+
 def read_numbers(path: Path) -> Numbers:
     """The numbers that a page was written with."""
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    value = json.loads(path.read_text(encoding="utf-8"))
 
-    def measured(lines: Sequence[dict[str, object]]) -> tuple[Measured, ...]:
-        return tuple(Measured(**line) for line in lines)  # type: ignore[arg-type]
+    def measured(rows: Sequence[Sequence[object]]) -> tuple[Measured, ...]:
+        return tuple(Measured(**dict(zip(value["measured"], row, strict=True))) for row in rows)
 
     leagues = {
         name: League(**{**each, "table": measured(each["table"]), "curve": measured(each["curve"])})
-        for name, each in stored["leagues"].items()
+        for name, each in value["leagues"].items()
     }
-    return Numbers(leagues, [Cost(**each) for each in stored["costs"]])
+    return Numbers(leagues, [Cost(*each) for each in value["costs"]])

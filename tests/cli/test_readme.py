@@ -29,7 +29,7 @@ def test_every_command_of_the_readme_is_known_here() -> None:
 
 
 def params() -> list[ParameterSet]:
-    """A release is judged by the tour too, in the same `make test`, and for longer; a league compiles for half a minute."""
+    """A release is judged by the tour too, in the same `make test`, and for longer; a league has to be compiled."""
     dear = re.compile(r"entrycache (conform [a-z-]+:[0-9.]+ (--classpath my.jar)?|league .*?) *(#.*)?")
     return [pytest.param(line, marks=pytest.mark.long if dear.fullmatch(line) else ()) for line in ENTRYCACHE]
 
