@@ -5,13 +5,16 @@ PIP-430, alternative 2 (a priority queue by expected reads, then time), without 
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 import numpy as np
 
 from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import EXPECT, READ
 from entrycache_league.totals import LOOKED, count_evicted
+
+Item = tuple[int, int, int]
+"""Reads expected, when the entry came, the entry."""
 
 
 @compiled
@@ -53,8 +56,19 @@ def expected_reads(
                 else:
                     totals[LOOKED] += 1
         if len(heap) > 4 * live + 64:
-            heap = [
-                item for item in heap if cached[item[2]] and item[1] == came[item[2]] and item[0] == expects[item[2]]
-            ]
-            heapify(heap)
+            _tidy(heap, cached, came, expects)
         held[i] = used
+
+
+@compiled
+def _tidy(heap: list[Item], cached: Array, came: Array, expects: Array) -> None:
+    """Drop what no longer holds, and what stands there twice."""
+    heap.sort()
+    kept = 0
+    for item in heap:
+        count, since, entry = item
+        holds = cached[entry] and since == came[entry] and count == expects[entry]
+        if holds and (kept == 0 or heap[kept - 1] != item):
+            heap[kept] = item
+            kept += 1
+    del heap[kept:]

@@ -18,21 +18,21 @@ from entrycache_trace.workloads import WORKLOADS
 SHAPES: Final = {
     "catch-up": Shape(
         lags=(2 * MILLI, *(2 * MILLI + n for n in range(4))),
-        away={who: ((0, 4 * SECOND + who * 50 * MILLI),) for who in range(1, 5)},
+        away={who: ((0, 1_500 * MILLI + who * 50 * MILLI),) for who in range(1, 5)},
     ),
     "replay": Shape(lags=(2 * MILLI, 5 * MILLI), replayed=0.05, replay_nanos=(100 * MILLI, 4 * SECOND)),
     "reconnect": Shape(
         lags=tuple(2 * MILLI + n for n in range(5)),
         away={
-            who: tuple((at * SECOND, at * SECOND + 1_500 * MILLI + who * 300 * MILLI) for at in range(2, 60, 5))
+            who: tuple((at * SECOND, at * SECOND + 800 * MILLI + who * 200 * MILLI) for at in range(1, 61, 3))
             for who in range(5)
         },
     ),
     "mixed-sizes": Shape(sizes=(100, 20_000), lags=(MILLI, 20 * MILLI, 400 * MILLI), replayed=0.02),
     "many-topics": Shape(topics=1_000, skew=1.0),
 }
-"""catch-up: four subscriptions come 50 ms after each other and read four seconds of backlog. replay: a twentieth of
-what a Key_Shared subscription reads is read again within four seconds. reconnect: every five seconds all five
+"""catch-up: four subscriptions come 50 ms after each other and read a backlog of 1.5 s. replay: a twentieth of
+what a Key_Shared subscription reads is read again within four seconds. reconnect: every three seconds all five
 subscriptions are cut off, and come back one after the other."""
 
 TRACES: Final = tuple(name for name, workload in WORKLOADS.items() if workload.takes_settings)

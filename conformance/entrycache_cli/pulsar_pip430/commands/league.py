@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from entrycache_league.league import League
     from entrycache_league.requests import Requests
 
-REQUESTS = 500_000
+REQUESTS = 200_000
 REQUESTS_MOST = 100_000_000
 NEEDED = ("numba", "matplotlib", "pyarrow")
 """What the extra `league` brings."""
@@ -38,7 +38,7 @@ PAGE_STEPS = 200
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="Only these policies (again for more).")
 @click.option("--capacity", type=click.IntRange(min=1), metavar="BYTES", help="Default: a twentieth of all bytes.")
 @click.option(
-    "--requests", type=click.IntRange(min=100, max=REQUESTS_MOST), help="Of a preset, about so many. [default: 500000]"
+    "--requests", type=click.IntRange(min=100, max=REQUESTS_MOST), help="Of a preset, about so many. [default: 200000]"
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the presets.")
 @click.option("--ttl-millis", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of Pulsar's caches.")
