@@ -13,7 +13,7 @@ from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import EXPECT, READ
 from entrycache_league.totals import LOOKED, count_evicted
 
-Item = tuple[int, int, int]
+Item = tuple[np.int64, np.int64, np.int64]
 """Reads expected, when the entry came, the entry."""
 
 
