@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,17 @@ def test_every_policy_is_told_with_hits_and_misses(tmp_path: Path) -> None:
     assert [line["policy"] for line in league["policies"]] == list(POLICIES)
     assert {line["hits"] + line["misses"] for line in league["policies"]} == {league["reads"]}
     assert [line["policy"] for line in league["policies"] if line["bound"]] == ["belady"]
+
+
+@pytest.mark.long
+def test_compiled_kernels_count_what_plain_ones_do() -> None:
+    line = ("--preset", "mixed-sizes", "--requests", "5000", "--json", "--no-curve")
+    command = [sys.executable, "-m", "entrycache_cli", "league", *line]
+    compiled = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (one,), (two,) = (json.loads(text)["leagues"] for text in (compiled, run(*line).stdout))
+    for each in (*one["policies"], *two["policies"]):
+        del each["nanos_a_request"]
+    assert one == two
 
 
 def test_a_recorded_trace_and_a_file_of_the_same_requests(tmp_path: Path) -> None:
