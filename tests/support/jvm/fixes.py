@@ -1,0 +1,71 @@
+"""The fix of a finding: a patch of the released sources, compiled in front of the release.
+
+The sources jar comes from Maven Central when a test asks for it, is held to its checksum, and is kept nowhere here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from entrycache_conformance.java.build import NO_MAVEN
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import compiled
+from entrycache_conformance.java.releases import Release
+from entrycache_protocol.errors import MissingPrerequisite
+from tests.support import ROOT
+
+LOCK: Final = ROOT / "docs" / "findings" / "sources.lock"
+"""The checksums of the sources jars that the patches are made for."""
+GROUPS: Final = {"pulsar": "org.apache.pulsar", "kafka-streams": "org.apache.kafka"}
+COPY: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+
+
+def sources_jar(release: Release, folder: Path) -> Path:
+    """The released sources, brought by Maven into a folder.
+
+    Raises:
+        MissingPrerequisite: Maven or the jar is not there, or it is not the pinned one.
+    """
+    mvn = shutil.which("mvn")
+    if mvn is None:
+        raise MissingPrerequisite(NO_MAVEN)
+    family = release.family
+    artifact = f"{GROUPS[family.name]}:{family.artifact}:{release.version}:jar:sources"
+    argv = [mvn, "-B", "-q", COPY, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    jar = folder / f"{family.artifact}-{release.version}-sources.jar"
+    if not jar.is_file():
+        raise MissingPrerequisite(f"{artifact} could not be resolved: {done.stdout[:200]}")
+    pinned = {name: digest for digest, name in (line.split() for line in LOCK.read_text("utf-8").splitlines())}
+    if hashlib.sha256(jar.read_bytes()).hexdigest() != pinned[jar.name]:
+        raise MissingPrerequisite(f"{jar.name} is not the one that {LOCK.name} pins")
+    return jar
+
+
+def patched_files(patch: Path) -> list[str]:
+    """The source files that a patch changes."""
+    return re.findall(r"^\+\+\+ b/(\S+)$", patch.read_text("utf-8"), re.MULTILINE)
+
+
+def fixed(release: Release, patches: Sequence[Path], jar: Path, folder: Path) -> Path:
+    """The classes that patches change, one applied after the other: a folder to put in front of the release."""
+    sources = folder / "sources"
+    changed = sorted({name for patch in patches for name in patched_files(patch)})
+    with zipfile.ZipFile(jar) as released:
+        for name in changed:
+            released.extract(name, sources)
+    for patch in patches:
+        argv = ["git", "apply", "--unidiff-zero", "--whitespace=nowarn", "-p1", str(patch)]
+        alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder)}
+        subprocess.run(argv, cwd=sources, check=True, capture_output=True, env=alone)
+    classes = folder / "classes"
+    compiled([sources / name for name in changed], java_test_classpath(release.subject), classes)
+    return classes
