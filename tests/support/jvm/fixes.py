@@ -5,27 +5,20 @@ The sources jar comes from Maven Central when a test asks for it, is held to its
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shutil
 import subprocess
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from entrycache_conformance.java.build import NO_MAVEN
 from entrycache_conformance.java.classpath import java_test_classpath
 from entrycache_conformance.java.program import compiled
 from entrycache_conformance.java.releases import Release
-from entrycache_protocol.errors import MissingPrerequisite
-from tests.support import ROOT
+from tests.support.jvm.maven import jar_from_maven
 
-LOCK: Final = ROOT / "docs" / "findings" / "sources.lock"
-"""The checksums of the sources jars that the patches are made for."""
 GROUPS: Final = {"pulsar": "org.apache.pulsar", "kafka-streams": "org.apache.kafka"}
-COPY: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
 
 def sources_jar(release: Release, folder: Path) -> Path:
@@ -34,20 +27,8 @@ def sources_jar(release: Release, folder: Path) -> Path:
     Raises:
         MissingPrerequisite: Maven or the jar is not there, or it is not the pinned one.
     """
-    mvn = shutil.which("mvn")
-    if mvn is None:
-        raise MissingPrerequisite(NO_MAVEN)
     family = release.family
-    artifact = f"{GROUPS[family.name]}:{family.artifact}:{release.version}:jar:sources"
-    argv = [mvn, "-B", "-q", COPY, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    jar = folder / f"{family.artifact}-{release.version}-sources.jar"
-    if not jar.is_file():
-        raise MissingPrerequisite(f"{artifact} could not be resolved: {done.stdout[:200]}")
-    pinned = {name: digest for digest, name in (line.split() for line in LOCK.read_text("utf-8").splitlines())}
-    if hashlib.sha256(jar.read_bytes()).hexdigest() != pinned[jar.name]:
-        raise MissingPrerequisite(f"{jar.name} is not the one that {LOCK.name} pins")
-    return jar
+    return jar_from_maven(f"{GROUPS[family.name]}:{family.artifact}:{release.version}:jar:sources", folder)
 
 
 def patched_files(patch: Path) -> list[str]:
