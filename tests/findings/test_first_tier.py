@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
@@ -42,6 +43,7 @@ def test_the_index_says_which_page_has_which_part() -> None:
         assert f"[ISSUE.md]({page.name}/ISSUE.md)" in row
         for patch in page.fixes:
             assert f"({patch.relative_to(FINDINGS)})" in row
+        assert re.search(r"(JUnit 5|TestNG): \[", row)
         assert ("none that is small" in row) is not bool(page.fixes)
 
 

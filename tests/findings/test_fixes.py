@@ -9,7 +9,6 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.java.releases import Release, newest, releases
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
@@ -17,10 +16,9 @@ from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
-from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.verdict import Verdict
 from tests.support.findings import CASES, PAGES, TESTS, Page
-from tests.support.jvm.fixes import fixed, sources_jar
+from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.mains import Ended, run_in_front
 
 pytestmark = pytest.mark.long
@@ -29,32 +27,6 @@ FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
 LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
 """Those that meet the rules of the fixed findings."""
-
-
-def release_of_fixes(page: Page) -> Release:
-    """The release whose sources the patches are made for."""
-    return releases("pulsar")[0] if page.system.family == "pulsar" else newest(page.system.family)
-
-
-@pytest.fixture(scope="module")
-def classes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Page], Path]:
-    """The compiled fix of a page, made when it is first asked for."""
-    folder = tmp_path_factory.mktemp("fixes")
-    jars: dict[str, Path] = {}
-    made: dict[str, Path] = {}
-
-    def of(page: Page) -> Path:
-        release = release_of_fixes(page)
-        try:
-            if release.subject not in jars:
-                jars[release.subject] = sources_jar(release, folder)
-            if page.name not in made:
-                made[page.name] = fixed(release, page.fixes, jars[release.subject], folder / page.name)
-        except MissingPrerequisite as missing:
-            pytest.skip(str(missing))
-        return made[page.name]
-
-    return of
 
 
 def findings_fixed(page: Page) -> list[str]:

@@ -15,10 +15,16 @@ from typing import Final
 
 from entrycache_conformance.java.classpath import java_test_classpath
 from entrycache_conformance.java.program import compiled
-from entrycache_conformance.java.releases import Release
+from entrycache_conformance.java.releases import Release, newest, releases
+from tests.support.findings import Page
 from tests.support.jvm.maven import jar_from_maven
 
 GROUPS: Final = {"pulsar": "org.apache.pulsar", "kafka-streams": "org.apache.kafka"}
+
+
+def release_of_fixes(page: Page) -> Release:
+    """The release whose sources the patches are made for."""
+    return releases("pulsar")[0] if page.system.family == "pulsar" else newest(page.system.family)
 
 
 def sources_jar(release: Release, folder: Path) -> Path:

@@ -12,7 +12,7 @@ from entrycache_conformance.java.build import NO_MAVEN
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support import ROOT
 
-LOCK: Final = ROOT / "docs" / "findings" / "sources.lock"
+LOCK: Final = ROOT / "docs" / "findings" / "jars.lock"
 """The checksums."""
 COPY: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
