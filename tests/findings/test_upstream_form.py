@@ -52,7 +52,10 @@ def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.
     if is_kafka:
         main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_of(source))
     else:
-        main, arguments = "org.testng.TestNG", ("-d", str(source.parent / "report"), "-testclass", main_of(source))
+        main, arguments = (
+            "org.testng.TestNG",
+            ("-verbose", "2", "-d", str(source.parent / "report"), "-testclass", main_of(source)),
+        )
     return program.run(main, *arguments, timeout_seconds=SECONDS_MOST)
 
 
