@@ -12,7 +12,7 @@ import pytest
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
+from entrycache_conformance.subjects.narrowed import Narrowed, unmasked, without
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
@@ -25,6 +25,8 @@ pytestmark = pytest.mark.long
 """Maven brings the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
+LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}
+"""Operations for which the driver does what only the unmended release needs."""
 LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
 """Those that meet the rules of the fixed findings."""
 
@@ -51,7 +53,7 @@ def test_a_run_conforms_with_the_fix_and_without_the_masks(
     page: Page, classes: Callable[[Page], Path], tmp_path: Path
 ) -> None:
     subject = resolve(Choice(release_of_fixes(page).subject, classpath=str(classes(page)), timeout_seconds=60))
-    held = unmasked(subject, findings_fixed(page))
+    held = unmasked(without(subject, LEFT_OUT.get(page.fixes[-1].parent.name, frozenset())), findings_fixed(page))
     try:
         for path in [path for one, path in CASES if one is page]:
             case = under_other_masks(read_case(path, SYSTEMS), held)
