@@ -64,7 +64,7 @@ def package_of(system: AnySystem) -> str:
 def known(effort: detect.Effort) -> Known:
     """What the reference as it is does, as far as it takes to ask the first detectors."""
     counts = {system.name: detect.counted(system, effort) for system in SYSTEMS.values()}
-    return Known(effort, in_child(_called_at_import), counts)
+    return Known(effort, in_child(called_at_import), counts)
 
 
 def with_reach(known: Known, changes: Sequence[Change]) -> Known:
@@ -76,7 +76,8 @@ def with_reach(known: Known, changes: Sequence[Change]) -> Known:
     return known._replace(lemmas=lemmas, contracts=contracts)
 
 
-def _called_at_import() -> frozenset[str]:
+def called_at_import() -> frozenset[str]:
+    """Functions that are called while modules of ours are imported; it imports them anew."""
     for name in [name for name in sys.modules if name.startswith(apply.OURS)]:
         del sys.modules[name]
     return proofs.called(lambda: importlib.import_module("entrycache_evidence.matrix.proofs"))
