@@ -70,9 +70,9 @@ def rules_of_findings(folder: Path) -> dict[str, tuple[str, ...]]:
         UsageError: a case file cannot be read.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for case in sorted(folder.glob("*/*.json")):
-        finding = case.parent.name
-        found[finding] = tuple(dict.fromkeys((*found.get(finding, ()), *read_case(case, SYSTEMS).rules)))
+    for first in sorted(folder.glob("*/case.json")):
+        rules = (rule for case in sorted(first.parent.glob("*.json")) for rule in read_case(case, SYSTEMS).rules)
+        found[first.parent.name] = tuple(dict.fromkeys(rules))
     return found
 
 
