@@ -129,7 +129,7 @@ def page(found: list[Caught], jars: list[Caught]) -> str:
     for _, title, names, _ in GROUPS:
         parts += [f"## {title}: our fast cache with one fault each", ""]
         parts += [section(by_name[name]) for name in sorted(names)]
-    for part in FAULTS:
+    for part in (part for part in FAULTS if part.changes):
         parts += [f"## Changed jars: {part.changed}", ""]
         parts += [section(caught) for caught in jars if caught.name in part.changes]
     return "\n".join(parts).rstrip() + "\n"

@@ -10,6 +10,7 @@ from entrycache_protocol.family import Absent, Family
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
 GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
 LEGACY: Final = ("3.3.6", "4.0.8")
+NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed and never merged (pull request 15955)"
 
 
 def _absent(version: str, resolves: bool, reason: str) -> Absent:
@@ -27,6 +28,7 @@ PULSAR: Final = Family(
     absent=(
         *(_absent(version, False, "does not resolve: Maven finds no such jar") for version in GONE),
         *(_absent(version, True, "resolves; its system, pulsar-legacy, is not built") for version in LEGACY),
+        Absent("pulsar:PIP-174", "", False, NEVER_MERGED),
     ),
     text=JAVA,
 )
