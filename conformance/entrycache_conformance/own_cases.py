@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
 from entrycache_conformance.judge import Coverage, differs, judge, play, trajectory
@@ -19,7 +19,7 @@ from entrycache_conformance.report import Skip
 from entrycache_conformance.settle import settled, with_earlier_runs
 from entrycache_conformance.shrink import shortest
 from entrycache_conformance.subjects.narrowed import ALL
-from entrycache_protocol.case import Case, read_case
+from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.subject import Skipped, UnderTest
@@ -30,7 +30,7 @@ TRIES: Final = 60
 
 
 class OwnCase(NamedTuple):
-    """The case of a finding, and the level of its highest operation."""
+    """A case of a finding, and the level of its highest operation."""
 
     finding: str
     level: str
@@ -57,15 +57,19 @@ def folder() -> Path:
     raise UsageError("the findings are not there; expected a folder of them in the package; install entrycache anew")
 
 
-def own_cases(system: AnySystem) -> Mapping[str, OwnCase]:
-    """The cases of a system's findings, by their names."""
-    read = {path.parent.name: read_case(path, {system.name: system}) for path in _files(system)}
-    return {finding: OwnCase(finding, _level(case), case) for finding, case in read.items()}
+def own_cases(system: AnySystem) -> Mapping[str, tuple[OwnCase, ...]]:
+    """The cases of a system's findings, by their names: `case.json` first, then what else a finding came to."""
+    found: dict[str, tuple[OwnCase, ...]] = {}
+    for path in _files(system):
+        finding, case = path.parent.name, read_case(path, {system.name: system})
+        found[finding] = (*found.get(finding, ()), OwnCase(finding, _level(case), case))
+    return found
 
 
 def _files(system: AnySystem) -> list[Path]:
     mark = f'"system": "{system.name}"'
-    return [path for path in sorted(folder().glob("*/case.json")) if mark in path.read_text("utf-8")]
+    paths = sorted(folder().glob("*/*.json"), key=lambda path: (path.parent, path.name != "case.json", path.name))
+    return [path for path in paths if mark in path.read_text("utf-8")]
 
 
 def _level(case: Case) -> str:
@@ -73,13 +77,13 @@ def _level(case: Case) -> str:
     return levels[max(levels.index(case.system.ops[type(op).name].level) for op in case.steps)]
 
 
-def asked_cases(cases: Mapping[str, OwnCase], findings: Collection[str]) -> tuple[OwnCase, ...]:
-    """Those of the findings that are asked for and have one; all, where all are asked for."""
-    return tuple(one for name, one in cases.items() if {name, ALL} & set(findings))
+def asked_cases(cases: Mapping[str, tuple[OwnCase, ...]], findings: Collection[str]) -> tuple[OwnCase, ...]:
+    """Those of the findings that are asked for and have some; all, where all are asked for."""
+    return tuple(one for name, own in cases.items() if {name, ALL} & set(findings) for one in own)
 
 
 def try_own(subject: UnderTest, cases: Sequence[OwnCase], level: str) -> Tried:
-    """Play the cases of a level, each under the variants that the subject declares.
+    """Play the cases of a level, each under the variants that the subject declares and those that the case needs.
 
     Raises:
         BrokenSubject: a case breaks the subject.
@@ -88,8 +92,7 @@ def try_own(subject: UnderTest, cases: Sequence[OwnCase], level: str) -> Tried:
     for own in cases:
         if own.level != level:
             continue
-        config = dataclasses.replace(own.case.config, variants=subject.declaration.base_config().variants)
-        case = Case(own.case.system, config, own.case.steps)
+        case = _under(subject.declaration.base_config().variants, own.case)
         try:
             fit(case, subject)
         except UsageError as reason:
@@ -101,6 +104,13 @@ def try_own(subject: UnderTest, cases: Sequence[OwnCase], level: str) -> Tried:
         elif found is not None:
             failing.append((own.finding, found))
     return Tried(tuple(failing), tuple(skipped))
+
+
+def _under(variants: Any, case: Case) -> Case:
+    """The case under these variants; where it has been written for one that is not the norm, under that."""
+    needed = {name: getattr(case.config.variants, name) for name in variants_to_json(case.config)}
+    config = dataclasses.replace(case.config, variants=dataclasses.replace(variants, **needed))
+    return Case(case.system, config, case.steps)
 
 
 def unplayed(cases: Sequence[OwnCase], levels: Collection[str]) -> list[Skip]:

@@ -68,6 +68,7 @@ FULL = [
     ("audit wrong --engine local --out new", "violates"),
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
+    ("league --preset zipf --requests 300 --policy fifo --out new", "fifo"),
     ("campaign fast state-insert-counted-twice --cases 30 --steps 60 --out new.json --failures new", "state-insert"),
     ("campaign reference --system pulsar-pip430 --cases 2 --steps 9 --out new.json", "reference"),
     ("bench --from bench.json --page new.md", "median of"),
@@ -83,7 +84,7 @@ NO_FOLDER = ": No usable temporary directory found in "
 PATHS = {"--out", "--write", "--page", "--failures", "--fix", "--known"}
 """The options that name a file or a folder to write."""
 
-DEAR = ("rules", "--json", "threads-", "--known", "simulate", "campaign fast", "bench", "diff")
+DEAR = ("rules", "--json", "threads-", "--known", "simulate", "campaign fast", "bench", "diff", "league")
 """What is left to the long run."""
 
 
@@ -171,6 +172,7 @@ OWN = {
     "entrycache_conformance/brokers/standalone.py": "settings and a log, in a folder that goes away with the broker",
     "entrycache_conformance/brokers/application.py": "settings of a broker, in a folder that goes away with it",
     "entrycache_bench/picture.py": "beside, in `whole`",
+    "entrycache_league/picture.py": "beside, in `whole`",
     "entrycache_conformance/subjects/stderr.py": "a log, which is read while it grows",
     "entrycache_conformance/java/build.py": "builds, which are made in a folder of their own and renamed",
     "entrycache_evidence/tlc/module.py": "what TLC reads, in a folder that goes away with it",

@@ -30,6 +30,7 @@ LINES = {
     "doctor": "doctor",
     "subjects": "subjects",
     "init": "init --lang python begun",
+    "league": "league --preset zipf --requests 100 --policy fifo --no-curve",
     "museum": "museum",
     "prove": "prove",
     "replay": "replay case.json fast",

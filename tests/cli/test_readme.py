@@ -29,9 +29,9 @@ def test_every_command_of_the_readme_is_known_here() -> None:
 
 
 def params() -> list[ParameterSet]:
-    """A release is judged by the tour too, in the same `make test`, and for longer."""
-    toured_too = re.compile(r"entrycache conform [a-z-]+:[0-9.]+ (--classpath my.jar)? *(#.*)?")
-    return [pytest.param(line, marks=pytest.mark.long if toured_too.fullmatch(line) else ()) for line in ENTRYCACHE]
+    """A release is judged by the tour too, in the same `make test`, and for longer; a league has to be compiled."""
+    dear = re.compile(r"entrycache (conform [a-z-]+:[0-9.]+ (--classpath my.jar)?|league .*?) *(#.*)?")
+    return [pytest.param(line, marks=pytest.mark.long if dear.fullmatch(line) else ()) for line in ENTRYCACHE]
 
 
 @pytest.mark.parametrize("line", params())

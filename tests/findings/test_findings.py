@@ -6,72 +6,26 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
 from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.releases import Release, every_release, releases, versions
+from entrycache_conformance.java.releases import Release, every_release, releases
 from entrycache_conformance.judge import Coverage, judge, trajectory
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import UnderTest
-from tests.support import ROOT
+from tests.support.findings import CASES, FINDINGS, PAGE_SYSTEMS, PAGES, TESTS, TIERS, Page
 from tests.support.jvm.mains import Ended, run_all, run_as_it_is
 
-FINDINGS: Final = ROOT / "docs" / "findings"
 FAILED: Final = 1
 THREADS: Final = re.compile(r"\b(Thread|Executors?|Timer|CompletableFuture)\b")
 """Java tests with threads of their own leave some behind, and get a JVM of their own."""
-
-
-class System(NamedTuple):
-    """What the pages of one system have in common."""
-
-    family: str
-    releases: tuple[str, ...]
-    user: str
-    """Whom a consequence concerns: the name of that part of a page."""
-
-
-PAGE_SYSTEMS: Final = {
-    "pulsar-pip430": System("pulsar", versions("pulsar"), "For a broker"),
-    "kafka-streams": System("kafka-streams", versions("kafka-streams"), "For a topology"),
-}
 RELEASES: Final = every_release()
 NEWEST: Final = {releases(name)[-1] for name in FAMILIES}
 """The older ones are for the long run, but for the cases of their pages."""
-
-
-class Page(NamedTuple):
-    """What the table of a finding's page says."""
-
-    name: str
-    title: str
-    system: System
-    fails_on: tuple[str, ...]
-    holds_on: tuple[str, ...]
-    text: str
-
-    def fails(self, release: Release) -> bool:
-        return release.version in self.fails_on
-
-
-def read_page(folder: Path) -> Page:
-    text = (folder / "README.md").read_text("utf-8")
-    cells = dict(re.findall(r"^\| ([A-Z][a-z ]+) \| (.*) \|$", text, re.MULTILINE))
-    system = PAGE_SYSTEMS[cells["System"]]
-    fails, holds = (
-        tuple(release for release in system.releases if release in cells[name].split(", "))
-        for name in ("Fails on", "Holds on")
-    )
-    return Page(folder.name, text.splitlines()[0].removeprefix("# "), system, fails, holds, text)
-
-
-PAGES: Final = tuple(read_page(page.parent) for page in sorted(FINDINGS.glob("*/README.md")))
-CASES: Final = tuple(page for page in PAGES if (FINDINGS / page.name / "case.json").exists())
-TESTS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*Test.java")))
 
 
 def java_tests_of(release: Release) -> list[tuple[Page, Path]]:
@@ -83,9 +37,9 @@ def has_threads(path: Path) -> bool:
     return THREADS.search(path.read_text("utf-8")) is not None
 
 
-def of_a_release(pages: tuple[Page, ...]) -> list[tuple[Release, Page]]:
-    """Each page beside each release of its system, release by release."""
-    return [(release, page) for release in RELEASES for page in pages if page.system.family == release.family.name]
+def cases_of_releases() -> list[tuple[Release, Page, Path]]:
+    """Each case beside each release of its system, release by release."""
+    return [(release, *case) for release in RELEASES for case in CASES if case[0].system.family == release.family.name]
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +58,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mappi
     return ended_on
 
 
-def expect_as_the_page_says(page: Page, release: Release, done: Ended) -> None:
-    if page.fails(release):
+def expect_as_the_page_says(page: Page, release: Release, path: Path, done: Ended) -> None:
+    if page.fails(release, path.name):
         assert done.returncode == FAILED
         assert "conforms" not in done.stdout
         assert len(done.stdout.splitlines()) == 1
@@ -118,10 +72,14 @@ def test_every_page_is_whole_and_in_the_index() -> None:
     index = (FINDINGS / "README.md").read_text("utf-8")
     assert {page.system for page in PAGES} == set(PAGE_SYSTEMS.values())
     for page in PAGES:
-        assert f"[{page.title}]({page.name}/README.md) | {', '.join(page.fails_on)} |" in index
+        under = index.partition(f"\n## {TIERS[page.tier]}\n")[2].partition("\n## ")[0]
+        assert f"[{page.title}]({page.name}/README.md) | {', '.join(page.fails_on)} |" in under
         assert page.fails_on
-        assert sorted(page.fails_on + page.holds_on) == sorted(page.system.releases)
-        assert any(path.name in page.text for one, path in TESTS if one is page)
+        assert sorted(page.fails_on + page.holds_on + page.not_run) == sorted(page.system.releases)
+        files = [*(FINDINGS / page.name).rglob("*Test.java"), *(FINDINGS / page.name).glob("*.json")]
+        assert files
+        assert all(f"({path.relative_to(FINDINGS / page.name)})" in page.text for path in files)
+        assert {path.name for path in files} >= page.otherwise.keys()
         for part in ("What happens", "Mechanism", "Shortest sequence", page.system.user, "Not shown"):
             assert f"**{part}.**" in page.text
 
@@ -130,23 +88,27 @@ def test_every_family_of_released_jars_has_its_pages() -> None:
     assert {system.family for system in PAGE_SYSTEMS.values()} == FAMILIES.keys()
 
 
-@pytest.mark.parametrize("page", CASES, ids=lambda page: page.name)
-def test_the_outcomes_of_a_case_are_the_reference_s(page: Page) -> None:
-    case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
+@pytest.mark.parametrize("path", [path for _, path in CASES], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_outcomes_of_a_case_are_the_reference_s(path: Path) -> None:
+    case = read_case(path, SYSTEMS)
     assert [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())] == list(
         case.outcomes
     )
     assert case.rules
 
 
-@pytest.mark.parametrize(("release", "page"), of_a_release(CASES), ids=lambda one: getattr(one, "name", str(one)))
+@pytest.mark.parametrize(
+    ("release", "page", "path"),
+    cases_of_releases(),
+    ids=lambda one: one.stem if isinstance(one, Path) else getattr(one, "name", str(one)),
+)
 def test_a_case_differs_where_its_page_says(
-    release: Release, page: Page, released_subject: Callable[[str], UnderTest]
+    release: Release, page: Page, path: Path, released_subject: Callable[[str], UnderTest]
 ) -> None:
-    case = read_case(FINDINGS / page.name / "case.json", SYSTEMS)
+    case = read_case(path, SYSTEMS)
     subject = released_subject(release.subject)
     difference = judge(case, trajectory(case, Coverage()), subject.play([case])[0], subject.declaration)
-    if not page.fails(release):
+    if not page.fails(release, path.name):
         assert difference is None
         return
     assert difference is not None
@@ -170,7 +132,7 @@ def test_a_case_differs_where_its_page_says(
 def test_a_java_test_fails_where_its_page_says(
     release: Release, page: Page, path: Path, ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
-    expect_as_the_page_says(page, release, ended(release)[path])
+    expect_as_the_page_says(page, release, path, ended(release)[path])
 
 
 @pytest.mark.parametrize(
@@ -196,7 +158,7 @@ def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_p
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     for page, path in java_tests_of(release):
-        expect_as_the_page_says(page, release, ended[path])
+        expect_as_the_page_says(page, release, path, ended[path])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -204,9 +166,12 @@ def test_a_page_that_names_the_wrong_release_is_seen(
     family: str, released_subject: Callable[[str], UnderTest], ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
     release = releases(family)[-1]
-    page, path = next((page, path) for page, path in java_tests_of(release) if page in CASES and page.fails(release))
+    page, case = next(
+        (page, case) for page, case in CASES if page.system.family == family and page.fails(release, case.name)
+    )
+    path = next(path for one, path in TESTS if one is page)
     wrong = page._replace(fails_on=page.holds_on, holds_on=page.fails_on)
     with pytest.raises(AssertionError):
-        expect_as_the_page_says(wrong, release, ended(release)[path])
+        expect_as_the_page_says(wrong, release, path, ended(release)[path])
     with pytest.raises(AssertionError):
-        test_a_case_differs_where_its_page_says(release, wrong, released_subject)
+        test_a_case_differs_where_its_page_says(release, wrong, case, released_subject)

@@ -44,7 +44,7 @@ def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: P
     assert len(json.loads(done.stdout)["exhibits"]) >= 10
 
 
-@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["bench"], ["trace", "inspect", "x"]])
+@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["bench"], ["league"], ["trace", "inspect", "x"]])
 def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, arguments: list[str]) -> None:
     done = run(installed, *arguments, cwd=tmp_path)
     assert done.returncode == 4, done.stdout + done.stderr

@@ -26,8 +26,10 @@ ALLOWED: Final[dict[str, Set[str]]] = {
     "entrycache_trace": MODELS,
     "entrycache_spark": BELOW_ALL | {"entrycache_trace"},
     "entrycache_simulate": MODELS | {"entrycache_trace"},
+    "entrycache_league": MODELS | {"entrycache_bench", "entrycache_trace", "entrycache_simulate"},
     "entrycache_cli": RUNS
-    | {"entrycache_evidence", "entrycache_bench", "entrycache_trace", "entrycache_spark", "entrycache_simulate"},
+    | {"entrycache_evidence", "entrycache_bench", "entrycache_trace", "entrycache_spark", "entrycache_simulate"}
+    | {"entrycache_league"},
 }
 """What each package may import of ours."""
 

@@ -36,6 +36,7 @@ EXTRAS: Final = {
     "spark": "audit --engine spark",
     "prove": "prove",
     "bench": "bench",
+    "league": "league",
 }
 """The extras of the package, and the commands that need them; `dev` is for work on the suite itself."""
 

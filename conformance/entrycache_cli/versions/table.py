@@ -64,14 +64,15 @@ class Versions:
 
 
 def rules_of_findings(folder: Path) -> dict[str, tuple[str, ...]]:
-    """The rules that each finding breaks, by its id, from its case file; a finding without a case has none.
+    """The rules that each finding breaks, by its id, from its case files; a finding without a case has none.
 
     Raises:
         UsageError: a case file cannot be read.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for page in sorted(folder.glob("*/case.json")):
-        found[page.parent.name] = read_case(page, SYSTEMS).rules
+    for first in sorted(folder.glob("*/case.json")):
+        rules = (rule for case in sorted(first.parent.glob("*.json")) for rule in read_case(case, SYSTEMS).rules)
+        found[first.parent.name] = tuple(dict.fromkeys(rules))
     return found
 
 

@@ -24,7 +24,7 @@ from tests.support.jvm.params import newest_in_every_run
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
 RELEASES: Final = versions("kafka-streams")
 TAKEN_OFF: Final = {
-    "kafka-resize-deadlock": "K-CONCURRENCY-1",
+    "kafka-query-and-resize-deadlock": "K-CONCURRENCY-1",
     "kafka-crossed-listeners-deadlock": "K-CONCURRENCY-1",
 }
 """Findings whose mask is taken off. Lost counts are left out: a warm JVM loses one too seldom for a test."""

@@ -40,6 +40,11 @@ def run_as_it_is(path: Path, release: Release, folder: Path) -> Ended:
     return _alone(compiled([path], java_test_classpath(release.subject), folder), path)
 
 
+def run_in_front(path: Path, release: Release, front: Path, folder: Path) -> Ended:
+    """One test as it is, beside a release with a folder of classes in front of it."""
+    return _alone(compiled([path], java_test_classpath(release.subject, str(front)), folder), path)
+
+
 def _copy(path: Path, folder: Path) -> Path:
     text = path.read_text("utf-8")
     assert HALT in text, f"{path.name} halts in a way that is not known"

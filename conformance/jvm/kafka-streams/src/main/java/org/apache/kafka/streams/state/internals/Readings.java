@@ -21,7 +21,7 @@ final class Readings {
             "variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends",
             "variants.flushed_tombstone", "kafka-rewritten-tombstone-is-dropped",
             "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last",
-            "limits.concurrent_resize", "kafka-resize-deadlock",
+            "limits.concurrent_resize", "kafka-query-and-resize-deadlock",
             "limits.crossed_listeners", "kafka-crossed-listeners-deadlock",
             "limits.concurrent_clear", "kafka-close-drifts-total",
             "limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts");

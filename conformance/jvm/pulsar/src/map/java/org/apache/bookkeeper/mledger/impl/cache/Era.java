@@ -27,7 +27,7 @@ final class Era {
     /** The findings that a limit or a variant stands for. */
     static final Map<String, String> FINDINGS = new TreeMap<>(Map.of(
             "limits.null_positions",
-            "cursor-untracked-keeps-rank, cursor-unlinked-twice, cursor-tracked-again-is-lost, heap-null-position",
+            "cursor-untracked-keeps-rank, heap-null-position",
             "limits.readd_members", "heap-readded-leaves-ghost",
             "limits.heap_members", "heap-removal-breaks-order",
             "limits.tail_ties", "cursor-rank-tail-tie"));

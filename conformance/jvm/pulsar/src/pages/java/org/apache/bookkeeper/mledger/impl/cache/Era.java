@@ -36,9 +36,9 @@ final class Era {
             "limits.null_positions", "heap-null-position",
             "limits.readd_members", "heap-readded-leaves-ghost",
             "limits.heap_members", "heap-removal-breaks-order",
-            "variants.count_floor", "count-stops-at-zero",
+            "variants.count_floor", "count-falls-below-zero",
             "variants.duplicate_count", "duplicate-erases-expected-reads",
-            "variants.size_pass_rounds", "size-pass-ignores-maximum",
+            "variants.size_pass_rounds", "size-pass-walks-on",
             "variants.zero_reads", "zero-expected-reads-cached"));
 
     private static final long NO_MAX_BYTES = -1;

@@ -1,0 +1,129 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import io.netty.buffer.Unpooled;
+import io.opentelemetry.api.OpenTelemetry;
+import java.lang.reflect.Field;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.apache.bookkeeper.mledger.Entry;
+import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
+import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
+import org.apache.bookkeeper.mledger.PositionFactory;
+import org.apache.bookkeeper.mledger.impl.EntryImpl;
+import org.apache.bookkeeper.mledger.impl.EntryReadCountHandlerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryMBeanImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerMBeanImpl;
+import sun.misc.Unsafe;
+
+/*
+ * Reads beyond the expected ones take the count below 0, and a reader that is expected later only lifts it back
+ * to 0: nobody seems to wait for the entry.
+ *
+ * Class path CP: org.apache.pulsar:managed-ledger and its dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out CountFallsBelowZeroTest.java
+ *   java -cp "out:$CP" org.apache.bookkeeper.mledger.impl.cache.CountFallsBelowZeroTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the first difference and ends with status 1.
+ */
+public final class CountFallsBelowZeroTest {
+    private static final List<Runnable> TASKS = new ArrayList<>();
+    private static boolean keepsTasks;
+    private static RangeEntryCacheManagerImpl manager;
+    private static EntryCache cache;
+
+    public static void main(String[] arguments) throws Exception {
+        start(new ManagedLedgerFactoryConfig());
+
+        insert(entry(0, 1));
+        var cached = range().get(PositionFactory.create(1, 0));
+        cached.getReadCountHandler().markRead();
+        cached.getReadCountHandler().markRead();
+        cached.getReadCountHandler().incrementExpectedReadCount();
+        expect("expected reads once one more reader is expected", 1, countOf(cached));
+        System.out.println("conforms");
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** The released manager and one cache without a broker around them: of their neighbours only what they look at. */
+    private static void start(ManagedLedgerFactoryConfig config) throws Exception {
+        Field field = Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        Unsafe unsafe = (Unsafe) field.get(null);
+        ManagedLedgerFactoryImpl factory =
+                (ManagedLedgerFactoryImpl) unsafe.allocateInstance(ManagedLedgerFactoryImpl.class);
+        write(factory, "config", config);
+        write(factory, "mbean", new ManagedLedgerFactoryMBeanImpl(factory));
+        write(factory, "cacheEvictionExecutor", executor(factory, "cacheEvictionExecutor"));
+        manager = new RangeEntryCacheManagerImpl(factory, null, OpenTelemetry.noop());
+        ManagedLedgerImpl ledger = (ManagedLedgerImpl) unsafe.allocateInstance(ManagedLedgerImpl.class);
+        write(ledger, "name", "ledger");
+        write(ledger, "config", new ManagedLedgerConfig());
+        write(ledger, "factory", factory);
+        write(ledger, "ledgers", new ConcurrentSkipListMap<>());
+        write(ledger, "executor", executor(ledger, "executor"));
+        write(ledger, "mbean", new ManagedLedgerMBeanImpl(ledger));
+        cache = manager.getEntryCache(ledger);
+    }
+
+    /** Runs what it is given at once, or keeps it. */
+    private static Object executor(Object owner, String name) throws Exception {
+        Class<?> type = owner.getClass().getDeclaredField(name).getType();
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+            if (given != null && given.length == 1 && given[0] instanceof Runnable task) {
+                if (name.equals("cacheEvictionExecutor") && keepsTasks) {
+                    TASKS.add(task);
+                } else {
+                    task.run();
+                }
+            }
+            return null;
+        });
+    }
+
+    private static Object read(Object owner, String name) throws Exception {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(owner);
+    }
+
+    private static void write(Object owner, String name, Object value) throws Exception {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        field.set(owner, value);
+    }
+
+    private static RangeCache range() throws Exception {
+        return (RangeCache) read(cache, "entries");
+    }
+
+    private static Integer countOf(Entry entry) {
+        var reads = (EntryReadCountHandlerImpl) entry.getReadCountHandler();
+        return reads == null ? null : reads.getExpectedReadCount();
+    }
+
+    private static boolean insert(EntryImpl entry) {
+        entry.setDecreaseReadCountOnRelease(false);
+        boolean inserted = cache.insert(entry);
+        entry.release();
+        return inserted;
+    }
+
+    private static EntryImpl entry(long entry, int expectedReads) {
+        return EntryImpl.create(1, entry, Unpooled.wrappedBuffer(new byte[10]), expectedReads);
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            System.out.println(what + ": expected " + expected + ", got " + got);
+            System.out.flush();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+}

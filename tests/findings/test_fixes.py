@@ -1,0 +1,64 @@
+"""A fix in front of its release: the page's tests and cases conform, and so does a run with its masks off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.narrowed import Narrowed, unmasked, without
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import Case, read_case
+from entrycache_protocol.verdict import Verdict
+from tests.support.findings import CASES, PAGES, TESTS, Page
+from tests.support.jvm.fixes import release_of_fixes
+from tests.support.jvm.mains import Ended, run_in_front
+
+pytestmark = pytest.mark.long
+"""Maven brings the sources, and each fix is compiled."""
+FIXED: Final = [page for page in PAGES if page.fixes]
+PLAYED: Final = {page.name for page, _ in CASES}
+LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}
+"""Operations for which the driver does what only the unmended release needs."""
+LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
+"""Those that meet the rules of the fixed findings."""
+
+
+def findings_fixed(page: Page) -> list[str]:
+    """The finding of the page, and those whose fixes it needs."""
+    return [page.name, *(patch.parent.name for patch in page.fixes if patch.parent.name != page.name)]
+
+
+def under_other_masks(case: Case, held: Narrowed) -> Case:
+    """The case, judged with the variants that are still on: other defects of the release stay."""
+    return replace(case, config=replace(case.config, variants=held.declaration.variants or case.config.variants))
+
+
+@pytest.mark.parametrize("page", FIXED, ids=lambda page: page.name)
+def test_the_tests_of_a_page_conform_with_its_fix(page: Page, classes: Callable[[Page], Path], tmp_path: Path) -> None:
+    release = release_of_fixes(page)
+    for path in [path for one, path in TESTS if one is page]:
+        assert run_in_front(path, release, classes(page), tmp_path / path.stem) == Ended(0, "conforms\n"), path
+
+
+@pytest.mark.parametrize("page", [page for page in FIXED if page.name in PLAYED], ids=lambda page: page.name)
+def test_a_run_conforms_with_the_fix_and_without_the_masks(
+    page: Page, classes: Callable[[Page], Path], tmp_path: Path
+) -> None:
+    subject = resolve(Choice(release_of_fixes(page).subject, classpath=str(classes(page)), timeout_seconds=60))
+    held = unmasked(without(subject, LEFT_OUT.get(page.fixes[-1].parent.name, frozenset())), findings_fixed(page))
+    try:
+        for path in [path for one, path in CASES if one is page]:
+            case = under_other_masks(read_case(path, SYSTEMS), held)
+            assert judge(case, trajectory(case, Coverage()), held.play([case])[0], held.declaration) is None
+        options = Options(LEVELS[page.system.family], PROFILES["dev"], 0, 0.0, tmp_path)
+        assert conform(held, options, lambda *_: None).verdict is Verdict.CONFORMS
+    finally:
+        held.close()

@@ -1,0 +1,82 @@
+"""The tests of the first tier in upstream's form fail on the release, and succeed with the fix in front of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.program import compiled, main_of
+from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.findings import TESTS, Page
+from tests.support.jvm.fixes import release_of_fixes
+from tests.support.jvm.maven import jar_from_maven
+from tests.support.jvm.upstream_form import upstream_form
+
+JUNIT: Final = ("org.junit.platform:junit-platform-console-standalone:1.11.4:jar",)
+TESTNG: Final = ("org.testng:testng:7.10.2:jar", "org.jcommander:jcommander:1.83:jar")
+FIRST: Final = [
+    (page, path)
+    for page, path in TESTS
+    if page.tier == "1" and (path.stem.endswith("TopologyTest") or page.system.family == "pulsar")
+]
+"""Those through public API; what is at fault in Pulsar has none."""
+SECONDS_MOST: Final = 120
+KAFKA: Final = "kafka-streams"
+
+
+def of(path: Path, page: Page) -> str:
+    return upstream_form(path.read_text("utf-8"), page.system.family == KAFKA)
+
+
+@pytest.mark.parametrize(("page", "path"), FIRST, ids=lambda one: one.stem if isinstance(one, Path) else "")
+def test_the_form_has_a_test_and_ends_no_jvm(page: Page, path: Path) -> None:
+    text = of(path, page)
+    assert "@Test\n" in text
+    assert "assert" in text
+    assert not any(word in text for word in ("halt(", "void main(", "System.out", "javac"))
+
+
+def test_every_page_of_the_first_tier_has_a_test_in_the_form() -> None:
+    assert {page.name for page, _ in FIRST} == {page.name for page, _ in TESTS if page.tier == "1"}
+
+
+def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.CompletedProcess[str]:
+    """How the launcher of JUnit or TestNG ends."""
+    program = compiled([source], tools, source.parent / "out")
+    if is_kafka:
+        main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_of(source))
+    else:
+        main, arguments = (
+            "org.testng.TestNG",
+            ("-verbose", "2", "-d", str(source.parent / "report"), "-testclass", main_of(source)),
+        )
+    return program.run(main, *arguments, timeout_seconds=SECONDS_MOST)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("page", "path"), FIRST, ids=lambda one: one.stem if isinstance(one, Path) else "")
+def test_upstream_s_form_fails_and_succeeds_with_the_fix(
+    page: Page, path: Path, classes: Callable[[Page], Path], tmp_path: Path
+) -> None:
+    is_kafka = page.system.family == KAFKA
+    try:
+        jars = [str(jar_from_maven(artifact, tmp_path)) for artifact in (JUNIT if is_kafka else TESTNG)]
+        tools = java_test_classpath(release_of_fixes(page).subject)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    source = tmp_path / path.name
+    source.write_text(of(path, page), "utf-8")
+    released = tools._replace(classpath=os.pathsep.join([tools.classpath, *jars]))
+    failed = ended(source, released, is_kafka)
+    assert failed.returncode != 0
+    assert "expected" in failed.stdout
+    if page.fixes:
+        mended = released._replace(classpath=os.pathsep.join([str(classes(page)), released.classpath]))
+        done = ended(source, mended, is_kafka)
+        assert done.returncode == 0, done.stdout

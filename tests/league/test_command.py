@@ -1,0 +1,98 @@
+"""`entrycache league`: what it prints and writes, and what it says to what it cannot use."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from entrycache_cli.main import main
+from entrycache_league.page import page, read_numbers
+from entrycache_league.policies import POLICIES
+from entrycache_trace.generate import generate
+from tests.support import ROOT
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["league", *map(str, arguments)])
+
+
+def test_every_policy_is_told_with_hits_and_misses(tmp_path: Path) -> None:
+    done = run("--preset", "mixed-sizes", "--requests", 600, "--json", "--no-curve")
+    assert done.exit_code == 0, done.output
+    (league,) = json.loads(done.stdout)["leagues"]
+    assert [line["policy"] for line in league["policies"]] == list(POLICIES)
+    assert {line["hits"] + line["misses"] for line in league["policies"]} == {league["reads"]}
+    assert [line["policy"] for line in league["policies"] if line["bound"]] == ["belady"]
+
+
+@pytest.mark.long
+def test_compiled_kernels_count_what_plain_ones_do() -> None:
+    line = ("--preset", "mixed-sizes", "--requests", "5000", "--json", "--no-curve")
+    command = [sys.executable, "-m", "entrycache_cli", "league", *line]
+    compiled = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (one,), (two,) = (json.loads(text)["leagues"] for text in (compiled, run(*line).stdout))
+    for each in (*one["policies"], *two["policies"]):
+        del each["nanos_a_request"]
+    assert one == two
+
+
+def test_a_recorded_trace_and_a_file_of_the_same_requests(tmp_path: Path) -> None:
+    generate("catch-up-fanout", 1_500, 1, tmp_path / "trace")
+    path = tmp_path / "x.oracleGeneral"
+    written = run(tmp_path / "trace", "--write", path)
+    assert written.exit_code == 0, written.output
+    done = run(tmp_path / "trace", path, "--policy", "lru", "--policy", "fifo", "--no-curve", "--json")
+    assert done.exit_code == 0, done.output
+    trace, file = json.loads(done.stdout)["leagues"]
+    assert trace["entries"] == file["entries"]
+    assert file["reads"] == path.stat().st_size // 24 > trace["reads"]
+    assert [each["hits"] for each in trace["policies"]] == [each["hits"] for each in file["policies"]]
+
+
+def test_numbers_and_a_picture_are_written(tmp_path: Path) -> None:
+    done = run(
+        "--preset", "replay", "--requests", 100, "--policy", "segmented", "--policy", "belady", "--out", tmp_path
+    )
+    assert done.exit_code == 0, done.output
+    assert "segmented:copy" in done.stdout
+    assert (tmp_path / "replay.svg").read_text().startswith("<?xml")
+    assert len(json.loads((tmp_path / "league.json").read_text())["leagues"][0]["curve"]) == 3 * 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--preset", "zipf", "--policy", "lruu"), "unknown policy 'lruu'"),
+        (("--preset", "zipff"), "unknown preset 'zipff'"),
+        ((), "nothing was named"),
+        (("nowhere",), "no such folder"),
+        (("nowhere.oracleGeneral",), "no such file"),
+        (("cut.oracleGeneral",), "47 bytes"),
+        (("empty.oracleGeneral",), "size 0"),
+        (("--preset", "zipf", "--preset", "replay", "--requests", "100", "--write", "x"), "2 were named"),
+        (("--page", "x.md", "--preset", "zipf"), "--page tells of all presets"),
+        (("--preset", "zipf", "--capacity", "0"), "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_and_exit_2(
+    arguments: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = struct.pack("<IQIq", 1, 2, 3, -1)
+    Path("cut.oracleGeneral").write_bytes((record * 2)[:-1])
+    Path("empty.oracleGeneral").write_bytes(record + struct.pack("<IQIq", 1, 2, 0, -1))
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert told.lower() in done.stderr.lower()
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_page_says_what_its_numbers_say() -> None:
+    numbers = read_numbers(ROOT / "docs" / "league.json")
+    assert (ROOT / "docs" / "league.md").read_text(encoding="utf-8") == page(numbers)

@@ -1,0 +1,83 @@
+"""Files of libCacheSim: what is written is read again, and what is no such file is told in one line."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from entrycache_league.oracle_general import read_oracle_general, write_oracle_general
+from entrycache_league.policies import POLICIES, Broker, Replayed
+from entrycache_league.presets import zipf
+from entrycache_league.requests import READ
+from entrycache_league.shape import Shape, shaped
+from entrycache_protocol.errors import UsageError
+
+RECORD = "<IQIq"
+
+
+def written(path: Path, *records: tuple[int, int, int, int]) -> Path:
+    path.write_bytes(b"".join(struct.pack(RECORD, *record) for record in records))
+    return path
+
+
+def test_a_record_has_24_bytes_in_the_order_of_the_format(tmp_path: Path) -> None:
+    requests = shaped("two readers", Shape(topics=2, sizes=(5, 50), lags=(1, 2)), 20)
+    path = tmp_path / "x.oracleGeneral"
+    count = write_oracle_general(requests, path)
+    records = list(struct.iter_unpack(RECORD, path.read_bytes()))
+    assert len(records) == count == 60
+    for at, (_, entry, size, after) in enumerate(records):
+        later = [other for other in range(at + 1, count) if records[other][1] == entry]
+        assert after == (later[0] if later else -1)
+        assert size == requests.sizes[entry]
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    requests = zipf(2_000)
+    write_oracle_general(requests, tmp_path / "x.oracleGeneral")
+    again = read_oracle_general(tmp_path / "x.oracleGeneral")
+    np.testing.assert_array_equal(again.numbers, requests.numbers)
+    np.testing.assert_array_equal(again.sizes, requests.sizes)
+    assert set(again.kinds) == {READ}
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "no request"),
+        (struct.pack(RECORD, 1, 2, 3, -1)[:-1], "23 bytes"),
+        (struct.pack(RECORD, 1, 2, 0, -1), "size 0"),
+        (struct.pack(RECORD, 5, 2, 3, -1) + struct.pack(RECORD, 4, 3, 3, -1), "record 1"),
+    ],
+)
+def test_what_is_no_such_file_is_one_line(tmp_path: Path, data: bytes, told: str) -> None:
+    path = tmp_path / "x.oracleGeneral"
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match=told) as caught:
+        read_oracle_general(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        read_oracle_general(tmp_path / "x.oracleGeneral")
+
+
+@pytest.mark.parametrize("policy", ["fifo", "lru", "clock", "sieve"])
+@pytest.mark.parametrize("sizes", [(10, 10), (5, 400)])
+def test_libcachesim_has_as_many_misses(policy: str, sizes: tuple[int, int], tmp_path: Path) -> None:
+    libcachesim = pytest.importorskip("libcachesim", reason="GPL; it stands beside us where somebody installed it")
+    requests = shaped("beside", Shape(topics=3, sizes=sizes, lags=(1_000, 3_000_000, 9_000_000)), 900)
+    path = tmp_path / "x.oracleGeneral"
+    write_oracle_general(requests, path)
+    capacity = int(requests.sizes.sum()) // 20
+    theirs = {"fifo": "FIFO", "lru": "LRU", "clock": "Clock", "sieve": "Sieve"}[policy]
+    reader = libcachesim.TraceReader(str(path), libcachesim.TraceType.ORACLE_GENERAL_TRACE)
+    misses, _ = getattr(libcachesim, theirs)(capacity).process_trace(reader)
+    again = read_oracle_general(path)
+    ours = POLICIES[policy](again, capacity, Broker())
+    assert isinstance(ours, Replayed)
+    assert 1 - ours.hits.mean() == pytest.approx(misses, abs=1e-9)

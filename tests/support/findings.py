@@ -1,0 +1,88 @@
+"""The pages of findings, read from docs/findings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_conformance.java.releases import Release, versions
+from tests.support import ROOT
+
+FINDINGS: Final = ROOT / "docs" / "findings"
+OBSERVATION: Final = "observation"
+TIERS: Final = {
+    "1": "1. Data lost or wrong",
+    "2": "2. A hang, or memory without a bound",
+    "3": "3. A wrong answer at an edge",
+    "4": "4. Counts, metrics, settings",
+    OBSERVATION: "Observations",
+}
+"""The headings of the index, by what a page says of itself."""
+
+
+class System(NamedTuple):
+    """What the pages of one system have in common."""
+
+    family: str
+    releases: tuple[str, ...]
+    user: str
+    """Whom a consequence concerns: the name of that part of a page."""
+
+
+PAGE_SYSTEMS: Final = {
+    "pulsar-pip430": System("pulsar", versions("pulsar"), "For a broker"),
+    "kafka-streams": System("kafka-streams", versions("kafka-streams"), "For a topology"),
+}
+
+
+class Page(NamedTuple):
+    """What the table of a finding's page says."""
+
+    name: str
+    title: str
+    tier: str
+    system: System
+    fails_on: tuple[str, ...]
+    holds_on: tuple[str, ...]
+    otherwise: dict[str, tuple[str, ...]]
+    """Files of the page that fail on other releases than the page as a whole."""
+    not_run: tuple[str, ...]
+    text: str
+
+    def fails(self, release: Release, file: str = "") -> bool:
+        """Whether a file of the page fails on a release."""
+        return release.version in self.otherwise.get(file, self.fails_on)
+
+    def section(self, name: str) -> str:
+        """The text of one part; empty where there is none."""
+        found = re.search(rf"^\*\*{name}\.\*\* (.*)$", self.text, re.MULTILINE)
+        return found[1] if found else ""
+
+    @property
+    def fixes(self) -> tuple[Path, ...]:
+        """The patches that mend it: those of other findings that it needs first, then its own."""
+        links = re.findall(r"\]\(([^)]*fix\.patch)\)", self.section("Fix"))
+        return tuple((FINDINGS / self.name / link).resolve() for link in sorted(links, key=lambda link: link[0] != "."))
+
+
+def read_page(folder: Path) -> Page:
+    """The page of a folder."""
+    text = (folder / "README.md").read_text("utf-8")
+    cells = dict(re.findall(r"^\| ([A-Z][a-z ]+) \| (.*) \|$", text, re.MULTILINE))
+    system = PAGE_SYSTEMS[cells["System"]]
+
+    def named(cell: str) -> tuple[str, ...]:
+        return tuple(release for release in system.releases if release in re.split(r"[,:;] ", cell))
+
+    groups = (part.split(": ") for part in cells.get("Otherwise", "").split("; ") if part)
+    otherwise = {file: named(releases) for files, releases in groups for file in files.split(", ")}
+    title = text.splitlines()[0].removeprefix("# ")
+    fails, holds = named(cells["Fails on"]), named(cells["Holds on"])
+    not_run = named(cells.get("Not run on", ""))
+    return Page(folder.name, title, cells["Tier"], system, fails, holds, otherwise, not_run, text)
+
+
+PAGES: Final = tuple(read_page(page.parent) for page in sorted(FINDINGS.glob("*/README.md")))
+CASES: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*.json")))
+TESTS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*Test.java")))

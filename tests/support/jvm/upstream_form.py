@@ -1,0 +1,60 @@
+"""A Java test of a finding in the form that upstream's suite takes: JUnit 5 for Kafka, TestNG for Pulsar.
+
+    python -m tests.support.jvm.upstream_form docs/findings/NAME/NameTest.java
+
+prints it. It is made of the stand-alone file, so that there is one test of each thing: `main` becomes a test, what it
+expects becomes assertions, and what ends the JVM goes.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+JUNIT: Final = "org.junit.jupiter.api"
+TESTNG: Final = "org.testng"
+_ENDS: Final = re.compile(
+    r"^ *(?:System\.out\.(?:println\(\"conforms\"\)|flush\(\))|Runtime\.getRuntime\(\)\.halt\(.*\));\n", re.M
+)
+_VERDICT: Final = re.compile(r"System\.out\.println\(([\w.()]+) \? \"conforms\" : (.+)\);")
+_HELPER: Final = r"    private static void {name}\({parameters}\) \{{\n(?:        .*\n)*    \}}\n"
+
+
+def upstream_form(text: str, is_kafka: bool) -> str:
+    """The text of a stand-alone Java test as a test of upstream's suite."""
+    of_names = ("String what, Object expected, Object got", "String message")
+    expected = "assertEquals(expected, got, what)" if is_kafka else "assertEquals(got, expected, what)"
+    for name, parameters, body in (
+        ("conforms", "", ""),
+        ("expect", of_names[0], f"{expected};"),
+        ("fail", of_names[1], "throw new AssertionError(message);"),
+    ):
+        helper = f"    private static void {name}({parameters}) {{\n        {body}\n    }}\n" if body else ""
+        text = re.sub(_HELPER.format(name=name, parameters=parameters), lambda _: helper, text)  # noqa: B023
+    text = _VERDICT.sub(r"assertTrue(\1, \2);", text)
+    text = _ENDS.sub("", text)
+    text = re.sub(r"^ *conforms\(\);\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r" \* Class path CP:.*?(?= \*/)", "", text, flags=re.DOTALL).replace(" *\n */", " */")
+    name = re.search(r"public final class (\w+)Test ", text)
+    assert name is not None
+    method = name[1][0].lower() + name[1][1:]
+    text = text.replace("public static void main(String[] arguments)", f"@Test\n    public void {method}()")
+    text = text.replace("public final class", "public class", 1)
+    return _with_imports(text, is_kafka)
+
+
+def _with_imports(text: str, is_kafka: bool) -> str:
+    test, assertions = (
+        (f"{JUNIT}.Test", f"{JUNIT}.Assertions") if is_kafka else (f"{TESTNG}.annotations.Test", f"{TESTNG}.Assert")
+    )
+    used = [name for name in ("assertEquals", "assertTrue") if f"{name}(" in text]
+    lines = "".join(f"import static {assertions}.{name};\n" for name in used) + f"\nimport {test};\n"
+    package, _, rest = text.partition(";\n\n")
+    return f"{package};\n\n{lines}{rest}"
+
+
+if __name__ == "__main__":
+    given = Path(sys.argv[1])
+    print(upstream_form(given.read_text("utf-8"), given.parent.name.startswith("kafka-")), end="")
