@@ -1,0 +1,66 @@
+"""The laws of `pulsar-legacy`: every MUST as a check of one step, written without the functions it is about.
+
+A law looks at the state before a step, the event, the state after it, the outcome and the rows. Those about an
+outcome can be asked about another one, `step._replace(outcome=...)`: what a subject answered.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_reference.pulsar_legacy.laws import insert, lookup, passes, remove, state, trigger
+from entrycache_reference.pulsar_legacy.laws.defined import is_defined
+from entrycache_reference.pulsar_legacy.laws.frame import outside
+from entrycache_reference.pulsar_legacy.laws.law import Law
+from entrycache_reference.pulsar_legacy.state import State, Step
+from entrycache_reference.rules import Rule
+
+__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken", "check"]
+
+LAWS: Final[tuple[Law, ...]] = (
+    *state.LAWS,
+    *insert.LAWS,
+    *trigger.LAWS,
+    *passes.LAWS,
+    *lookup.LAWS,
+    *remove.LAWS,
+)
+"""One law a rule."""
+
+ANSWER_LAWS: Final = frozenset({Rule.L_STATE_1, Rule.L_STATE_5})
+"""Laws that almost any difference in what is cached breaks too, whichever rule made it."""
+
+LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
+    op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
+}
+"""The laws of each operation."""
+
+
+def broken(
+    config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
+) -> tuple[Rule, ...]:
+    """The rules whose own laws this step breaks, or a part of it; counts in `fired` every law whose guard held."""
+    counts = {} if fired is None else fired
+    wrong: tuple[Rule, ...] = ()
+    for part in step.parts:
+        wrong += broken(config, part.pre, part.event, part.step, counts)
+    for law in LAWS_OF[type(event)]:
+        if law.guard(config, pre, event, step):
+            counts[law.rule] = counts.get(law.rule, 0) + 1
+            if not law.holds(config, pre, event, step):
+                wrong = (*wrong, law.rule)
+    return wrong
+
+
+def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
+    """The rules that this step breaks; counts in `fired` every law whose guard held.
+
+    Where the law of no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it
+    is the rule of the operation.
+    """
+    wrong = broken(config, pre, event, step, fired)
+    if wrong or (is_defined(config, pre, event, step) and not outside(pre, event, step)):
+        return wrong
+    return (event.rule,)

@@ -1,0 +1,91 @@
+"""What a law is, and what several laws ask of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Refused
+from entrycache_reference.pulsar_legacy.state import Entry, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+Check = Callable[[Config, State, Any, Step], bool]
+"""A question about one step: the configuration, the state before it, its event, and what it made."""
+
+Entries = dict[Position, Entry]
+
+REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+"""The one refusal that there is."""
+
+
+class Law(NamedTuple):
+    """A rule as a check of one step: whenever `guard` is true, `holds` has to be.
+
+    `on` names the operations that the law is about; empty stands for all of them.
+    """
+
+    rule: Rule
+    on: tuple[type[ops.Op], ...]
+    guard: Check
+    holds: Check
+
+
+def always(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """The guard of a law that is about every step of its operations."""
+    return True
+
+
+REFUSABLE: Final[dict[type[ops.Op], Callable[[Any], bool]]] = {
+    ops.Insert: lambda event: event.size < 0,
+    ops.Advance: lambda event: event.nanos < 0,
+    ops.Expire: lambda event: event.older_than_nanos is not ABSENT and event.older_than_nanos < 0,
+    ops.Evict: lambda event: event.bytes < 1,
+    ops.EvictCache: lambda event: event.bytes < 1,
+    ops.Read: lambda event: event.first.ledger != event.last.ledger or event.first.entry > event.last.entry,
+}
+"""The operations that can be refused, and when."""
+
+
+def refusable(event: ops.Op) -> bool:
+    """Whether the protocol refuses this event."""
+    asked = REFUSABLE.get(type(event))
+    return asked is not None and asked(event)
+
+
+def allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """The protocol does not refuse this event."""
+    return not refusable(event)
+
+
+def entries_of(state: State, name: CacheName) -> Entries:
+    """A copy of the entries of a cache; none where it holds none."""
+    cache = state.caches.get(name)
+    return {} if cache is None else dict(cache.entries)
+
+
+def cached(state: State, name: CacheName, pos: Position) -> Entry | None:
+    """The entry at a position of a cache, or None."""
+    cache = state.caches.get(name)
+    return None if cache is None else cache.entries.get(pos)
+
+
+def content(state: State) -> dict[tuple[CacheName, Position], Entry]:
+    """Every entry by its cache and position."""
+    return {(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
+
+
+def gone(pre: State, step: Step, name: CacheName) -> Entries:
+    """The entries of a cache that have left."""
+    after = entries_of(step.state, name)
+    return {pos: entry for pos, entry in entries_of(pre, name).items() if pos not in after}
+
+
+def others_kept(pre: State, step: Step, name: CacheName) -> bool:
+    """Whether every cache but this one is as it was."""
+    before, after = (
+        {other: cache for other, cache in state.caches.items() if other != name} for state in (pre, step.state)
+    )
+    return before == after

@@ -1,0 +1,105 @@
+"""The laws about the whole state, about time, refusals, and the answers of removals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_reference.pulsar_legacy.laws.law import (
+    REFUSABLE,
+    REFUSED,
+    Law,
+    allowed,
+    always,
+    content,
+    refusable,
+)
+from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
+from entrycache_reference.pulsar_legacy.state import State, Step
+from entrycache_reference.rules import Rule
+
+
+def content_changed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """The step made another content."""
+    return step.state.caches is not pre.caches or step.state.size_bytes != pre.size_bytes
+
+
+def bytes_are_sums(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """L-STATE-1."""
+    caches = step.state.caches.values()
+    each = [cache.size_bytes == sum(entry.size_bytes for entry in cache.entries.values()) for cache in caches]
+    return all(each) and step.state.size_bytes == sum(cache.size_bytes for cache in caches)
+
+
+def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
+    """L-STATE-2."""
+    return step.state == pre._replace(now_nanos=pre.now_nanos + event.nanos)
+
+
+def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """The protocol refuses this event."""
+    return refusable(event)
+
+
+def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """L-STATE-3."""
+    return step.outcome == REFUSED and step.state == pre
+
+
+def only_looked(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """L-STATE-4."""
+    return step.state == pre
+
+
+def answers_a_removal(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """The answer tells what was removed."""
+    return type(step.outcome) is Removed
+
+
+def answers_what_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """L-STATE-5."""
+    after = content(step.state)
+    sizes = [entry.size_bytes for place, entry in content(pre).items() if place not in after]
+    return step.outcome == Removed(len(sizes), sum(sizes))
+
+
+def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """L-LIVENESS-2."""
+    if type(step.outcome) is Refused:
+        return refusable(event)
+    return type(step.outcome) in event.answers
+
+
+def takes_something(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """A pass took entries."""
+    return any(row.op == "EVICT" for row in step.rows)
+
+
+def takes_each_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """L-LIVENESS-1."""
+    taken = [(row.cache, row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
+    return len(taken) == len(set(taken))
+
+
+REMOVING: Final = (
+    ops.RemoveRange,
+    ops.Clear,
+    ops.InvalidateBefore,
+    ops.InvalidateLedger,
+    ops.Expire,
+    ops.Evict,
+    ops.EvictCache,
+    ops.RunScheduled,
+)
+LOOKS: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
+
+LAWS: Final = (
+    Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
+    Law(Rule.L_STATE_2, (ops.Advance,), allowed, time_moves),
+    Law(Rule.L_STATE_3, tuple(REFUSABLE), to_refuse, refuses),
+    Law(Rule.L_STATE_4, LOOKS, always, only_looked),
+    Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
+    Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
+    Law(Rule.L_LIVENESS_2, (), always, answers_its_own),
+)
