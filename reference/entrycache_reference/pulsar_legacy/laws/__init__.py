@@ -60,7 +60,14 @@ def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rul
     Where the law of no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it
     is the rule of the operation.
     """
-    wrong = broken(config, pre, event, step, fired)
-    if wrong or (is_defined(config, pre, event, step) and not outside(pre, event, step)):
-        return wrong
-    return (event.rule,)
+    return broken(config, pre, event, step, fired) or undefined(config, pre, event, step)
+
+
+def undefined(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
+    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step."""
+    for part in step.parts:
+        wrong = undefined(config, part.pre, part.event, part.step)
+        if wrong:
+            return wrong
+    right = is_defined(config, pre, event, step) and not outside(pre, event, step)
+    return () if right else (event.rule,)

@@ -46,9 +46,13 @@ def is_free(config: Config, pre: State, event: Insert, step: Step) -> bool:
     return is_open and cached(pre, event.cache, event.pos) is None
 
 
-def fits(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The position is free, and the limit is not exceeded by the entry."""
-    return is_free(config, pre, event, step) and pre.size_bytes + event.size <= config.max_size_bytes
+def fits_or_came_in(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The position is free, and the limit is not exceeded by the entry; or that has come in all the same."""
+    if is_free(config, pre, event, step) and pre.size_bytes + event.size <= config.max_size_bytes:
+        return True
+    here = event.cache, event.pos
+    is_new = cached(met(pre, step), *here) is None and cached(step.state, *here) is not None
+    return is_new and pre.size_bytes < config.max_size_bytes and step.outcome == Inserted(True)
 
 
 def exceeds(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -71,12 +75,12 @@ def was_evicted(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def comes_in(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-INSERT-4, L-INSERT-5; with which stamp is a matter of the definition."""
+    """L-INSERT-4, L-INSERT-5; with which stamp is a matter of L-INSERT-1."""
     return step.outcome == Inserted(True) and cached(step.state, event.cache, event.pos) is not None
 
 
 LAWS: Final = (
-    Law(Rule.L_INSERT_1, (Insert,), fits, takes_it),
+    Law(Rule.L_INSERT_1, (Insert,), fits_or_came_in, takes_it),
     Law(Rule.L_INSERT_2, (Insert,), is_duplicate, keeps_the_first),
     Law(Rule.L_INSERT_3, (Insert,), is_full, adds_nothing),
     Law(Rule.L_INSERT_4, (Insert,), exceeds, comes_in),

@@ -26,6 +26,9 @@ def some_cached(config: Config, pre: State, event: Expire | EvictCache, step: St
 def frees_from_the_lowest(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """L-EVICT-1."""
     left, kept = gone(pre, step, event.cache), entries_of(step.state, event.cache)
+    taken_in_order = [(row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
+    if list(dict.fromkeys(taken_in_order)) != sorted(left):
+        return False
     if not others_kept(pre, step, event.cache) or (kept and left and max(left) > min(kept)):
         return False
     return not kept or sum(entry.size_bytes for entry in left.values()) >= event.bytes

@@ -40,18 +40,12 @@ def asks_for_what_lies_above(config: Config, pre: State, event: Insert, step: St
     return asked == [amount(config, pre)]
 
 
-def is_idle(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """No pass is scheduled, and the insert is taken, or asks for nothing."""
-    if event.size < 0 or pre.scheduled_bytes is not None:
-        return False
-    return step.outcome == Inserted(True) or not is_over(config, pre)
-
-
 def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """A pass would run at once; where there is nothing to free is a matter of L-TRIGGER-6."""
     if config.eviction is not Eviction.INLINE or (is_over(config, pre) and amount(config, pre) <= 0):
         return False
-    return is_idle(config, pre, event, step)
+    is_taken = step.outcome == Inserted(True) or not is_over(config, pre)
+    return event.size >= 0 and pre.scheduled_bytes is None and is_taken
 
 
 def passes_first_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -62,14 +56,16 @@ def passes_first_if_over(config: Config, pre: State, event: Insert, step: Step) 
 
 
 def is_manual(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A pass would be scheduled."""
-    return config.eviction is Eviction.MANUAL and is_idle(config, pre, event, step)
+    """No pass is scheduled, and one would not run at once."""
+    return config.eviction is Eviction.MANUAL and event.size >= 0 and pre.scheduled_bytes is None
 
 
 def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-TRIGGER-3."""
+    """L-TRIGGER-3; that an insert asks which is not taken is a matter of L-TRIGGER-7."""
     is_asked = step.state.scheduled_bytes is not None
-    return is_asked == is_over(config, pre) and content(pre).keys() <= content(step.state).keys()
+    if passes(step) or not content(pre).keys() <= content(step.state).keys():
+        return False
+    return is_asked == is_over(config, pre) or (not is_asked and step.outcome == Inserted(False))
 
 
 def waits(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -105,8 +101,9 @@ def frees_nothing(config: Config, pre: State, event: Insert | RunScheduled, step
 
 
 def is_not_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The insert answered false, above the trigger, with something to free and no pass scheduled."""
-    is_due = is_over(config, pre) and amount(config, pre) > 0 and pre.scheduled_bytes is None
+    """The insert answered false, above the trigger, with no pass scheduled; at once one runs that frees something."""
+    can_free = config.eviction is Eviction.MANUAL or amount(config, pre) > 0
+    is_due = is_over(config, pre) and can_free and pre.scheduled_bytes is None
     return is_due and step.outcome == Inserted(False)
 
 

@@ -1,0 +1,1 @@
+"""What the suite knows of `pulsar-legacy`: how its cases are made, the form of its answers, its text."""

@@ -1,0 +1,59 @@
+"""The system `pulsar-legacy`: its parts, put together."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_conformance.systems.pulsar_legacy import answers, smoke
+from entrycache_conformance.systems.pulsar_legacy.blame import BLAME
+from entrycache_conformance.systems.pulsar_legacy.effort import effort
+from entrycache_conformance.systems.pulsar_legacy.fit import unfit
+from entrycache_conformance.systems.pulsar_legacy.plan import plan
+from entrycache_conformance.systems.pulsar_legacy.state_text import lanes, state_text
+from entrycache_conformance.systems.pulsar_legacy.weights import Theme, menu
+from entrycache_faults.reference.pulsar_legacy import PLANTED
+from entrycache_protocol.case import encode_outcome
+from entrycache_protocol.limits import Limits
+from entrycache_protocol.system import Cases, Laws, Model, Planted, System, Text, Wire, named, rules_of
+from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, outcomes, step
+from entrycache_reference.pulsar_legacy.ops import Op
+from entrycache_reference.pulsar_legacy.outcomes import Outcome
+from entrycache_reference.pulsar_legacy.state import State
+from entrycache_reference.rules import Rule
+
+SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
+    name=NAME,
+    levels=ops.LEVELS,
+    ops=named(ops.OPS),
+    model=Model(Config, Variants, initial, step),
+    laws=Laws(
+        laws.check,
+        laws.broken,
+        each=laws.LAWS,
+        liveness=(Rule.L_LIVENESS_1, Rule.L_LIVENESS_2),
+        rules=rules_of("L-"),
+        of_variants=frozenset(),
+    ),
+    wire=Wire(
+        answers.read_outcome,
+        encode_outcome,
+        answers.outcome_schema,
+        answers.declared_part,
+        refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
+        introspection=frozenset({"now", "bytes", "caches"}),
+        limits=Limits,
+    ),
+    cases=Cases(
+        menu,
+        plan,
+        themes={theme.value: theme for theme in Theme},
+        telling={"small-keys": 60, "default": 60, "many-caches": 120},
+        smoke=smoke.CASES,
+        unvaried=frozenset({"variants"}),
+        unfit=unfit,
+        effort=effort,
+    ),
+    text=Text("caches", state_text, lanes),
+    blame=BLAME,
+    planted=Planted(PLANTED.own, PLANTED.others),
+)
