@@ -8,6 +8,7 @@ from entrycache_conformance.systems.pulsar_legacy import answers, smoke
 from entrycache_conformance.systems.pulsar_legacy.blame import BLAME
 from entrycache_conformance.systems.pulsar_legacy.effort import effort
 from entrycache_conformance.systems.pulsar_legacy.fit import unfit
+from entrycache_conformance.systems.pulsar_legacy.jvm import PULSAR_LEGACY
 from entrycache_conformance.systems.pulsar_legacy.plan import plan
 from entrycache_conformance.systems.pulsar_legacy.state_text import lanes, state_text
 from entrycache_conformance.systems.pulsar_legacy.weights import Theme, menu
@@ -32,7 +33,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         each=laws.LAWS,
         liveness=(Rule.L_LIVENESS_1, Rule.L_LIVENESS_2),
         rules=rules_of("L-"),
-        of_variants=frozenset(),
+        of_variants=frozenset({Rule.L_READ_7}),
     ),
     wire=Wire(
         answers.read_outcome,
@@ -56,4 +57,5 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     text=Text("caches", state_text, lanes),
     blame=BLAME,
     planted=Planted(PLANTED.own, PLANTED.others),
+    jvm=PULSAR_LEGACY,
 )

@@ -11,10 +11,10 @@ import org.apache.bookkeeper.mledger.PositionFactory;
 /** The classes of 4.0.0: a read that waits for permits tries again and again, so nothing schedules for its limiter. */
 final class Era {
     /** The readings of the rules that the release has, where they are not the norm. */
-    static final Map<String, String> VARIANTS = Map.of();
+    static final Map<String, String> VARIANTS = Map.of("single_lookup", "object");
 
     /** The findings that a variant stands for. */
-    static final Map<String, String> FINDINGS = Map.of();
+    static final Map<String, String> FINDINGS = Map.of("variants.single_lookup", "legacy-single-read-misses");
 
     private Era() {}
 
