@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import org.apache.bookkeeper.common.util.OrderedExecutor;
 import org.apache.bookkeeper.common.util.OrderedScheduler;
@@ -101,20 +100,23 @@ public final class PassBesideInsertsTest {
         write(ledger, ManagedLedgerImpl.class, "config", new ManagedLedgerConfig());
         write(ledger, ManagedLedgerImpl.class, "factory", factory);
         write(ledger, ManagedLedgerImpl.class, "ledgers", new ConcurrentSkipListMap<>());
-        write(ledger, ManagedLedgerImpl.class, "executor", (Executor) TASKS::add);
+        write(ledger, ManagedLedgerImpl.class, "executor", thread());
         write(ledger, ManagedLedgerImpl.class, "mbean", new ManagedLedgerMBeanImpl(ledger));
         cache = manager.getEntryCache(ledger);
     }
 
-    /** A scheduler whose one thread keeps what it is given for {@link #runTasks}. */
-    private static OrderedScheduler scheduler(Unsafe unsafe) throws Exception {
+    /** What the ledger and the scheduler hand their tasks to: it keeps them for {@link #runTasks}. */
+    private static Object thread() {
         Class<?> type = ListeningScheduledExecutorService.class;
-        Object thread = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
             TASKS.add((Runnable) given[0]);
             return null;
         });
+    }
+
+    private static OrderedScheduler scheduler(Unsafe unsafe) throws Exception {
         OrderedScheduler scheduler = (OrderedScheduler) unsafe.allocateInstance(OrderedScheduler.class);
-        write(scheduler, OrderedExecutor.class, "threads", new ExecutorService[] {(ExecutorService) thread});
+        write(scheduler, OrderedExecutor.class, "threads", new ExecutorService[] {(ExecutorService) thread()});
         return scheduler;
     }
 
