@@ -13,7 +13,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
-def some_left(config: Config, pre: State, event: Expire | EvictCache, step: Step) -> bool:
+def some_left(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Entries have left."""
     return bool(gone(pre, step, event.cache))
 
@@ -111,10 +111,21 @@ def none_old_in_front(config: Config, pre: State, event: Expire, step: Step) -> 
     return first is None or entries_of(pre, event.cache)[first].stamp_nanos > bound_of(step)
 
 
+def behind_the_young(pre: State, event: Expire, step: Step) -> set[Position]:
+    """The positions behind the first entry that is younger than the cutoff."""
+    entries = entries_of(pre, event.cache)
+    young = [pos for pos, entry in entries.items() if entry.stamp_nanos > bound_of(step)]
+    return {pos for pos in entries if young and pos > min(young)}
+
+
+def hides_some(config: Config, pre: State, event: Expire, step: Step) -> bool:
+    """Entries stand behind one that is younger than the cutoff."""
+    return not refusable(event) and bool(behind_the_young(pre, event, step))
+
+
 def none_left_behind_the_young(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """L-EXPIRE-2."""
-    first = lowest_kept(step, event.cache)
-    return first is None or all(pos < first for pos in gone(pre, step, event.cache))
+    return not behind_the_young(pre, event, step) & gone(pre, step, event.cache).keys()
 
 
 def cutoff_is_as_asked(config: Config, pre: State, event: Expire, step: Step) -> bool:
@@ -130,6 +141,6 @@ LAWS: Final = (
     Law(Rule.L_EVICT_4, (Evict,), has_ties, takes_by_name),
     Law(Rule.L_EVICT_5, (Evict,), some_give, each_gives_its_share),
     Law(Rule.L_EXPIRE_1, (Expire,), some_cached, none_old_in_front),
-    Law(Rule.L_EXPIRE_2, (Expire,), some_left, none_left_behind_the_young),
+    Law(Rule.L_EXPIRE_2, (Expire,), hides_some, none_left_behind_the_young),
     Law(Rule.L_EXPIRE_3, (Expire,), allowed, cutoff_is_as_asked),
 )

@@ -1,0 +1,1 @@
+"""What the evidence about `pulsar-legacy` is made with."""

@@ -1,0 +1,113 @@
+import pytest
+
+from entrycache_evidence.pulsar_legacy.scenario import A, B, at, play, sized
+from entrycache_reference.pulsar_legacy.config import Eviction
+from entrycache_reference.pulsar_legacy.ops import Advance, Insert, RemoveRange, RunScheduled
+from entrycache_reference.pulsar_legacy.outcomes import Inserted, Removed
+from entrycache_reference.pulsar_legacy.state import Entry
+
+TEN = {"max_size_bytes": 10, "watermark": 0.5}
+HUNDRED = {"max_size_bytes": 100, "watermark": 0.5}
+BOTH = pytest.mark.parametrize("eviction", list(Eviction))
+
+
+@pytest.mark.rule("L-INSERT-1")
+def test_l_insert_1__what_is_taken_is_stamped_with_the_present():
+    run = play(Advance(7), Insert(A, at(0), 3, 42))
+    assert (run.last, run.after.caches[A].entries[at(0)]) == (Inserted(True), Entry(3, 7, 42))
+
+
+@pytest.mark.rule("L-INSERT-2")
+def test_l_insert_2__the_first_entry_of_a_position_stays():
+    run = play(Insert(A, at(0), 3, 42), Advance(7), Insert(A, at(0), 9, 43))
+    assert (run.last, run.after) == (Inserted(False), run.before)
+
+
+@BOTH
+@pytest.mark.rule("L-INSERT-3")
+def test_l_insert_3__at_the_limit_nothing_is_taken_though_the_pass_has_made_room(eviction):
+    run = play(*sized(A, 5, 5), Insert(B, at(0), 1), eviction=eviction, **TEN)
+    assert (run.last, run.held(B)) == (Inserted(False), [])
+    assert run.held(A) == ([1] if eviction is Eviction.INLINE else [0, 1])
+
+
+@pytest.mark.rule("L-INSERT-3")
+def test_l_insert_3__a_limit_of_0_takes_nothing():
+    assert play(Insert(A, at(0), 0), max_size_bytes=0).last == Inserted(False)
+
+
+@pytest.mark.rule("L-INSERT-4")
+def test_l_insert_4__only_the_bytes_before_are_asked_for():
+    run = play(*sized(A, 9, 1_000), **TEN)
+    assert (run.last, run.after.size_bytes) == (Inserted(True), 1_009)
+
+
+@pytest.mark.rule("L-INSERT-5")
+def test_l_insert_5__what_the_own_pass_evicts_comes_in_anew():
+    run = play(*sized(A, 60, 39), Advance(7), Insert(A, at(0), 2), **HUNDRED)
+    assert run.last == Inserted(True)
+    assert run.after.caches[A].entries == {at(1): Entry(39, 0, None), at(0): Entry(2, 7, None)}
+
+
+@pytest.mark.rule("L-TRIGGER-1")
+@pytest.mark.parametrize(
+    ("limit", "watermark", "trigger", "share"),
+    [(100, 0.9, 98, 90), (100, 0.57, 98, 56), (1_000, 0.5, 980, 500), (50, 0.5, 49, 25), (7, 0.0, 6, 0)],
+)
+def test_l_trigger_1__thresholds_are_truncated_products_of_doubles(limit, watermark, trigger, share):
+    config = {"max_size_bytes": limit, "watermark": watermark, "eviction": Eviction.MANUAL}
+    assert play(*sized(A, trigger, 0), **config).after.scheduled_bytes is None
+    assert play(*sized(A, trigger + 1, 0), **config).after.scheduled_bytes == trigger + 1 - share
+
+
+@pytest.mark.rule("L-TRIGGER-2")
+def test_l_trigger_2__the_bytes_before_the_insert_decide():
+    run = play(*sized(A, 5, 4, 3), **TEN)
+    assert run.held() == [0, 1, 2]
+    run = play(*sized(A, 49, 50, 3), **HUNDRED)
+    assert run.held() == [1, 2]
+    assert play(*sized(A, 49, 49, 3), **HUNDRED).held() == [0, 1, 2]
+
+
+@pytest.mark.rule("L-TRIGGER-3")
+def test_l_trigger_3__a_manual_pass_waits():
+    run = play(*sized(A, 49, 50, 3), eviction=Eviction.MANUAL, **HUNDRED)
+    assert (run.held(), run.after.scheduled_bytes) == ([0, 1, 2], 49)
+
+
+@pytest.mark.rule("L-TRIGGER-4")
+def test_l_trigger_4__the_first_amount_counts():
+    filled = sized(A, 49, 50, 40)
+    late = play(*filled, Insert(A, at(3), 1), eviction=Eviction.MANUAL, **HUNDRED)
+    assert late.after.scheduled_bytes == 49
+    gone = play(*filled, RemoveRange(A, at(0), at(9), True), eviction=Eviction.MANUAL, **HUNDRED)
+    assert gone.after.scheduled_bytes == 49
+
+
+@pytest.mark.rule("L-TRIGGER-5")
+def test_l_trigger_5__a_late_pass_frees_what_was_too_much_then():
+    asked = [*sized(A, 49, 50, 0), RemoveRange(A, at(0), at(0), True)]
+    run = play(*asked, RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
+    assert (run.last, run.after.scheduled_bytes) == (Removed(1, 50), None)
+    again = play(*asked, RunScheduled(), RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
+    assert (again.last, again.after) == (Removed(0, 0), again.before)
+
+
+@pytest.mark.rule("L-TRIGGER-6")
+def test_l_trigger_6__a_pass_of_nothing_does_nothing_and_is_scheduled_all_the_same():
+    config = {"max_size_bytes": 100, "watermark": 1.0}
+    assert play(*sized(A, 99, 0), **config).held() == [0, 1]
+    waiting = play(*sized(A, 99, 0), eviction=Eviction.MANUAL, **config)
+    assert waiting.after.scheduled_bytes == -1
+    run = play(*sized(A, 99, 0), RunScheduled(), eviction=Eviction.MANUAL, **config)
+    assert (run.last, run.held(), run.after.scheduled_bytes) == (Removed(0, 0), [0, 1], None)
+
+
+@BOTH
+@pytest.mark.rule("L-TRIGGER-7")
+def test_l_trigger_7__a_duplicate_and_a_full_cache_ask_for_a_pass_too(eviction):
+    for sizes, config in (((49, 50), HUNDRED), ((5, 5), TEN)):
+        run = play(*sized(A, *sizes), Insert(A, at(1), 1), eviction=eviction, **config)
+        assert run.last == Inserted(False)
+        assert (run.held() == [1]) is (eviction is Eviction.INLINE)
+        assert (run.after.scheduled_bytes is None) is (eviction is Eviction.INLINE)
