@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -44,14 +45,15 @@ class SettingsFile(NamedTuple):
 class FaultsPart(NamedTuple):
     """What the page of faults tells of a system.
 
-    `groups`: planted faults of our fast cache by what they are about, with the level at which they are looked for;
-    None: the `level_of` their case. `changes` of a released jar, which `changed` tells of.
+    `groups`: planted faults of `of` by what they are about, with the level at which they are looked for; None: the
+    `level_of` their case. `changes` of a released jar, which `changed` tells of.
     """
 
     groups: Mapping[str, tuple[Collection[str], str | None]]
     level_of: Callable[[Case], str]
-    changed: str
-    changes: Mapping[str, Change]
+    changed: str = ""
+    changes: Mapping[str, Change] = MappingProxyType({})
+    of: str = "our fast cache"
 
 
 class RecordedBroker(NamedTuple):

@@ -18,7 +18,7 @@ from entrycache_faults.catalogue import catalogue
 @json_option
 @ends_with_code
 def command(as_json: bool) -> int:
-    """List the planted faults of our fast caches, each with its rule and a case that shows it."""
+    """List the planted faults of our caches, each with its rule and a case that shows it."""
     shown = catalogue(SYSTEMS)
     if as_json:
         found = {

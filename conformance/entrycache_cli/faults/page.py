@@ -121,15 +121,15 @@ the suite says, the likeliest rule first.
 def page(found: list[Caught], jars: list[Caught]) -> str:
     """The whole page."""
     by_name = {caught.name: caught for caught in found}
-    parts = [HEAD, "| faults of our fast caches | number | median of steps | most steps |", "|---|---:|---:|---:|"]
+    parts = [HEAD, "| faults of our own caches | number | median of steps | most steps |", "|---|---:|---:|---:|"]
     for _, title, names, _ in GROUPS:
         steps = [len(by_name[name].case.steps) for name in names]
         parts.append(f"| {title} | {len(steps)} | {median(steps):g} | {max(steps)} |")
     parts.append("")
-    for _, title, names, _ in GROUPS:
-        parts += [f"## {title}: our fast cache with one fault each", ""]
+    for part, title, names, _ in GROUPS:
+        parts += [f"## {title}: {part.of} with one fault each", ""]
         parts += [section(by_name[name]) for name in sorted(names)]
-    for part in FAULTS:
+    for part in (part for part in FAULTS if part.changes):
         parts += [f"## Changed jars: {part.changed}", ""]
         parts += [section(caught) for caught in jars if caught.name in part.changes]
     return "\n".join(parts).rstrip() + "\n"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_legacy.arguments import MAKERS, Aim
+from entrycache_conformance.systems.pulsar_legacy.arguments import Aim, made
 from entrycache_conformance.systems.pulsar_legacy.weights import TRAITS, Theme
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import Draw, choose
@@ -25,8 +26,8 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
     """What a case of these operations is to be like."""
     traits = TRAITS[Theme.DEFAULT if theme is None else theme]
     base: Config = declaration.base_config()
-    options = {**CONFIGS, "max_size_bytes": (*CONFIGS["max_size_bytes"], base.max_size_bytes)}
+    options = {**CONFIGS, "max_size_bytes": (base.max_size_bytes, *CONFIGS["max_size_bytes"])}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
-    return Plan(config, menu, traits.steps_max, traits.usual_steps, lambda name, state: MAKERS[name](aim, state))
+    return Plan(config, menu, traits.steps_max, traits.usual_steps, partial(made, aim))

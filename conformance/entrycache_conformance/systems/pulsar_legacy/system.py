@@ -7,6 +7,7 @@ from typing import Final
 from entrycache_conformance.systems.pulsar_legacy import answers, smoke
 from entrycache_conformance.systems.pulsar_legacy.blame import BLAME
 from entrycache_conformance.systems.pulsar_legacy.effort import effort
+from entrycache_conformance.systems.pulsar_legacy.faults import FAULTS
 from entrycache_conformance.systems.pulsar_legacy.fit import unfit
 from entrycache_conformance.systems.pulsar_legacy.jvm import PULSAR_LEGACY
 from entrycache_conformance.systems.pulsar_legacy.plan import plan
@@ -56,6 +57,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     ),
     text=Text("caches", state_text, lanes),
     blame=BLAME,
+    faults=FAULTS,
     planted=Planted(PLANTED.own, PLANTED.others),
     jvm=PULSAR_LEGACY,
 )

@@ -1,8 +1,29 @@
-"""Planted faults of the reference of `pulsar-legacy`: one realistic error a rule, and others; they are subjects too."""
+"""Planted faults of the reference of `pulsar-legacy`: one realistic error a rule, and others.
+
+The system has no fast cache: those about what comes in, what leaves and when are subjects, in the place of one.
+"""
 
 from __future__ import annotations
 
+from typing import Any, Final
+
+from entrycache_faults.planted import Fault
 from entrycache_faults.reference.pulsar_legacy import entries, manager, passes
 from entrycache_faults.reference.pulsar_legacy.planted import PLANTED
 
-__all__ = ["PLANTED", "entries", "manager", "passes"]
+FAMILIES: Final = ("INSERT", "TRIGGER", "EVICT", "EXPIRE", "READ")
+"""The families whose faults are subjects."""
+
+
+def name_of(fault: Fault) -> str:
+    """What a fault is called as a subject: its function's name."""
+    function: Any = next(iter(fault.replaced.values()))
+    return f"legacy-{function.__name__.replace('_', '-')}"
+
+
+FAULTS: Final[dict[str, Fault]] = {
+    name_of(fault): fault for fault in PLANTED if fault.rule.value.split("-")[1] in FAMILIES
+}
+"""Those that are subjects, by name; `cases` holds a case of the same name for each."""
+
+__all__ = ["FAULTS", "PLANTED", "entries", "manager", "passes"]

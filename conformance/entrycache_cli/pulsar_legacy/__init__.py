@@ -1,0 +1,1 @@
+"""The commands of `pulsar-legacy`, and its planted faults on their page."""

@@ -1,0 +1,14 @@
+"""The commands of `pulsar-legacy`: it has none of its own, and planted faults on the page of faults."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_cli.parts import CliParts, FaultsPart
+from entrycache_faults.reference.pulsar_legacy import FAULTS
+
+PULSAR_LEGACY: Final = CliParts(
+    faults=FaultsPart(
+        groups={"Pulsar 4.0 and before": (FAULTS, "all")}, level_of=lambda case: "all", of="the reference"
+    ),
+)
