@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from entrycache_faults.reference.pulsar_legacy.planted import PLANTED, planted
+from entrycache_faults.reference.pulsar_legacy.planted import planted
 from entrycache_reference.pulsar_legacy import change, insert, lookup, ops, outcomes, remove, storage_reads, trigger
-from entrycache_reference.pulsar_legacy.config import Config, SingleLookup
+from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
@@ -177,12 +177,3 @@ def earlier_ledgers_removed(state: State, event: ops.InvalidateLedger, config: C
 def closed_cache_comes_back_full(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """A cache that is taken out of the manager keeps its entries, and has them when its name comes back."""
     return Step(state, outcomes.Done(), ())
-
-
-@planted(Rule.L_READ_7, "lookup.found")
-def object_found_by_its_position(state: State, name: CacheName, pos: Position, config: Config) -> Entry | None:
-    """With variant `single_lookup` "object" a single entry is found all the same."""
-    return change.entry_at(state, name, pos)
-
-
-PLANTED.plant_variant("A single entry is not found.", Rule.L_READ_1, Rule.L_READ_6, single_lookup=SingleLookup.OBJECT)
