@@ -14,7 +14,7 @@ COPY_LINES: Final = 6
 """As many equal lines that follow each other are a copy."""
 
 SYSTEMS: Final = ("pulsar-pip430", "pulsar-legacy", "pulsar-segmented", "kafka-streams")
-ASKS: Final = (*SYSTEMS, "R-", "K-")
+ASKS: Final = (*SYSTEMS, "R-", "K-", "L-")
 """The strings by which code that belongs to no system asks which one it has at hand."""
 
 

@@ -12,7 +12,7 @@ from entrycache_conformance.table import Table, table_of_case
 from entrycache_protocol.failure import FailingCase, expected_json, got_json
 from entrycache_protocol.shape import COUNT, TEXT, TEXTS, record
 
-TEXTS_MORE: Final = ("level", "replay", "log")
+TEXTS_MORE: Final = ("level", "replay", "log", "finding")
 """Keys of its object that are absent where they are empty."""
 
 
@@ -41,8 +41,8 @@ class Failure:
 
     `repeats`: it failed once more on a fresh process; `earlier`: after so many runs, which stand in the file. `level`
     is where it was found, `table` its steps, `replay` the line that plays it again, `log` the telling part of what the
-    subject has said on stderr. `found` is what the search has found, `unwritten` why there is no file (then `case` is
-    empty); JSON has neither.
+    subject has said on stderr, `finding` the one whose own case it is. `found` is what the search has found,
+    `unwritten` why there is no file (then `case` is empty); JSON has neither.
     """
 
     rules: tuple[str, ...]
@@ -58,6 +58,7 @@ class Failure:
     table: Table | None = None
     replay: str = ""
     log: str = ""
+    finding: str = ""
     found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 

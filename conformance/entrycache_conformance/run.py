@@ -14,6 +14,7 @@ from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.failures import Failure
 from entrycache_conformance.judge import Coverage
+from entrycache_conformance.own_cases import OwnCase, Tried, try_own, unplayed
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
@@ -37,13 +38,14 @@ OTHER_SEEDS: Final = 3
 
 
 class Options(NamedTuple):
-    """What a run was asked for. `bulk_seconds` 0: Hypothesis alone."""
+    """What a run was asked for. `bulk_seconds` 0: Hypothesis alone. `first`: cases to play before a level's search."""
 
     levels: tuple[str, ...]
     profile: Profile
     seed: int
     bulk_seconds: float
     failures: Path
+    first: tuple[OwnCase, ...] = ()
 
 
 class SelfCheckFailed(OurError):
@@ -87,6 +89,7 @@ def _conform(
             parts[level] = _judged(subject, level, options, coverage, notify, hung)
     seldom = _hold_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
+    skipped += unplayed(options.first, options.levels)
     if LEVEL in options.levels:
         begun = time.monotonic()
         threaded = conform_concurrent(
@@ -148,11 +151,15 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
         return Part(unasked, skipped=(Skip(f"level {level}", reason),))
     met = Coverage(whole=coverage.whole)
     begun = time.monotonic()
+    own = try_own(subject, options.first, level)
+    if own.failing:
+        return _own_failures(subject, level, own, options, unasked, begun)
     found = _search(subject, level, menu, options, met, notify)
     coverage.add_all(met)
     judged = replace(unasked, examples=met.examples, steps=met.steps)
     reasons = Counter(run.reason for run in found.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
+    skipped += own.skipped
     if found.failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
         rules = rules_met(met, verdict, (), options.profile)
@@ -164,6 +171,20 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
     rules = rules_met(met, Verdict.VIOLATES, failures, options.profile)
     judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=since(begun))
     return Part(judged, failures, skipped, hung)
+
+
+def _own_failures(
+    subject: UnderTest, level: str, own: Tried, options: Options, unasked: LevelReport, begun: float
+) -> Part:
+    """A level at which cases of findings differ: what a search would find beside them is not looked for."""
+    failures = tuple(
+        replace(written(subject, failing, options.failures, level), finding=finding) for finding, failing in own.failing
+    )
+    rules = rules_met(Coverage(), Verdict.VIOLATES, failures, options.profile)
+    steps = sum(len(failing.case.steps) for _, failing in own.failing)
+    judged = replace(unasked, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
+    hung = any(hangs(failing) for _, failing in own.failing)
+    return Part(replace(judged, seconds=since(begun)), failures, own.skipped, hung)
 
 
 def since(begun: float) -> float:
@@ -208,13 +229,18 @@ def _search(
     found = search(subject, menu, wanted, options.seed, coverage, progress)
     great = subject.declaration.system.cases.great
     if found.failure is None and great is not None:
-        more = search(subject, menu, max(1, wanted // A_GREAT_CASE_IN), options.seed, coverage, progress, great)
+        more = search(subject, menu, number_great(wanted), options.seed, coverage, progress, great)
         found = Search(more.failure, found.skipped + more.skipped)
     if found.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = bulk(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
         found = Search(more.failure, found.skipped + more.skipped)
     return found
+
+
+def number_great(examples: int) -> int:
+    """How many great cases there are beside so many usual ones."""
+    return max(1, examples // A_GREAT_CASE_IN)
 
 
 def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, options: Options) -> FailingCase | None:

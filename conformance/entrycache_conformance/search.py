@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.hunt import Hunt, Progress, hunted, shrink_unanswered, shrunk
 from entrycache_conformance.judge import Coverage, judge
 from entrycache_conformance.settle import settled, with_earlier_runs
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.failure import Difference, FailingCase
@@ -29,7 +31,7 @@ class Search(NamedTuple):
     skipped: list[Skipped]
 
 
-class _Recorded(NamedTuple):
+class Recorded(NamedTuple):
     """A case, the choices that it was made of, and what the reference met in it."""
 
     made: Made
@@ -51,24 +53,35 @@ def search(
 
     The first failure is shrunk, if that is asked for. Runs that are declined do not count in `coverage.examples`.
     """
-    source = random.Random(f"search {seed_}")
     skipped: list[Skipped] = []
-    seeded = examples * 3 // 4
-    made, size = 0, 1
-    while made < seeded:
-        batch = [_record(source, subject, menu, theme, coverage.whole) for _ in range(min(size, seeded - made))]
+    cases = seeded(subject.declaration, menu, examples, seed_, theme, coverage.whole)
+    size = 1
+    while batch := list(islice(cases, size)):
         found = _first_difference(subject, batch, coverage, skipped)
         progress(len(batch))
-        made, size = made + len(batch), min(2 * size, FEW)
+        size = min(2 * size, FEW)
         if found is not None:
             return Search(_shrink_recorded(subject, menu, *found, theme) if shrinks else _failure(*found), skipped)
     hunt = Hunt(subject, menu, coverage, progress, theme)
-    failure = hunted(hunt, examples - seeded, seed_)
+    failure = hunted(hunt, examples - number_seeded(examples), seed_)
     skipped += hunt.skipped
     if failure is None or failure.difference.is_silent or not shrinks:
         return Search(failure, skipped)
     origin = with_earlier_runs(subject, failure)
     return Search(settled(subject, shrunk(hunt, hunt.choices, failure), origin), skipped)
+
+
+def number_seeded(examples: int) -> int:
+    """How many of the examples of a search are seeded; the rest is made under Hypothesis."""
+    return examples * 3 // 4
+
+
+def seeded(
+    declaration: Declaration, menu: Sequence[str], examples: int, seed_: int, theme: Any = None, whole: bool = False
+) -> Iterator[Recorded]:
+    """The seeded cases of such a search: they follow from the seed alone, whatever a subject answers."""
+    source = random.Random(f"search {seed_}")
+    return (_record(source, declaration, menu, theme, whole) for _ in range(number_seeded(examples)))
 
 
 def bulk(
@@ -84,7 +97,7 @@ def bulk(
     source = random.Random(seed_)
     skipped: list[Skipped] = []
     while not enough():
-        batch = [_record(source, subject, menu, theme, coverage.whole) for _ in range(BATCH)]
+        batch = [_record(source, subject.declaration, menu, theme, coverage.whole) for _ in range(BATCH)]
         found = _first_difference(subject, batch, coverage, skipped)
         if found is not None:
             return Search(_shrink_recorded(subject, menu, *found, theme), skipped)
@@ -93,8 +106,8 @@ def bulk(
 
 
 def _first_difference(
-    subject: UnderTest, batch: Sequence[_Recorded], coverage: Coverage, skipped: list[Skipped]
-) -> tuple[_Recorded, Difference] | None:
+    subject: UnderTest, batch: Sequence[Recorded], coverage: Coverage, skipped: list[Skipped]
+) -> tuple[Recorded, Difference] | None:
     """Play and judge recorded cases, up to the first that differs.
 
     Where one of them breaks the subject, those before it are judged first: a difference says more.
@@ -123,11 +136,11 @@ def _first_difference(
     return None
 
 
-def _failure(item: _Recorded, difference: Difference) -> FailingCase:
+def _failure(item: Recorded, difference: Difference) -> FailingCase:
     return FailingCase(item.made.case, item.made.steps, difference)
 
 
-def _record(source: random.Random, subject: UnderTest, menu: Sequence[str], theme: Any, whole: bool) -> _Recorded:
+def _record(source: random.Random, declaration: Declaration, menu: Sequence[str], theme: Any, whole: bool) -> Recorded:
     choices: list[int] = []
     met = Coverage(whole=whole)
     drawn = even(source)
@@ -137,13 +150,13 @@ def _record(source: random.Random, subject: UnderTest, menu: Sequence[str], them
         choices.append(value)
         return value
 
-    made = make_case(draw, subject.declaration, menu, met, theme=theme)
+    made = make_case(draw, declaration, menu, met, theme=theme)
     met.steps = len(made.steps)
-    return _Recorded(made, tuple(choices), met)
+    return Recorded(made, tuple(choices), met)
 
 
 def _shrink_recorded(
-    subject: UnderTest, menu: Sequence[str], item: _Recorded, difference: Difference, theme: Any
+    subject: UnderTest, menu: Sequence[str], item: Recorded, difference: Difference, theme: Any
 ) -> FailingCase | None:
     """The shortest case that is reached from recorded choices."""
     found = _failure(item, difference)

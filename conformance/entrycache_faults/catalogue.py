@@ -1,4 +1,4 @@
-"""The case files of the planted faults of our fast caches."""
+"""The case files of the planted faults that are subjects: of our fast caches, and of a reference that has none."""
 
 from __future__ import annotations
 

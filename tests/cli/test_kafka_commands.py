@@ -45,7 +45,7 @@ def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str
     code, _, err = run(capsys, "replay", str(CASE), "expire-at-the-cutoff")
     assert code == 2
     assert "does not offer 'kafka-streams'" in err
-    code, _, err = run(capsys, "conform", "reference", "--system", "pulsar-legacy")
+    code, _, err = run(capsys, "conform", "reference", "--system", "pulsar-segmented")
     assert code == 2
     assert err.count("\n") == 1
 
@@ -58,3 +58,9 @@ def test_every_message_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_p
     assert shown["verdict"] == "conforms"
     assert all(rule.startswith("K-") for rule in shown["rules"])
     assert shown["cells"] == {}
+
+
+def test_a_system_without_a_fast_cache_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "conform", "fast", "--system", "pulsar-legacy")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "pulsar-legacy has no fast cache" in err

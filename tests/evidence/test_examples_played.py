@@ -24,7 +24,7 @@ HISTORIES: Final = {shown.rule: shown.asked for shown in examples() if isinstanc
 OF_VARIANTS: Final = [rule for rule, case in CASES.items() if variants_to_json(case.config)]
 """The rules of which the norm is another one; our fast caches follow the norm."""
 
-BY_SYSTEM: Final = pytest.mark.parametrize("system", SYSTEMS)
+BY_SYSTEM: Final = pytest.mark.parametrize("system", [name for name, each in SYSTEMS.items() if each.fast is not None])
 
 
 def norm_cases(system: str) -> dict[Rule, Case]:

@@ -58,4 +58,5 @@ def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed:
     assert not names & {"spec", "conformance", "reference", "tests", "docs", "pyspark", "pyarrow", "z3"}
     jvm = packages / "entrycache_conformance" / "jvm"
     assert (jvm / "pom.xml").is_file()
+    assert list((packages / "entrycache_conformance" / "findings").glob("*/case.json"))
     assert not list(jvm.rglob("*.class"))

@@ -31,6 +31,7 @@ from entrycache_cli.report.terminal import console, description, echo
 from entrycache_conformance.asked_rules import conform_to
 from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
 from entrycache_conformance.levels import asked_levels
+from entrycache_conformance.own_cases import asked_cases, own_cases
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.rule_levels import levels_with
@@ -71,7 +72,8 @@ Result = TypeVar("Result")
     "--unmask",
     multiple=True,
     metavar="FINDING",
-    help="Hold the subject to the norm where it declares a limit or variant for this finding (again for more; all).",
+    help="Hold the subject to the norm where it declares a limit or variant for this finding, and play the finding's "
+    "own case first (again for more; all).",
 )
 @click.option(
     "--rules",
@@ -140,10 +142,11 @@ def _run(
     told = about(found, profile, seed, bulk)
     way = Way(as_json, quiet, files)
     try:
-        normal = unmasked(found, unmask) if unmask else found
+        cases = own_cases(found.declaration.system) if unmask else {}
+        normal = unmasked(found, unmask, cases) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
         chosen = asked_levels(found.declaration, levels or levels_of(found, asked))
-        options = Options(chosen, PROFILES[profile], seed, bulk, failures)
+        options = Options(chosen, PROFILES[profile], seed, bulk, failures, asked_cases(cases, unmask))
         if asked:
             report = _with_progress(found, as_json, lambda notify: conform_to(tested, asked, options, notify))
         elif known is None:

@@ -70,6 +70,6 @@ def command(as_json: bool) -> int:
             *(Text(part) for part in (one.name, one.system, one.what, (one.lacks and f"no: {one.lacks}") or "yes"))
         )
     for name, what in YOURS:
-        table.add_row(Text(name), Text("either"), Text(what), Text("yes"))
+        table.add_row(Text(name), Text("any"), Text(what), Text("yes"))
     console().print(table)
     return 0

@@ -16,7 +16,7 @@ from typing import Any, Final
 from jinja2 import Environment
 
 from entrycache_cli.report.results import Line, all_lines, kind_of, lines_of
-from entrycache_cli.report.told_once import Told, depends, elsewhere, told_once
+from entrycache_cli.report.told_once import OWN_CASE, Told, depends, elsewhere, told_once
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.written import in_their_order
 from entrycache_protocol import verdict
@@ -133,7 +133,8 @@ def _failure(told: Told, column: int, pool: Pool) -> dict[str, Any]:
     failure, table = told.failure, told.failure.table
     notes = [depends(failure.earlier)] if failure.earlier else []
     notes += [failure.schedules.in_words] if failure.schedules is not None else []
-    notes += [text for text in (elsewhere(told), failure.log) if text]
+    own = OWN_CASE.format(failure.finding) if failure.finding else ""
+    notes += [text for text in (elsewhere(told), own, failure.log) if text]
     value = {
         "of": column,
         "rules": [pool(rule) for rule in failure.rules],

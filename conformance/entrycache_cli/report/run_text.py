@@ -10,7 +10,7 @@ from rich.text import Text
 
 from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import coloured, console
-from entrycache_cli.report.told_once import Told, depends, elsewhere, told_once
+from entrycache_cli.report.told_once import OWN_CASE, Told, depends, elsewhere, told_once
 from entrycache_conformance.report import RunReport
 from entrycache_protocol.shown import cut, printable
 
@@ -74,6 +74,8 @@ def _show_failure(out: Console, told: Told) -> None:
         out.print(printable(failure.schedules.in_words), soft_wrap=True)
     for line in failure.log.splitlines():
         out.print(printable(f"stderr: {line}"), soft_wrap=True)
+    if failure.finding:
+        out.print(printable(OWN_CASE.format(failure.finding)), soft_wrap=True)
     if failure.earlier:
         out.print(depends(failure.earlier), soft_wrap=True)
     if not failure.repeats:

@@ -28,7 +28,7 @@ def _what(failure: Failure) -> Any:
     """What makes two failures the same: the rules they break; of a crash how it was, and what it said."""
     if isinstance(failure.got, dict) and "failed" in failure.got:
         return failure.got["failed"], failure.log or failure.got.get("message"), failure.schedules is None
-    return failure.rules, failure.schedules is None, failure.earlier > 0
+    return failure.rules, failure.finding, failure.schedules is None, failure.earlier > 0
 
 
 def elsewhere(told: Told) -> str:
@@ -36,6 +36,9 @@ def elsewhere(told: Told) -> str:
     places = [f"level {one.level or 'unknown'} ({one.case or 'no case file'})" for one in told.also]
     return f"the same failure was found at {', '.join(places)}" if places else ""
 
+
+OWN_CASE = "the finding's own case: {}"
+"""What is said of a failure that no search had to find."""
 
 DEPENDS = "it depends on earlier runs: it fails after {} before it, which {} in the case file and above, and not alone"
 
@@ -57,6 +60,7 @@ def body(told: Told) -> str:
     lines += [failure.schedules.in_words] if failure.schedules is not None else []
     lines += [depends(failure.earlier)] if failure.earlier else []
     lines += [f"stderr: {line}" for line in failure.log.splitlines()]
+    lines += [OWN_CASE.format(failure.finding)] if failure.finding else []
     lines += [text for text in (elsewhere(told),) if text]
     lines += [f"case file: {failure.case}"] if failure.case else []
     lines += [f"replay it: {failure.replay}"] if failure.replay else []

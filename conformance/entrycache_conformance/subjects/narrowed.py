@@ -80,16 +80,18 @@ SEVERAL: Final = ", "
 """Between the findings that one limit or variant stands for."""
 
 
-def unmasked(subject: UnderTest, findings: Sequence[str]) -> Narrowed:
+def unmasked(subject: UnderTest, findings: Sequence[str], others: Collection[str] = ()) -> Narrowed:
     """The subject held to the norm where these findings stand: their limits, variants and fixed settings are off.
 
+    `others`: findings that may be asked for though nothing masks them.
+
     Raises:
-        UsageError: the subject names no such finding.
+        UsageError: the subject masks no such finding.
     """
     declaration = subject.declaration
     named = sorted({finding for behind in declaration.findings.values() for finding in behind.split(SEVERAL)})
     for finding in findings:
-        if finding not in (*named, ALL):
+        if finding not in (*named, *others, ALL):
             raise UsageError(f"{subject.name} masks no finding {finding!r}; it masks: {', '.join(named) or 'none'}")
     masks: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
     off = {mask for mask, behind in declaration.findings.items() if {*behind.split(SEVERAL), ALL} & set(findings)}

@@ -112,6 +112,8 @@ def resolve(choice: Choice) -> UnderTest:
     if in_module.isidentifier():
         return _of_author(module, in_module, choice.system)
     subject = in_process(name, choice.system)
+    if subject is None and name == "fast":
+        raise UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")
     if subject is None:
         raise UsageError(f"unknown subject {name!r}; expected {names()}, or --command CMD")
     _hold_to_system(subject, choice.system)

@@ -14,6 +14,7 @@ import entrycache_reference
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.generate import changes
 from entrycache_evidence.matrix.patches import patches
+from entrycache_evidence.matrix.tried import UNTRIED
 
 REFERENCE: Final = Path(entrycache_reference.__file__).parent
 
@@ -31,8 +32,11 @@ def modules() -> Iterator[tuple[str, Path]]:
         if parts[-1] == "__init__":
             parts = parts[:-1]
         is_door = len(parts) < 2 and path.name == "__init__.py"  # names only what stands elsewhere
+        name = ".".join((REFERENCE.name, *parts))
+        if f"{name}.".startswith(UNTRIED):
+            continue
         if not is_door and path.name not in NAMES and not DETECTORS & set(parts):
-            yield ".".join((REFERENCE.name, *parts)), path
+            yield name, path
 
 
 def source_of(module: str) -> str:

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.forked import each
 from entrycache_evidence.matrix import apply, detect, proofs
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.child import Died, TooLong, in_child, within
+from entrycache_evidence.matrix.tried import TRIED, package_of
 from entrycache_protocol.system import AnySystem
 
 FIRST: Final = ("laws", "worlds")
@@ -56,27 +56,23 @@ def is_formal(seen: Seen) -> bool:
     return any(name in seen for name in FORMAL)
 
 
-def package_of(system: AnySystem) -> str:
-    """Where the reference of a system stands."""
-    return str(system.model.step.__module__).rpartition(".")[0]
-
-
 def known(effort: detect.Effort) -> Known:
     """What the reference as it is does, as far as it takes to ask the first detectors."""
-    counts = {system.name: detect.counted(system, effort) for system in SYSTEMS.values()}
-    return Known(effort, in_child(_called_at_import), counts)
+    counts = {system.name: detect.counted(system, effort) for system in TRIED}
+    return Known(effort, in_child(called_at_import), counts)
 
 
 def with_reach(known: Known, changes: Sequence[Change]) -> Known:
     """The same, with what lemmas and contracts call, of the systems that these changes are about."""
-    asked = [system for system in SYSTEMS.values() if any(_is_about(change, system) for change in changes)]
+    asked = [system for system in TRIED if any(_is_about(change, system) for change in changes)]
     systems = {package_of(system): system for system in asked}
     lemmas = {package: proofs.reach_of_lemmas(package) for package in systems}
     contracts = {package: proofs.reach_of_contracts(system, package) for package, system in systems.items()}
     return known._replace(lemmas=lemmas, contracts=contracts)
 
 
-def _called_at_import() -> frozenset[str]:
+def called_at_import() -> frozenset[str]:
+    """Functions that are called while modules of ours are imported; it imports them anew."""
     for name in [name for name in sys.modules if name.startswith(apply.OURS)]:
         del sys.modules[name]
     return proofs.called(lambda: importlib.import_module("entrycache_evidence.matrix.proofs"))
@@ -127,7 +123,7 @@ def _looked(change: Change, known: Known, names: Collection[str], thorough: bool
 def asked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
     """What sees the change that is in this process."""
     seen: Seen = {}
-    for system in SYSTEMS.values():
+    for system in TRIED:
         if _is_about(change, system):
             for name, detector in _detectors(change, system, known, seen):
                 if name in names and (thorough or not is_formal(seen)):
@@ -137,7 +133,7 @@ def asked(change: Change, known: Known, names: Collection[str], thorough: bool) 
 
 def _is_about(change: Change, system: AnySystem) -> bool:
     """Whether the change stands in the reference of the system, or below all of them."""
-    others = [package_of(each) for each in SYSTEMS.values() if each is not system]
+    others = [package_of(each) for each in TRIED if each is not system]
     return not change.module.startswith(tuple(f"{package}." for package in others))
 
 

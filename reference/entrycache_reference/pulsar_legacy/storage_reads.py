@@ -1,6 +1,6 @@
 """The operations `read` and `read_one`: what readers do through the cache. Storage holds every position.
 
-Beside: RangeEntryCacheImpl.asyncReadEntry, .asyncReadEntriesByPosition (managed-ledger 4.0.8)
+Beside: RangeEntryCacheImpl.asyncReadEntry (managed-ledger 4.0.8)
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ READS: Final[Menu] = {"storage_entry_size": (10, 1, 3, 25, 100, 49)}
 
 CURSORS: Final[Menu] = {
     "grace_millis": (None, 0, None, 1, 2, 3),
-    "ttl_nanos": (1_000_000_000, 500_000, 1_250_000, 499_999, 5),
+    "ttl_nanos": (1_000_000_000, 500_000, 1_250_000, 499_999, 5, 250_000_000_000_000),
     "evict_by_expected_reads": (True, False),
 }
 

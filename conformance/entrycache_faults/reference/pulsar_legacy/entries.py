@@ -126,7 +126,7 @@ def only_what_was_missing(state: State, name: CacheName, wanted: tuple[Position,
 
 
 @planted(Rule.L_READ_5, "storage_reads.fill", other=True)
-def fills_see_one_reading(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+def later_fills_unasked(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """Only the first fill of a range asks for a pass and for room; the others go with it."""
     first = storage_reads.fill(state, name, wanted[:1], config)
     after = first.state

@@ -8,6 +8,7 @@ from typing import Any, Final
 from entrycache_conformance.systems.pulsar_pip430.arguments.arguments import Aim
 from entrycache_protocol.draw import choose
 from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.limits import trigger_bytes
 from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.vocabulary import Position
 
@@ -88,6 +89,16 @@ def cycle(aim: Aim, state: State) -> ops.Cycle:
     return ops.Cycle()
 
 
+def run_scheduled(aim: Aim, state: State) -> Any:
+    """What is scheduled, if anything; where the bytes are at the trigger, and nothing is, below a lowered limit too."""
+    lowers = "configure" in aim.declaration.ops and aim.declaration.varies("max_size_bytes")
+    is_at_trigger = state.size_bytes > 0 and state.size_bytes == trigger_bytes(state)
+    if is_at_trigger and not state.is_scheduled and lowers and aim.draw(0, 1) == 1:
+        aim.to_come.append(ops.RunScheduled())
+        return ops.Configure(max_size_bytes=1)
+    return ops.RunScheduled()
+
+
 def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
     """A bound at a cached position, next to one, or at an end of everything."""
     cache, pos = aim.place(state, live_weight=8)
@@ -107,7 +118,7 @@ def invalidate_ledger(aim: Aim, state: State) -> ops.InvalidateLedger:
 
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "cycle": cycle,
-    "run_scheduled": lambda aim, state: ops.RunScheduled(),
+    "run_scheduled": run_scheduled,
     "configure": configure,
     "invalidate_before": invalidate_before,
     "invalidate_ledger": invalidate_ledger,
