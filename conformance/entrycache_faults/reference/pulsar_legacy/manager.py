@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_faults.reference.pulsar_legacy.planted import planted
-from entrycache_reference.pulsar_legacy import change, insert, lookup, ops, outcomes, remove, thresholds, trigger, views
+from entrycache_reference.pulsar_legacy import change, insert, lookup, ops, outcomes, thresholds, trigger, views
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
@@ -87,14 +87,6 @@ def amount_brought_up_to_date(state: State, config: Config) -> Step:
     if state.scheduled_bytes is None:
         return trigger.ask(state, config)
     return trigger.ask(state._replace(scheduled_bytes=None), config)
-
-
-@planted(Rule.L_TRIGGER_4, ops.Clear, other=True)
-def clear_takes_the_pass_back(state: State, event: ops.Clear, config: Config) -> Step:
-    """Clearing a cache takes back the pass that waits."""
-
-    done = remove.clear(state, event, config)
-    return done._replace(state=done.state._replace(scheduled_bytes=None))
 
 
 @planted(Rule.L_TRIGGER_5, ops.RunScheduled)

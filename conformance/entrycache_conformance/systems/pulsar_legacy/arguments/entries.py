@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_legacy.arguments.arguments import Aim, offer
@@ -32,19 +33,33 @@ def size_of(aim: Aim, state: State, cache: CacheName) -> int:
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
-    """An offer; while a pass is due that leaves room, mostly of what that pass may evict."""
+    """An offer; one in six brings the bytes above the trigger, and what a pass would evict is offered next."""
     cache, pos = aim.place(state, live_weight=1)
     kind = aim.draw(0, 5)
-    if kind >= 4 and state.caches:
+    if kind == 5 and to_the_brink(aim, state) >= 0 and state.scheduled_bytes is None:
+        aim.to_come = [partial(first_to_go, aim)]
+        return offer(aim, cache, pos, min(aim.max_size, to_the_brink(aim, state)))
+    if kind == 4 and state.caches:
         cache = min(aim.caches, key=lambda name: state.caches[name].size_bytes if name in state.caches else 0)
     elif kind == 3 and cache in state.caches:
         lowest = min(state.caches[cache].entries)
         pos = lowest._replace(entry=max(0, lowest.entry - 1))
-    is_due = int(aim.config.max_size_bytes * 0.98) < state.size_bytes < aim.config.max_size_bytes
-    if is_due and aim.draw(0, 3) > 0:
-        cache = max(sorted(state.caches), key=lambda name: state.caches[name].size_bytes)
-        pos = min(state.caches[cache].entries)
     return offer(aim, cache, pos, size_of(aim, state, cache))
+
+
+def to_the_brink(aim: Aim, state: State) -> int:
+    """The size that brings the bytes to one below the limit, where that is above the trigger; else below 0."""
+    most = aim.config.max_size_bytes - 1
+    is_above = int(aim.config.max_size_bytes * 0.98) < most <= AIMED_BYTES_MAX
+    return most - state.size_bytes if is_above else -1
+
+
+def first_to_go(aim: Aim, state: State) -> ops.Insert:
+    """An offer of what the size pass takes first: the lowest position of the largest cache."""
+    if not state.caches:
+        return offer(aim, *aim.fresh[0], 1)
+    cache = max(sorted(state.caches), key=lambda name: state.caches[name].size_bytes)
+    return offer(aim, cache, min(state.caches[cache].entries), SIZES[aim.draw(0, 4)])
 
 
 def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
