@@ -23,7 +23,7 @@ class LawBroken(OurError):
 
 @dataclass(slots=True)
 class Coverage:
-    """What was judged: rules that fired and decision cells that were met, counted in steps and slots.
+    """What was judged: rules that fired and cells that were met, counted in steps, slots and entries.
 
     `whole`: the reference is held to definitions and frames too, which is half as quick; for a run that judges itself.
     """
@@ -79,7 +79,7 @@ def checked_step(system: AnySystem, config: Any, state: Any, op: Any, coverage: 
     if broken:
         names = ", ".join(rule.value for rule in broken)
         raise LawBroken(f"the reference breaks {names} at {op} in {state}")
-    system.laws.count_cells(done, coverage.cells)
+    system.laws.count_cells(config, state, op, done, coverage.cells)
     return done
 
 

@@ -65,7 +65,7 @@ class Laws(NamedTuple, Generic[C, S, O]):
     quicker; the counts may be left out. `each` is a law, with its `rule` and what `holds`.
     `liveness`: the rules that a step breaks which never ends, and one which throws. `rules` are those that runs count;
     those `of_variants` fire under a variant only, or in cases that no subject is asked. `cells` are the cells of the
-    decision table, `count_cells` counts them in one step.
+    decision table, and the sides of thresholds; `count_cells` counts those that a step meets.
     """
 
     check: Callable[[C, S, O, Any, dict[Rule, int]], tuple[Rule, ...]]
@@ -75,7 +75,7 @@ class Laws(NamedTuple, Generic[C, S, O]):
     rules: tuple[Rule, ...]
     of_variants: frozenset[Rule]
     cells: tuple[str, ...] = ()
-    count_cells: Callable[[Any, dict[str, int]], None] = lambda done, cells: None
+    count_cells: Callable[[C, S, O, Any, dict[str, int]], None] = lambda config, state, op, done, cells: None
 
 
 class Wire(NamedTuple, Generic[C, O, R]):

@@ -57,7 +57,8 @@ def test_every_message_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_p
     assert code == 0
     assert shown["verdict"] == "conforms"
     assert all(rule.startswith("K-") for rule in shown["rules"])
-    assert shown["cells"] == {}
+    assert shown["cells"].keys() == {"LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE"}
+    assert all(shown["cells"].values())
 
 
 def test_a_system_without_a_fast_cache_says_so(capsys: pytest.CaptureFixture[str]) -> None:

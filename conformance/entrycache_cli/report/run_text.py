@@ -92,4 +92,4 @@ def _met(report: RunReport) -> str:
     """How many rules fired, and how many cells of the decision table were met, where there is one."""
     fired, cells = report.rules.values(), report.cells.values()
     met = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
-    return met + (f", {sum(count > 0 for count in cells)} of {len(cells)} decision cells met" if cells else "")
+    return met + (f", {sum(count > 0 for count in cells)} of {len(cells)} cells met" if cells else "")

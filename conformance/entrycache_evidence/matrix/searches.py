@@ -32,10 +32,10 @@ HEAD: Final = """# What a run sees of a changed guard
 
 Written by `python -m entrycache_evidence.matrix.searches --write`; do not edit.
 
-Every one-token change of a comparison, a condition, an operand or a constant of a reference is asked the seeded cases of
-`conform` at profile ci, seed by seed, and answers as a subject would. Changes that are argued to change nothing
-(`equivalent.toml`) are left out. A change that the whole runs of the first two seeds do not see is not asked about at the
-others: the page says why no outcome shows it. What Hypothesis adds to a run is not counted.
+Every one-token change of a comparison, a condition, an operand or a constant of a reference is asked the seeded cases
+of `conform` at profile ci, seed by seed, and answers as a subject would. Changes that are argued to change nothing
+(`equivalent.toml`) are left out. A change that the whole runs of the first two seeds do not see is not asked about at
+the others: the page says why no outcome shows it. What Hypothesis adds to a run is not counted.
 
 | system | changed guards | seeds | seen at every seed | at all but one | no outcome shows it | less |
 |---|---|---|---|---|---|---|"""

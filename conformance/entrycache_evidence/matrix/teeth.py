@@ -64,7 +64,7 @@ def _of_level(declaration: Declaration, level: str, profile: Profile, seed: int)
 
 
 class Look(NamedTuple):
-    """How changes are looked at: with the first `quick` cases of a seed, and with all of it where these show nothing."""
+    """How changes are looked at: with the `quick` first cases of a seed, and with all where these show nothing."""
 
     declaration: Declaration
     profile: Profile

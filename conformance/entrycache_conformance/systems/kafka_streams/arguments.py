@@ -76,7 +76,7 @@ class Aim:
         if len(self.namespaces) + len(self.stores) > 1:
             return max(NO_LIMIT, state.max_size_bytes)
         total = total_bytes(state)
-        near = (total, total - 1, total + 1, total // 2)
+        near = (total, total - 1, total + 1, total - 1, total // 2)
         return max(0, int(choose(self.draw, near + self.traits.max_sizes)))
 
     def steps(self, state: State, depth: int) -> tuple[Any, ...]:

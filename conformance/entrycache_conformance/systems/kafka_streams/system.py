@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams import answers, faults, promises, smoke, weights
+from entrycache_conformance.systems.kafka_streams import answers, faults, promises, sides, smoke, weights
 from entrycache_conformance.systems.kafka_streams.blame import BLAME
 from entrycache_conformance.systems.kafka_streams.effort import effort
 from entrycache_conformance.systems.kafka_streams.fast import FAST
@@ -41,6 +41,8 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
         rules=rules_of("K-"),
         of_variants=weights.NOT_ASKED,
+        cells=sides.CELLS,
+        count_cells=sides.count_cells,
     ),
     wire=Wire(
         answers.read_outcome,
