@@ -111,6 +111,7 @@ def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[s
     for name, shown in SHOWN.items():
         yield f"the vocabulary of {name}", partial(_vocabulary, name)
         yield f"the large runs of {name}", partial(_large, name)
+        yield f"the model beside {name}", partial(_alone, name)
         yield (
             f"the worlds of {name}",
             partial(explorer.exhaust, shown.of(profile), shown.refute, told, whole=profile != PROFILES[0]),
@@ -126,6 +127,11 @@ def _vocabulary(name: str) -> Part:
     """What a case may say gives no evidence about a rule. Where it is not as specified is a failure."""
     differs = vocabulary.differs(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
+
+
+def _alone(name: str) -> Part:
+    """A model that is none of the reference gives no evidence about a rule; what is not as it has to be fails."""
+    return [], [f"{name}: {line}" for line in SHOWN[name].alone()]
 
 
 def _large(name: str) -> Part:

@@ -14,10 +14,15 @@ from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
 from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
+from entrycache_evidence.pulsar_segmented import reads
+from entrycache_evidence.pulsar_segmented import worlds as pulsar_segmented
+from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
+from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
 from entrycache_evidence.refine.evidence import Refines
 from entrycache_faults.planted import Fault
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
+from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 
 Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
@@ -32,7 +37,8 @@ class Shown(NamedTuple):
     `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
     are tried besides generated ones; `large` are judged because no small world holds the like. `lemmas`: modules with
     lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a second model for TLC, if
-    there is one. `refined`: where a fast cache is held to the reference state by state.
+    there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model that is not of
+    the reference; it says a line for each thing that is not as it has to be.
     """
 
     ci: tuple[AnyWorld, ...]
@@ -45,6 +51,7 @@ class Shown(NamedTuple):
     second: str | None = None
     large: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
     refined: tuple[Refines, ...] = ()
+    alone: Callable[[], list[str]] = list
 
     def of(self, profile: str) -> tuple[AnyWorld, ...]:
         """Those of a profile."""
@@ -84,6 +91,15 @@ SHOWN: Final[Mapping[str, Shown]] = {
         second="entrycache_evidence.kafka_streams.tlc.second",
         large=kafka_large,
         refined=KAFKA_STREAMS_REFINED,
+    ),
+    PULSAR_SEGMENTED: Shown(
+        pulsar_segmented.CI,
+        pulsar_segmented.LONG,
+        pulsar_segmented.NIGHTLY,
+        pulsar_segmented.refute,
+        segmented_runs,
+        refined=PULSAR_SEGMENTED_REFINED,
+        alone=reads.failures,
     ),
 }
 

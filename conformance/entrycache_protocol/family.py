@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Absent(NamedTuple):
-    """A release that was asked for and is not run."""
+    """A release that was asked for and is not run; `coordinates` are empty where there never was one."""
 
     subject: str
     coordinates: str

@@ -45,7 +45,7 @@ def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str
     code, _, err = run(capsys, "replay", str(CASE), "expire-at-the-cutoff")
     assert code == 2
     assert "does not offer 'kafka-streams'" in err
-    code, _, err = run(capsys, "conform", "reference", "--system", "pulsar-segmented")
+    code, _, err = run(capsys, "conform", "reference", "--system", "nope")
     assert code == 2
     assert err.count("\n") == 1
 

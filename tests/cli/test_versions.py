@@ -15,7 +15,7 @@ from entrycache_cli.commands.versions import ask
 from entrycache_cli.main import main
 from entrycache_cli.versions.page import page, spans
 from entrycache_cli.versions.records import Judged, read_record, read_records
-from entrycache_cli.versions.releases import ABSENT, Pinned, pinned
+from entrycache_cli.versions.releases import ABSENT, Pinned, ask_maven, pinned
 from entrycache_cli.versions.table import rules_of_findings, versions_of
 from entrycache_conformance.java.releases import releases, toured
 from entrycache_protocol.errors import UsageError
@@ -132,6 +132,13 @@ def test_what_is_not_run_is_a_row_with_its_reason() -> None:
     assert table.absent == absent[:1]
     assert "| pulsar:4.1.0 | `a:b:4.1.0` | does not resolve |" in page(table, 50)
     assert any("4.1" in release.subject for release in ABSENT)
+
+
+def test_what_never_was_a_release_is_told_so_and_maven_is_not_asked() -> None:
+    never = next(release for release in ABSENT if not release.coordinates)
+    assert ask_maven(never) is never.resolves is False
+    said = page(versions_of(judged(campaign()), FINDINGS, only, (never,)), 50)
+    assert "| pulsar:PIP-174 | none | no jar exists: its system, pulsar-segmented, was proposed" in said
 
 
 def test_the_pinned_releases_are_those_of_the_drivers() -> None:

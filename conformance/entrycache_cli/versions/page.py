@@ -55,7 +55,10 @@ NOT_MET: Final = "not met"
 def page(table: Versions, one_in: int) -> str:
     """The text of the page."""
     parts = [HEAD, *(_version_line(version) for version in table.versions), NOT_RUN]
-    parts += [f"| {absent.subject} | `{absent.coordinates}` | {absent.reason} |\n" for absent in table.absent]
+    parts += [
+        f"| {absent.subject} | {f'`{absent.coordinates}`' if absent.coordinates else 'none'} | {absent.reason} |\n"
+        for absent in table.absent
+    ]
     parts += [RECORDS, *_records(table.records), RULES.format(one_in=one_in)]
     parts.append("| rule | " + " | ".join(column(version, table.versions) for version in table.versions) + " |\n")
     parts.append("|---" * (1 + len(table.versions)) + "|\n")

@@ -41,11 +41,13 @@ def pinned(subject: str) -> Pinned | None:
 
 
 def ask_maven(release: Absent) -> bool:
-    """Whether a release resolves today.
+    """Whether a release resolves today; what never was a release does not.
 
     Raises:
         MissingPrerequisite: there is no Maven, or it has no network.
     """
+    if not release.coordinates:
+        return False
     maven = shutil.which("mvn")
     if maven is None:
         raise MissingPrerequisite(

@@ -9,6 +9,7 @@ from entrycache_protocol.family import Absent, Family
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
 GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
+NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed and never merged (pull request 15955)"
 
 
 def _absent(version: str) -> Absent:
@@ -24,6 +25,6 @@ PULSAR: Final = Family(
     main="org.apache.bookkeeper.mledger.impl.cache.Pip430Driver",
     modules=("agent", "protocol"),
     options=("-Dio.netty.leakDetection.level=disabled",),
-    absent=tuple(_absent(version) for version in GONE),
+    absent=(*(_absent(version) for version in GONE), Absent("pulsar:PIP-174", "", False, NEVER_MERGED)),
     text=JAVA,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_legacy.arguments.arguments import Aim, offer
@@ -33,12 +32,14 @@ def size_of(aim: Aim, state: State, cache: CacheName) -> int:
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
-    """An offer; one in six brings the bytes above the trigger, and what a pass would evict is offered next."""
+    """An offer; two in seven bring the bytes above the trigger, and there most are of what a pass would evict."""
     cache, pos = aim.place(state, live_weight=1)
-    kind = aim.draw(0, 5)
-    if kind == 5 and to_the_brink(aim, state) >= 0 and state.scheduled_bytes is None:
-        aim.to_come = [partial(first_to_go, aim)]
-        return offer(aim, cache, pos, min(aim.max_size, to_the_brink(aim, state)))
+    brink = to_the_brink(aim, state)
+    if brink == 0 and state.scheduled_bytes is None and aim.draw(0, 7) > 0:
+        return first_to_go(aim, state)
+    kind = aim.draw(0, 6)
+    if kind >= 5 and brink > 0:
+        return offer(aim, cache, pos, min(aim.max_size, brink))
     if kind == 4 and state.caches:
         cache = min(aim.caches, key=lambda name: state.caches[name].size_bytes if name in state.caches else 0)
     elif kind == 3 and cache in state.caches:
@@ -56,8 +57,6 @@ def to_the_brink(aim: Aim, state: State) -> int:
 
 def first_to_go(aim: Aim, state: State) -> ops.Insert:
     """An offer of what the size pass takes first: the lowest position of the largest cache."""
-    if not state.caches:
-        return offer(aim, *aim.fresh[0], 1)
     cache = max(sorted(state.caches), key=lambda name: state.caches[name].size_bytes)
     return offer(aim, cache, min(state.caches[cache].entries), SIZES[aim.draw(0, 4)])
 

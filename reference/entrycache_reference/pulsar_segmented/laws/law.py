@@ -1,0 +1,95 @@
+"""What a law is, and what several laws ask of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from entrycache_reference.pulsar_segmented.config import Config, Duplicate, Mode
+from entrycache_reference.pulsar_segmented.ops import Insert, Op
+from entrycache_reference.pulsar_segmented.outcomes import Inserted
+from entrycache_reference.pulsar_segmented.state import Entry, Segment, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
+
+Check = Callable[[Config, State, Any, Step], bool]
+"""A question about one step: the configuration, the state before it, its event, and what it made."""
+
+
+class Law(NamedTuple):
+    """A rule as a check of one step: whenever `guard` is true, `holds` has to be.
+
+    `on` names the operations that the law is about; empty stands for all of them.
+    """
+
+    rule: Rule
+    on: tuple[type[Op], ...]
+    guard: Check
+    holds: Check
+
+
+def always(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Every step."""
+    return True
+
+
+def keys(segment: Segment) -> list[tuple[Any, ...]]:
+    """The places of a segment's entries, in order."""
+    return [tuple(entry.place) for entry in segment.entries]
+
+
+def cached(state: State, event: Any) -> bool:
+    """Whether any segment has the event's position."""
+    return any((event.cache, event.pos) in keys(segment) for segment in state.segments.values())
+
+
+def in_current(state: State, event: Insert) -> bool:
+    """Whether the current segment has the event's position."""
+    return (event.cache, event.pos) in keys(state.segments[state.current])
+
+
+def is_offered(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The insert reaches a segment: caching is on, a segment can hold it, and it is not left out as a duplicate."""
+    if config.max_size_bytes == 0 or not 0 <= event.size <= pre.segment_bytes:
+        return False
+    return config.variants.duplicate is not Duplicate.IGNORED or not cached(pre, event)
+
+
+def has_turned(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """Another segment is current than before."""
+    return step.state.current != pre.current
+
+
+def has_stayed(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The insert reaches a segment, and the same one is current as before."""
+    return is_offered(config, pre, event, step) and not has_turned(config, pre, event, step)
+
+
+def ends_within(pre: State, event: Insert) -> bool:
+    """Whether the entry, as long as it is, ends within the current segment."""
+    return pre.segment_bytes - pre.segments[pre.current].offset >= event.size
+
+
+def newest(step: Step) -> Entry | None:
+    """The last entry of the segment that is current after the step."""
+    segment = step.state.segments[step.state.current]
+    return segment.entries[-1] if segment.entries else None
+
+
+def is_new(entry: Entry | None, event: Insert) -> bool:
+    """Whether an entry is the one that the event brought: its place, its size and its payload."""
+    token = None if event.token is ABSENT else event.token
+    return entry is not None and entry._replace(start=0) == ((event.cache, event.pos), event.size, 0, token)
+
+
+def is_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The insert reached a segment, and is the last entry of the one that is current now."""
+    answered = step.outcome == Inserted(True)
+    return answered and is_offered(config, pre, event, step) and is_new(newest(step), event)
+
+
+def growth(config: Config, size: int) -> int:
+    """By how much an offset grows for an entry of that size."""
+    if config.mode is Mode.REFERENCE or size % 64 == 0:
+        return size
+    return size + 64 - size % 64

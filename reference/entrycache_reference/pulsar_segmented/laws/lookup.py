@@ -1,0 +1,153 @@
+"""The laws about `get`, `get_range`, `usage` and `observe`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from entrycache_reference.pulsar_segmented import outcomes
+from entrycache_reference.pulsar_segmented.config import Config, RangeWalk, Used
+from entrycache_reference.pulsar_segmented.laws.law import Law, always, cached
+from entrycache_reference.pulsar_segmented.ops import Get, GetRange, Observe, Usage
+from entrycache_reference.pulsar_segmented.outcomes import Hit, Hits, Observed
+from entrycache_reference.pulsar_segmented.state import Entry, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import Position
+
+
+def newest_of_all(state: State) -> dict[tuple[Any, ...], Entry]:
+    """Every place that is cached, with the entry that was inserted last there."""
+    number = len(state.segments)
+    oldest_first = [state.segments[(state.current + 1 + at) % number] for at in range(number)]
+    return {tuple(entry.place): entry for segment in oldest_first for entry in segment.entries}
+
+
+def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
+    """S-GET-1; the payload is a matter of S-GET-3."""
+    return isinstance(step.outcome, Hit) and step.outcome.hit is cached(pre, event)
+
+
+def leaves_all_as_it_is(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """S-GET-2."""
+    return step.state == pre
+
+
+def carried(pre: State, event: Any, step: Step) -> list[int | None]:
+    """The payloads of the entries that the answer names; None for one that carries none, or is not cached."""
+    entries, answer = newest_of_all(pre), step.outcome
+    places = [event.pos] if isinstance(answer, Hit) and answer.hit else getattr(answer, "hits", ())
+    found = [entries.get((event.cache, pos)) for pos in places]
+    return [None if entry is None else entry.token for entry in found]
+
+
+def hands_over_payloads(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """The answer names entries, all of them are cached, and all of them carry a payload."""
+    tokens = carried(pre, event, step)
+    return bool(tokens) and None not in tokens
+
+
+def hands_over_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """S-GET-3."""
+    return getattr(step.outcome, "tokens", None) == tuple(carried(pre, event, step))
+
+
+def wanted(event: GetRange) -> int:
+    """How many positions a range has; 0 for one that is reversed or lies in two ledgers."""
+    return max(0, event.last.entry - event.first.entry + 1) if event.first.ledger == event.last.ledger else 0
+
+
+def there(pre: State, event: GetRange) -> list[Position]:
+    """The cached positions of a range in one ledger, ascending."""
+    return sorted(pos for cache, pos in newest_of_all(pre) if cache == event.cache and event.first <= pos <= event.last)
+
+
+def is_asked_everywhere(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """Every entry of the range is cached, and the configuration asks for the norm."""
+    is_norm = config.variants.range_walk is RangeWalk.WHOLE
+    return is_norm and 0 < wanted(event) == len(there(pre, event))
+
+
+def answers_all(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """S-RANGE-1; payloads are a matter of S-GET-3."""
+    return isinstance(step.outcome, Hits) and list(step.outcome.hits) == there(pre, event)
+
+
+def has_a_gap(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """Some entry of the range is not cached."""
+    return wanted(event) > len(there(pre, event))
+
+
+def is_no_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """The bounds are reversed, or lie in two ledgers."""
+    return wanted(event) == 0
+
+
+def answers_nothing(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """S-RANGE-2, S-RANGE-3."""
+    return isinstance(step.outcome, Hits) and step.outcome.hits == ()
+
+
+def is_walked_once(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """Every entry of the range is cached, and segments are asked once."""
+    is_once = config.variants.range_walk is RangeWalk.ONE_PASS
+    return is_once and 0 < wanted(event) == len(there(pre, event))
+
+
+def answers_what_one_walk_meets(config: Config, pre: State, event: GetRange, step: Step) -> bool:
+    """S-RANGE-4: how far the walk is after each segment, in numbers of entries of the range."""
+    number, done, ends = len(pre.segments), 0, wanted(event)
+    for back in range(number):
+        segment = pre.segments[(pre.current - back) % number]
+        here = {entry.place for entry in segment.entries}
+        while done < ends and (event.cache, (event.first.ledger, event.first.entry + done)) in here:
+            done += 1
+        if done >= ends - 1:
+            break
+    return answers_all(config, pre, event, step) if done == ends else answers_nothing(config, pre, event, step)
+
+
+def counts_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """The configuration asks for the norm, and the answer tells a use."""
+    return config.variants.used is Used.SIZES and isinstance(step.outcome, outcomes.Usage)
+
+
+def sums_up_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """S-USAGE-1."""
+    sizes = [entry.size_bytes for segment in pre.segments.values() for entry in segment.entries]
+    return step.outcome == outcomes.Usage(len(sizes), sum(sizes))
+
+
+def counts_offsets(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """The bytes are those of the offsets, and the answer tells a use."""
+    return config.variants.used is Used.OFFSETS and isinstance(step.outcome, outcomes.Usage)
+
+
+def sums_up_offsets(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """S-USAGE-2."""
+    entries = sum(len(segment.entries) for segment in pre.segments.values())
+    return step.outcome == outcomes.Usage(entries, sum(segment.offset for segment in pre.segments.values()))
+
+
+def shows_the_ring(config: Config, pre: State, event: Observe, step: Step) -> bool:
+    """S-STATE-2."""
+    if not isinstance(step.outcome, Observed) or len(step.outcome.segments) != len(pre.segments):
+        return False
+    shown = step.outcome.segments
+    return step.outcome.current == pre.current and all(
+        shown[index].bytes == segment.offset
+        and [(one.cache, one.pos) for one in shown[index].entries] == [tuple(entry.place) for entry in segment.entries]
+        for index, segment in pre.segments.items()
+    )
+
+
+LAWS: Final = (
+    Law(Rule.S_GET_1, (Get,), always, hits_what_is_cached),
+    Law(Rule.S_GET_2, (Get, GetRange, Usage, Observe), always, leaves_all_as_it_is),
+    Law(Rule.S_GET_3, (Get, GetRange), hands_over_payloads, hands_over_its_own),
+    Law(Rule.S_RANGE_1, (GetRange,), is_asked_everywhere, answers_all),
+    Law(Rule.S_RANGE_2, (GetRange,), has_a_gap, answers_nothing),
+    Law(Rule.S_RANGE_3, (GetRange,), is_no_range, answers_nothing),
+    Law(Rule.S_RANGE_4, (GetRange,), is_walked_once, answers_what_one_walk_meets),
+    Law(Rule.S_USAGE_1, (Usage,), counts_sizes, sums_up_sizes),
+    Law(Rule.S_USAGE_2, (Usage,), counts_offsets, sums_up_offsets),
+    Law(Rule.S_STATE_2, (Observe,), always, shows_the_ring),
+)

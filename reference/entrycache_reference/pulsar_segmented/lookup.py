@@ -1,0 +1,90 @@
+"""The operations `get` and `get_range`; neither changes anything."""
+
+from __future__ import annotations
+
+from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
+from entrycache_reference.pulsar_segmented.ops import Get, GetRange
+from entrycache_reference.pulsar_segmented.outcomes import Hit, Hits
+from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, State, Step, found, found_in, newest_first
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+
+@rule(Rule.S_GET_3)
+def payloads(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
+    """What the entries carry, where every one of them carries something."""
+    tokens = tuple(entry.token for entry in entries if entry.token is not None)
+    return tokens if entries and len(tokens) == len(entries) else None
+
+
+@rule(Rule.S_GET_1, Rule.S_GET_2)
+def get(state: State, event: Get, config: Config) -> Step:
+    """Look one entry up."""
+    # GUARD: none.
+    # DECISION: a hit exactly when some segment holds the place.
+    place = Place(event.cache, event.pos)
+    entry = found(state, place)
+
+    # EFFECT: none; an entry that is read keeps its place and leaves with its segment.
+    # OUTCOME
+    if entry is None:
+        return Step(state, Hit(False), (Row(Rule.S_GET_1, "MISS", place),))
+    return Step(state, Hit(True, payloads((entry,))), (Row(Rule.S_GET_1, "HIT", place),))
+
+
+@rule(Rule.S_RANGE_3)
+def is_a_range(first: Position, last: Position) -> bool:
+    """Whether two bounds name a range: in one ledger, and in order."""
+    return first.ledger == last.ledger and first <= last
+
+
+@rule(Rule.S_RANGE_1)
+def in_any_segment(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
+    """The entries between two positions of a ledger, ascending, in whichever segments they are."""
+    newest: dict[Position, Entry] = {}
+    for segment in newest_first(state):
+        for entry in segment.entries:
+            if entry.place.cache == cache and first <= entry.place.pos <= last:
+                newest.setdefault(entry.place.pos, entry)
+    return tuple(newest[pos] for pos in sorted(newest))
+
+
+@rule(Rule.S_RANGE_4)
+def in_one_pass(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
+    """The same, asked of each segment once, the newest first: what a newer one holds behind a gap is not found.
+
+    The walk also ends where the last position is the only one that is missing.
+    """
+    gathered: list[Entry] = []
+    at = first
+    for segment in newest_first(state):
+        while at <= last and (entry := found_in(segment, Place(cache, at))) is not None:
+            gathered.append(entry)
+            at = at._replace(entry=at.entry + 1)
+        if at == last:
+            break
+    return tuple(gathered)
+
+
+@rule(Rule.S_RANGE_2)
+def whole(entries: tuple[Entry, ...], first: Position, last: Position) -> tuple[Entry, ...]:
+    """All entries of a range, or, if one of them is missing, none."""
+    return entries if len(entries) == last.entry - first.entry + 1 else ()
+
+
+@rule(Rule.S_RANGE_1, Rule.S_RANGE_2, Rule.S_RANGE_3, Rule.S_GET_2)
+def get_range(state: State, event: GetRange, config: Config) -> Step:
+    """Look up a range of positions, both ends included."""
+    # GUARD: a range over two ledgers, or a reversed one, holds nothing.
+    first, last = event.first, event.last
+    if not is_a_range(first, last):
+        return Step(state, Hits(()), (Row(Rule.S_RANGE_3, "MISS"),))
+
+    # DECISION: every entry of it, or none.
+    walk = in_any_segment if config.variants.range_walk is RangeWalk.WHOLE else in_one_pass
+    entries = whole(walk(state, event.cache, first, last), first, last)
+
+    # EFFECT: none.
+    # OUTCOME
+    rows = tuple(Row(Rule.S_RANGE_1, "HIT", entry.place) for entry in entries) or (Row(Rule.S_RANGE_2, "MISS"),)
+    return Step(state, Hits(tuple(entry.place.pos for entry in entries), payloads(entries)), rows)

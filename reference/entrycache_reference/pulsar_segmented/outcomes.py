@@ -1,0 +1,79 @@
+"""What a step of `pulsar-segmented` answers, one frozen dataclass a shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from entrycache_reference.vocabulary import CacheName, Position
+
+
+class ErrorKind(Enum):
+    """Why a step was refused."""
+
+    ILLEGAL_ARGUMENT = "illegal-argument"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The step was refused; nothing has changed."""
+
+    error: ErrorKind
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """Whether the entry was taken."""
+
+    inserted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Whether the position was cached; `tokens` holds the payload of a hit where payloads are carried."""
+
+    hit: bool
+    tokens: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The positions of a range, ascending, or none; `tokens` runs parallel where payloads are carried."""
+
+    hits: tuple[Position, ...]
+    tokens: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Number and bytes of the entries that are cached."""
+
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """One entry as `observe` shows it."""
+
+    cache: CacheName
+    pos: Position
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentView:
+    """One segment as `observe` shows it: its offset, and its entries in the order of their inserts."""
+
+    bytes: int
+    entries: tuple[EntryView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The whole ring, from its first segment on, and the index of the current one."""
+
+    segments: tuple[SegmentView, ...]
+    current: int
+
+
+Outcome = Refused | Inserted | Hit | Hits | Usage | Observed

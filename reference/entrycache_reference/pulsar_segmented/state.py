@@ -1,0 +1,85 @@
+"""What the ring holds, and what a step hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from entrycache_reference.pulsar_segmented.config import Config, segment_bytes, segments_of
+from entrycache_reference.pulsar_segmented.outcomes import Outcome
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+
+class Place(NamedTuple):
+    """A position of one managed ledger: the key of an entry."""
+
+    cache: CacheName
+    pos: Position
+
+
+class Entry(NamedTuple):
+    """One cached entry. `start`: the byte of its segment at which it begins."""
+
+    place: Place
+    size_bytes: int
+    start: int
+    token: int | None
+
+
+class Segment(NamedTuple):
+    """One segment: its entries in the order of their inserts, and the byte up to which it is written."""
+
+    entries: tuple[Entry, ...] = ()
+    offset: int = 0
+
+
+class State(NamedTuple):
+    """The ring: its segments by their index, none of them ever changed in place, and which one is current.
+
+    `segment_bytes`: what each of them has room for.
+    """
+
+    segments: Mapping[int, Segment]
+    current: int
+    segment_bytes: int
+
+
+class Row(NamedTuple):
+    """One event, with the rule that made it."""
+
+    rule: Rule
+    op: str
+    place: Place | None = None
+
+
+class Step(NamedTuple):
+    """What one step makes of a state: the state after it, its answer, and its events in order."""
+
+    state: State
+    outcome: Outcome
+    rows: tuple[Row, ...]
+
+
+@rule(Rule.S_STATE_1)
+def initial(config: Config) -> State:
+    """The empty ring; its first segment is current."""
+    number = segments_of(config)
+    return State(dict.fromkeys(range(number), Segment()), 0, segment_bytes(config, number))
+
+
+def newest_first(state: State) -> Iterator[Segment]:
+    """The segments from the current one backwards."""
+    number = len(state.segments)
+    return (state.segments[(state.current - back) % number] for back in range(number))
+
+
+def found_in(segment: Segment, place: Place) -> Entry | None:
+    """The entry of that place in one segment."""
+    return next((entry for entry in segment.entries if entry.place == place), None)
+
+
+@rule(Rule.S_GET_1)
+def found(state: State, place: Place) -> Entry | None:
+    """The entry of that place in any segment, the newest one first."""
+    return next((entry for segment in newest_first(state) if (entry := found_in(segment, place))), None)

@@ -1,0 +1,26 @@
+"""One step: dispatch by the type of the event, one function an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from entrycache_reference.pulsar_segmented import insert, lookup, ops, views
+from entrycache_reference.pulsar_segmented.config import Config
+from entrycache_reference.pulsar_segmented.state import State, Step
+from entrycache_reference.rules import Rule, rule
+
+FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
+    ops.Insert: insert.insert,
+    ops.Get: lookup.get,
+    ops.GetRange: lookup.get_range,
+    ops.Usage: views.usage,
+    ops.Observe: views.observe,
+}
+"""The function of each operation."""
+
+
+@rule(Rule.S_LIVENESS_1)
+def step(state: State, event: ops.Op, config: Config) -> Step:
+    """What one event makes of a state. Pure and total: the state that came in is never changed."""
+    return FUNCTIONS[type(event)](state, event, config)

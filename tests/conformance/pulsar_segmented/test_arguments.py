@@ -1,0 +1,82 @@
+"""Cases of pulsar-segmented meet the thresholds of a ring: its ends, alignments, turns, and ranges over segments."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.reach import met_too_seldom
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import check_effort, from_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
+
+SYSTEM = SYSTEMS["pulsar-segmented"]
+
+
+def sides(*sizes: int, **config: object) -> dict[str, int]:
+    """What inserts of these sizes meet, each of a new entry."""
+    steps = [{"op": "insert", "cache": "a", "pos": [1, at], "size": size} for at, size in enumerate(sizes)]
+    coverage = Coverage()
+    trajectory(from_json({"system": SYSTEM.name, "config": config, "steps": steps}, SYSTEMS), coverage)
+    return coverage.cells
+
+
+@pytest.mark.parametrize(
+    ("sizes", "met"),
+    [
+        ((40, 59), {"ROOM/BELOW"}),
+        ((40, 60), {"ROOM/AT"}),
+        ((40, 61), {"ROOM/ABOVE", "RING/TURNED"}),
+        ((99,), {"ROOM/BELOW", "LENGTH/BELOW"}),
+        ((100,), {"ROOM/AT", "LENGTH/AT"}),
+        ((101,), {"ROOM/ABOVE", "LENGTH/ABOVE"}),
+        ((63,), {"ALIGNMENT/BELOW"}),
+        ((64,), {"ALIGNMENT/AT"}),
+        ((65,), {"ALIGNMENT/ABOVE"}),
+        ((90, 90, 90), {"RING/TURNED", "RING/ROUND"}),
+        ((1, 0), set()),
+    ],
+)
+def test_an_insert_lands_beside_a_threshold(sizes: tuple[int, ...], met: set[str]) -> None:
+    assert sides(*sizes, max_size_bytes=200, segments=2, mode="reference").keys() == met
+
+
+def ranges_over_segments(cases: int) -> int:
+    """How many ranges of so many cases are found, in more than one segment."""
+    source, found = random.Random(174), 0
+    declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops))
+    for _ in range(cases):
+        case = make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 40).case
+        state = SYSTEM.model.initial(case.config)
+        for op in case.steps:
+            done = SYSTEM.model.step(state, op, case.config)
+            hits = {(op.cache, pos) for pos in done.outcome.hits} if op.name == "get_range" else set()
+            homes = [one for one in state.segments.values() if hits & {entry.place for entry in one.entries}]
+            found += len(homes) > 1
+            state = done.state
+    return found
+
+
+def test_ranges_over_segments_are_met_often() -> None:
+    assert ranges_over_segments(100) >= 20
+
+
+def test_what_never_lands_beside_a_threshold_has_checked_nothing() -> None:
+    declaration = reference(SYSTEM).declaration
+    few = met_too_seldom(declaration, "all", PROFILES["dev"], True, Coverage())
+    assert set(SYSTEM.laws.cells) <= set(few)
+
+
+def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
+    steps = [{"op": "observe"}]
+    value = {"system": SYSTEM.name, "config": {"segments": 10**12}, "steps": steps}
+    with pytest.raises(UsageError, match="may copy 2000000000002 entries"):
+        from_json(value, SYSTEMS)
+    fine = from_json({**value, "config": {"segments": 2}}, SYSTEMS)
+    check_effort(SYSTEM, fine.config, fine.steps)

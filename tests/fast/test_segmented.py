@@ -1,0 +1,68 @@
+"""The fast cache of `pulsar-segmented` answers what the reference does, and is a library that takes wrong arguments."""
+
+from __future__ import annotations
+
+import doctest
+import random
+
+import pytest
+
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_segmented.adapter import open_cache
+from entrycache_conformance.systems.pulsar_segmented.themes import Theme
+from entrycache_evidence.pulsar_segmented.refined import known, state_of
+from entrycache_fast import segmented
+from entrycache_fast.segmented import SegmentedCache
+from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_protocol.declaration import Declaration
+
+SYSTEM = SYSTEMS["pulsar-segmented"]
+
+
+def assert_equal(kind: type[SegmentedCache], theme: Theme, cases: int) -> None:
+    """The same answers and the same state, step by step."""
+    source = random.Random(f"{theme.value}")
+    declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), payload=True)
+    for _ in range(cases):
+        case = make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 60, theme=theme).case
+        fast, state = open_cache(case.config, kind), SYSTEM.model.initial(case.config)
+        for op in case.steps:
+            done = SYSTEM.model.step(state, op, case.config)
+            state = done.state
+            assert fast(op) == done.outcome
+            assert state_of(fast) == known(state)
+
+
+@pytest.mark.parametrize("theme", [theme for theme in Theme if theme is not Theme.GREAT], ids=lambda theme: theme.value)
+def test_equal(theme: Theme) -> None:
+    assert_equal(SegmentedCache, theme, 25)
+
+
+def test_the_comparison_sees_a_fault() -> None:
+    with pytest.raises(AssertionError):
+        assert_equal(FAULTS["segmented-full-advances"], Theme.TURNS, 25)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "said"),
+    [
+        ({"max_size_bytes": -1}, "max_size_bytes -1"),
+        ({"segments": 1}, "1 segments"),
+    ],
+)
+def test_wrong_limits_are_refused(kwargs: dict[str, int], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        SegmentedCache(**kwargs)
+
+
+def test_as_a_library() -> None:
+    cache = SegmentedCache(max_size_bytes=4, segments=2, copies=False)
+    with pytest.raises(ValueError, match="size_bytes is -1"):
+        cache.insert("a", 1, 0, -1)
+    assert [cache.insert("a", 1, entry, 2, value=entry) for entry in range(3)] == [True] * 3
+    assert (len(cache), cache.size_bytes, sorted(cache)) == (2, 4, [("a", 1, 1), ("a", 1, 2)])
+    assert (cache.get("a", 1, 0, "none"), cache.get_range("a", 1, 1, 2)) == ("none", [1, 2])
+    assert cache.get_range("a", 1, 0, 10**18) is None
+    assert doctest.testmod(segmented).failed == 0

@@ -1,0 +1,72 @@
+"""The laws of pulsar-segmented over fixed random runs; each law sees the fault of its rule, and no other law does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from entrycache_conformance.systems import system_named
+from entrycache_evidence.rulebook.corpus import Run, first_break, runs_of
+from entrycache_faults.planted import Fault
+from entrycache_faults.reference.pulsar_segmented import PLANTED
+from entrycache_reference.pulsar_segmented.laws import LAWS
+from entrycache_reference.pulsar_segmented.laws.frame import changes, outside
+from entrycache_reference.pulsar_segmented.ops.frame import What
+from entrycache_reference.rules import Rule
+
+TRIED: Final = PLANTED.own[::5]
+"""A share of the planted faults; `entrycache rules --check` tries all of them."""
+
+SYSTEM = system_named("pulsar-segmented")
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    return list(runs_of(SYSTEM))
+
+
+def test_the_reference_keeps_its_laws_and_every_law_is_asked(runs: list[Run]) -> None:
+    fired: dict[Rule, int] = {}
+    assert [(run.events, rules) for run in runs if (rules := first_break(run, fired))] == []
+    assert {law.rule for law in LAWS} == fired.keys() == {rule for rule in Rule if rule.value.startswith("S-")}
+
+
+@pytest.mark.parametrize("fault", TRIED, ids=lambda fault: fault.rule.value)
+def test_a_fault_is_seen_by_the_law_of_its_rule_alone(fault: Fault, runs: list[Run]) -> None:
+    seen = {rule for run in runs for rule in first_break(run, {}, fault.model, of_rules=True)}
+    assert seen == {fault.rule}
+
+
+@pytest.mark.parametrize("fault", PLANTED.others, ids=lambda fault: fault.note)
+def test_every_variant_and_every_other_fault_breaks_its_rule(fault: Fault, runs: list[Run]) -> None:
+    norm = [run for run in runs if run.config.variants == SYSTEM.model.variants()]
+    assert any(fault.rule in first_break(run, {}, fault.model, of_rules=True) for run in norm)
+
+
+def test_every_rule_has_a_planted_fault() -> None:
+    assert [fault.rule for fault in PLANTED.own] == list(SYSTEM.laws.rules)
+
+
+def test_every_aspect_changes_only_by_an_insert_but_for_what_a_run_begins_with(runs: list[Run]) -> None:
+    met = set()
+    for run in runs[:40]:
+        state = SYSTEM.model.initial(run.config)
+        for event in run.events:
+            done = SYSTEM.model.step(state, event, run.config)
+            found = changes(state, done.state)
+            met |= {aspect for aspect, _ in found}
+            assert not found or event.name == "insert"
+            assert outside(state, event, done) == []
+            state = done.state
+    assert met == {What.ENTRIES, What.OFFSET, What.CURRENT}
+
+
+def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
+    run = next(run for run in runs if run.config.max_size_bytes)
+    state = SYSTEM.model.initial(run.config)
+    for event in (next(each for each in run.events if each.name == name) for name in ("insert", "observe")):
+        done = SYSTEM.model.step(state, event, run.config)
+        wrong = done._replace(state=done.state._replace(segment_bytes=state.segment_bytes + 1))
+        assert outside(state, event, wrong) == [(What.SEGMENT_BYTES, ())]
+        assert SYSTEM.laws.check(run.config, state, event, wrong, {}) != ()
