@@ -58,6 +58,7 @@ docs: environment ## write the generated pages again: rules and their examples, 
 	$(BIN)/python -m entrycache_cli.pulsar_pip430.settings
 	$(BIN)/entrycache versions --write docs/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
+	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/versions-pulsar-legacy.md
 
 clean: ## take away what these commands made
 	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -150,7 +150,8 @@ def all_shown(verdicts: dict[str, str]) -> bool:
 def subjects_of(family: Family, strict: bool) -> dict[str, bool]:
     """Our own subjects and the released ones of a family, in a strict run all; whether each stands for the others."""
     released = {release.subject: release.tour for release in releases(family.name) if strict or release.tour}
-    return {REFERENCE: False, FAST: True, **released}
+    own = {REFERENCE: False} if SYSTEMS[family.system].fast is None else {REFERENCE: False, FAST: True}
+    return {**own, **released}
 
 
 def traced_case(folder: Path, system: AnySystem) -> Path:

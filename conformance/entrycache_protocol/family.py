@@ -31,7 +31,7 @@ class Family(NamedTuple):
     """A folder of the Maven project with one adapter, and a folder in it for each release."""
 
     name: str
-    """The folder, and the name of a subject before its colon: ``pulsar``."""
+    """The folder, and the name of a subject before its colon where there is no alias: ``pulsar``."""
     title: str
     """What people call it."""
     system: str
@@ -48,6 +48,15 @@ class Family(NamedTuple):
     """Releases that were asked for and are not run."""
     text: JavaText | None = None
     """How a case becomes a stand-alone test of its jars."""
+    alias: str = ""
+    """The name of a subject before its colon, where it is another family's: each version belongs to one of them."""
+    shares: tuple[str, ...] = ()
+    """Files and folders of other families that its drivers are built from."""
+
+    @property
+    def called(self) -> str:
+        """The name of a subject before its colon: ``pulsar``."""
+        return self.alias or self.name
 
     @property
     def artifact(self) -> str:

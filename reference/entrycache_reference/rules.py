@@ -220,6 +220,7 @@ class Rule(Enum):
     L_READ_4 = "L-READ-4"
     L_READ_5 = "L-READ-5"
     L_READ_6 = "L-READ-6"
+    L_READ_7 = "L-READ-7"
     L_INVALIDATE_1 = "L-INVALIDATE-1"
     L_INVALIDATE_2 = "L-INVALIDATE-2"
     L_INVALIDATE_3 = "L-INVALIDATE-3"

@@ -231,7 +231,11 @@ def test_resolve_needs_maven(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("written", "records"),
-    [("versions.md", "campaigns"), ("versions-kafka-streams.md", "campaigns/kafka-streams")],
+    [
+        ("versions.md", "campaigns"),
+        ("versions-kafka-streams.md", "campaigns/kafka-streams"),
+        ("versions-pulsar-legacy.md", "campaigns/pulsar-legacy"),
+    ],
 )
 def test_the_committed_page_is_that_of_the_committed_records(written: str, records: str) -> None:
     table = versions_of(read_records(Path("docs") / records), rules_of_findings(Path("docs/findings")), pinned)

@@ -19,20 +19,24 @@ from tests.support.jvm.driver import RELEASE, SUBJECT, run_request, talk
 
 VERSION = RELEASE.version
 PAGES = newest("pulsar", "pages")
+CLOCKED = (*releases("pulsar"), *releases("pulsar-legacy"))
 
 
-@pytest.mark.parametrize("release", releases("pulsar"), ids=str)
+@pytest.mark.parametrize("release", CLOCKED, ids=str)
 def test_the_clock_sites_of_the_release_are_the_pinned_ones(release: Release, released: list[str]) -> None:
     assert clock_sites(release.subject, [_jar(release)]) == (release.folder / "clock.sites").read_text("utf-8")
 
 
-@pytest.mark.parametrize("release", releases("pulsar"), ids=str)
+@pytest.mark.parametrize("release", CLOCKED, ids=str)
 def test_each_release_answers_with_its_own_classes(release: Release, released: list[str]) -> None:
     _jar(release)
     start, run = talk(
         released_command(release.subject),
         {"cmd": "start", "version": 1},
-        run_request(1, {}, [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}, {"op": "observe"}]),
+        {
+            **run_request(1, {}, [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}, {"op": "observe"}]),
+            "system": release.family.system,
+        },
     )
     implementation = start["implementation"]
     assert implementation["version"] == release.version
@@ -79,7 +83,7 @@ def test_with_a_class_path_the_sites_are_printed(changed_jars: dict[str, Path]) 
 
 
 def test_bad_arguments_are_one_clear_line() -> None:
-    known = re.escape(", ".join(versions("pulsar")))
+    known = re.escape(", ".join([*versions("pulsar-legacy"), *versions("pulsar")]))
     with pytest.raises(UsageError, match=rf"^there is no driver for Pulsar 1\.0; known: {known}$"):
         released_command("pulsar:1.0")
     with pytest.raises(UsageError, match=r"^class path entry no-such\.jar does not exist;.*$"):

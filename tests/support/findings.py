@@ -32,6 +32,7 @@ class System(NamedTuple):
 
 PAGE_SYSTEMS: Final = {
     "pulsar-pip430": System("pulsar", versions("pulsar"), "For a broker"),
+    "pulsar-legacy": System("pulsar-legacy", versions("pulsar-legacy"), "For a broker"),
     "kafka-streams": System("kafka-streams", versions("kafka-streams"), "For a topology"),
 }
 

@@ -13,7 +13,7 @@ from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.campaign.programs import PROGRAMS
 from entrycache_conformance.campaign.run import Plan, run_campaign
 from entrycache_conformance.campaign.subjects import open_subject
-from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.releases import find_release
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import Unwritten
@@ -107,8 +107,8 @@ def command(
 
 def _system(subjects: tuple[str, ...]) -> str:
     """The system of the released jars among the subjects, else the first one."""
-    families = (FAMILIES.get(name.partition(":")[0]) for name in subjects)
-    return next((family.system for family in families if family is not None), next(iter(SYSTEMS)))
+    found = (find_release(name) for name in subjects)
+    return next((release.family.system for release in found if release is not None), next(iter(SYSTEMS)))
 
 
 def _tell(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:

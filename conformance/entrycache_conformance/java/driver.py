@@ -101,7 +101,14 @@ def part_of(release: Release) -> Part:
         name=f"{family}-{release.version}",
         what=f"driver of {release}",
         modules=tuple(pom.parent.relative_to(sources()).as_posix() for pom in poms),
-        depends_on=("pom.xml", f"{family}/pom.xml", *release.family.modules, f"{family}/src", own),
+        depends_on=(
+            "pom.xml",
+            f"{family}/pom.xml",
+            *release.family.modules,
+            *release.family.shares,
+            f"{family}/src",
+            own,
+        ),
         keep=keep,
     )
 

@@ -8,4 +8,9 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.family import Family
 
 FAMILIES: Final[dict[str, Family]] = {each.jvm.name: each.jvm for each in SYSTEMS.values() if each.jvm is not None}
-"""By the name of a subject before its colon."""
+"""By their folders."""
+
+
+def families_called(name: str) -> tuple[Family, ...]:
+    """Those whose subjects have this name before their colon; each version belongs to one of them."""
+    return tuple(family for family in FAMILIES.values() if family.called == name)

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.families import FAMILIES, families_called
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.family import Family
 
@@ -37,7 +37,7 @@ class Release(NamedTuple):
     @property
     def subject(self) -> str:
         """What the command line calls it: ``pulsar:4.2.4``."""
-        return f"{self.family.name}:{self.version}"
+        return f"{self.family.called}:{self.version}"
 
     @property
     def tested_jar(self) -> str:
@@ -80,6 +80,12 @@ def versions(family: str) -> tuple[str, ...]:
     return tuple(release.version for release in releases(family))
 
 
+def versions_called(name: str) -> tuple[str, ...]:
+    """The versions of all families whose subjects have a name before their colon, the oldest first."""
+    found = (release for family in families_called(name) for release in releases(family.name))
+    return tuple(release.version for release in sorted(found, key=_age))
+
+
 def every_release() -> tuple[Release, ...]:
     """The releases of all families."""
     return tuple(release for family in FAMILIES for release in releases(family))
@@ -113,9 +119,9 @@ def release_of(subject: str) -> Release:
     """
     found = find_release(subject)
     if found is None:
-        family, _, version = subject.partition(":")
-        known = ", ".join(versions(family))
-        raise UsageError(f"there is no driver for {FAMILIES[family].title} {version}; known: {known}")
+        name, _, version = subject.partition(":")
+        known = ", ".join(versions_called(name))
+        raise UsageError(f"there is no driver for {families_called(name)[0].title} {version}; known: {known}")
     return found
 
 

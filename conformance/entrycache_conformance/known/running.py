@@ -43,11 +43,11 @@ def is_about_another(entry: Entry) -> bool:
         return False
     if is_ours(entry.subject):
         return _covers(entry, version("entrycache"))
-    family, _, release = entry.subject.partition(":")
+    name, _, release = entry.subject.partition(":")
     jvm = SYSTEMS[entry.system].jvm
-    if jvm is None or family != jvm.name:
+    if jvm is None or name != jvm.called:
         return False
-    return any(_covers(entry, one) for one in versions(family) if release in {"", one})
+    return any(_covers(entry, one) for one in versions(jvm.name) if release in {"", one})
 
 
 def _covers(entry: Entry, said: str) -> bool:

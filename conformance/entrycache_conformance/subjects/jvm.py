@@ -8,7 +8,7 @@ from typing import Final
 
 from entrycache_conformance.java.classpath import in_front, joined
 from entrycache_conformance.java.driver import Driver, driver
-from entrycache_conformance.java.families import FAMILIES
+from entrycache_conformance.java.families import families_called
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import release_of
 from entrycache_conformance.java.replaced import replaced
@@ -19,7 +19,8 @@ JAVA_WARNS_OF_UNSAFE: Final = 24
 
 def is_released(subject: str) -> bool:
     """Whether a name means a released JVM cache: ``pulsar:4.2.4``."""
-    return subject.partition(":")[0] in FAMILIES and ":" in subject
+    name, colon, _ = subject.partition(":")
+    return bool(colon and families_called(name))
 
 
 def released_command(subject: str, classpath: str | None = None) -> list[str]:

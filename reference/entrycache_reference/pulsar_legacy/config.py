@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Eviction, Fraction, Size
@@ -11,9 +12,18 @@ STORED_BYTES: Final = 100
 """The bytes of an entry that a read fetches from storage."""
 
 
+class SingleLookup(Enum):
+    """Variant `single_lookup` (L-READ-7): whether an entry is found by its position, or by the object that it has."""
+
+    POSITION = "position"
+    OBJECT = "object"
+
+
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """No release is known to differ."""
+    """What differs between releases; the defaults are the norm."""
+
+    single_lookup: SingleLookup = SingleLookup.POSITION
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +37,4 @@ class Config:
     variants: Variants = Variants()
 
 
-__all__ = ["STORED_BYTES", "Config", "Eviction", "Variants"]
+__all__ = ["STORED_BYTES", "Config", "Eviction", "SingleLookup", "Variants"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from entrycache_reference.pulsar_legacy.change import entry_at
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config
 from entrycache_reference.pulsar_legacy.insert import insert
-from entrycache_reference.pulsar_legacy.lookup import payloads
+from entrycache_reference.pulsar_legacy.lookup import found, payloads
 from entrycache_reference.pulsar_legacy.ops import Insert, Read, ReadOne
 from entrycache_reference.pulsar_legacy.outcomes import Served
 from entrycache_reference.pulsar_legacy.passes import REFUSED
@@ -78,14 +78,14 @@ def fill(state: State, name: CacheName, wanted: tuple[Position, ...], config: Co
     return Step(after, from_storage(wanted), rows, parts)
 
 
-@rule(Rule.L_READ_6, Rule.L_STATE_4)
+@rule(Rule.L_READ_6, Rule.L_READ_7, Rule.L_STATE_4)
 def read_one(state: State, event: ReadOne, config: Config) -> Step:
     """Read one position through the cache."""
     # GUARD: none.
-    # DECISION: a hit exactly when the position is cached.
-    entries = all_cached(state, event.cache, (event.pos,))
-    if entries is not None:
-        return from_cache(state, event.cache, entries)
+    # DECISION: a hit exactly when the lookup finds an entry.
+    entry = found(state, event.cache, event.pos, config)
+    if entry is not None:
+        return from_cache(state, event.cache, {event.pos: entry})
 
     # EFFECT: what storage gives is not offered to the cache.
     # OUTCOME

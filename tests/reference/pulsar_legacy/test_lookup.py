@@ -1,6 +1,7 @@
 import pytest
 
 from entrycache_evidence.pulsar_legacy.scenario import REFUSED, A, B, at, play, sized
+from entrycache_reference.pulsar_legacy.config import SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.ops import (
     Advance,
     Clear,
@@ -160,3 +161,13 @@ def test_l_metrics_2__observe_shows_every_cache_that_holds_entries():
 def test_l_liveness_2__what_nobody_knows_has_an_answer():
     asked = [Usage(A), Get(A, at(0)), Clear(A), Expire(A), RemoveCache(A)]
     assert [play(one).last for one in asked] == [Used(0, 0), Hit(False), Removed(0, 0), Removed(0, 0), Done()]
+
+
+@pytest.mark.rule("L-READ-7")
+def test_l_read_7__nobody_has_the_object_of_a_single_entry():
+    by_object = {"variants": Variants(single_lookup=SingleLookup.OBJECT)}
+    cached = Insert(A, at(0), 100, 42)
+    assert play(cached, Get(A, at(0)), **by_object).last == Hit(False)
+    assert play(cached, ReadOne(A, at(0)), **by_object).last == Served((), (at(0),), (0,))
+    assert play(cached, Exists(A, at(0)), **by_object).last == Existing(True)
+    assert play(cached, Read(A, at(0), at(0)), **by_object).last == Served((at(0),), (), (42,))

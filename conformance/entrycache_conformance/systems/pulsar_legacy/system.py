@@ -9,6 +9,7 @@ from entrycache_conformance.systems.pulsar_legacy.blame import BLAME
 from entrycache_conformance.systems.pulsar_legacy.effort import effort
 from entrycache_conformance.systems.pulsar_legacy.faults import FAULTS
 from entrycache_conformance.systems.pulsar_legacy.fit import unfit
+from entrycache_conformance.systems.pulsar_legacy.jvm import PULSAR_LEGACY
 from entrycache_conformance.systems.pulsar_legacy.plan import plan
 from entrycache_conformance.systems.pulsar_legacy.state_text import lanes, state_text
 from entrycache_conformance.systems.pulsar_legacy.weights import Theme, menu
@@ -33,7 +34,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         each=laws.LAWS,
         liveness=(Rule.L_LIVENESS_1, Rule.L_LIVENESS_2),
         rules=rules_of("L-"),
-        of_variants=frozenset(),
+        of_variants=frozenset({Rule.L_READ_7}),
     ),
     wire=Wire(
         answers.read_outcome,
@@ -58,4 +59,5 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     blame=BLAME,
     faults=FAULTS,
     planted=Planted(PLANTED.own, PLANTED.others),
+    jvm=PULSAR_LEGACY,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference.pulsar_legacy import entries, manager, passes
+from entrycache_faults.reference.pulsar_legacy import entries, manager, passes, released
 from entrycache_faults.reference.pulsar_legacy.planted import PLANTED
 
 FAMILIES: Final = ("INSERT", "TRIGGER", "EVICT", "EXPIRE", "READ")
@@ -22,8 +22,10 @@ def name_of(fault: Fault) -> str:
 
 
 FAULTS: Final[dict[str, Fault]] = {
-    name_of(fault): fault for fault in PLANTED if fault.rule.value.split("-")[1] in FAMILIES
+    name_of(fault): fault
+    for fault in PLANTED
+    if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "manager", "passes"}
 }
 """Those that are subjects, by name; `cases` holds a case of the same name for each."""
 
-__all__ = ["FAULTS", "PLANTED", "entries", "manager", "passes"]
+__all__ = ["FAULTS", "PLANTED", "entries", "manager", "passes", "released"]

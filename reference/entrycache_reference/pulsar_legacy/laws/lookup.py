@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_reference.pulsar_legacy.config import Config, SingleLookup
 from entrycache_reference.pulsar_legacy.laws.law import Law, allowed, always, cached, content, entries_of
 from entrycache_reference.pulsar_legacy.ops import Exists, Get, GetRange, Insert, Observe, Op, Read, ReadOne, Usage
 from entrycache_reference.pulsar_legacy.outcomes import CacheView, Existing, Hit, Hits, Observed, Served, Used
@@ -24,6 +24,23 @@ def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> b
     """L-READ-1."""
     entry = cached(pre, event.cache, event.pos)
     return step.outcome == (Hit(False) if entry is None else Hit(True, carried([entry])))
+
+
+def asks_for_the_object(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
+    """The configuration asks for the variant, and the position is cached."""
+    return config.variants.single_lookup is SingleLookup.OBJECT and cached(pre, event.cache, event.pos) is not None
+
+
+def asks_by_position(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
+    """The norm, or there is nothing that could be found."""
+    return not asks_for_the_object(config, pre, event, step)
+
+
+def finds_nothing(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
+    """L-READ-7."""
+    one = (event.pos,) if isinstance(event, ReadOne) else ()
+    right = Served((), one, (event.pos.entry,)) if one else Hit(False)
+    return step.outcome == right and step.state == pre
 
 
 def answers_the_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
@@ -96,12 +113,13 @@ def shows_what_is_there(config: Config, pre: State, event: Observe, step: Step) 
 
 
 LAWS: Final = (
-    Law(Rule.L_READ_1, (Get,), always, hits_what_is_cached),
+    Law(Rule.L_READ_1, (Get,), asks_by_position, hits_what_is_cached),
     Law(Rule.L_READ_2, (GetRange,), always, answers_the_range),
     Law(Rule.L_READ_3, (Exists,), always, answers_whether),
     Law(Rule.L_READ_4, (Read,), allowed, all_or_nothing),
     Law(Rule.L_READ_5, (Read,), allowed, offers_all_that_storage_gave),
-    Law(Rule.L_READ_6, (ReadOne,), always, reads_one),
+    Law(Rule.L_READ_6, (ReadOne,), asks_by_position, reads_one),
+    Law(Rule.L_READ_7, (Get, ReadOne), asks_for_the_object, finds_nothing),
     Law(Rule.L_METRICS_1, (Usage,), answers_its_own, sums_up),
     Law(Rule.L_METRICS_2, (Observe,), always, shows_what_is_there),
 )

@@ -4,7 +4,7 @@ import static org.apache.bookkeeper.mledger.impl.cache.Answers.done;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.flag;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.nullable;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.number;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.position;
+import static org.apache.bookkeeper.mledger.impl.cache.Positions.position;
 
 import com.google.gson.JsonObject;
 import entrycache.protocol.Args;

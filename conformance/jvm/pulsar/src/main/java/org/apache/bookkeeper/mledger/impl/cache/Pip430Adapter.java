@@ -1,14 +1,11 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
 import com.google.gson.Gson;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Adapter;
 import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 
@@ -40,15 +37,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
 
     @Override
     public JsonObject implementation() {
-        Class<?> released = RangeEntryCacheManagerImpl.class;
-        Path jar = Path.of(released.getProtectionDomain().getCodeSource().getLocation().getPath());
-        JsonObject implementation = new JsonObject();
-        implementation.addProperty("name", "Apache Pulsar managed-ledger");
-        implementation.addProperty(
-                "version", Objects.requireNonNullElse(released.getPackage().getImplementationVersion(), "unknown"));
-        implementation.addProperty("language", "Java");
-        implementation.addProperty("source", "org.apache.pulsar:managed-ledger (" + jar.getFileName() + ")" + Era.STAND_INS);
-        return implementation;
+        return Answers.implementation(Era.STAND_INS);
     }
 
     @Override
@@ -62,8 +51,8 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
         JsonObject variants = new JsonObject();
         Era.VARIANTS.forEach(variants::addProperty);
         system.add("variants", variants);
-        system.add("config", strings(CONFIG));
-        system.add("introspection", strings(INTROSPECTION));
+        system.add("config", Answers.strings(CONFIG));
+        system.add("introspection", Answers.strings(INTROSPECTION));
         system.addProperty("payload", true);
         system.addProperty("leaks", true);
         system.add("limits", limits);
@@ -92,11 +81,5 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
     @Override
     public OptionalLong leaked(Pip430Run run) {
         return OptionalLong.of(run.leaked());
-    }
-
-    private static JsonArray strings(List<String> values) {
-        JsonArray array = new JsonArray();
-        values.forEach(array::add);
-        return array;
     }
 }

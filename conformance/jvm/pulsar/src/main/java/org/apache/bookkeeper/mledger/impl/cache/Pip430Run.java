@@ -18,11 +18,14 @@ import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
 import org.apache.bookkeeper.mledger.impl.ActiveManagedCursorContainer;
 import org.apache.bookkeeper.mledger.impl.ActiveManagedCursorContainerImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedCursorContainerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedCursorImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 
 /** One run: a released cache manager with its caches, their cursors, and what is held of them. */
 final class Pip430Run {
     private static final Field ENTRIES_OF_CACHE = Released.field(RangeEntryCacheImpl.class, "entries");
+    private static final Field EVICTIONS = Released.field(ManagedLedgerFactoryImpl.class, "cacheEvictionExecutor");
+    private static final Field CURSOR_NAME = Released.field(ManagedCursorImpl.class, "name");
     private static final Field EVICTION_HANDLER = Released.field(RangeEntryCacheManagerImpl.class, "evictionHandler");
 
     /** A cache and the map below it, where a disabled cache has none: then an empty one that nothing ever enters. */
@@ -58,7 +61,8 @@ final class Pip430Run {
                 Math.toIntExact(config.number("max_requeues", 5)));
         settings.setCacheEvictionExtendTTLOfRecentlyAccessed(config.flag("extend_recently_accessed", true));
         evictions = new EvictionExecutor(config.has("eviction") && config.text("eviction").equals("manual"));
-        factory = Neighbours.factory(settings, ttlNanos, evictions);
+        factory = Neighbours.factory(settings, ttlNanos);
+        Released.set(EVICTIONS, factory, evictions.as(EVICTIONS.getType()));
         manager = new RangeEntryCacheManagerImpl(factory, null, OpenTelemetry.noop());
         handler = (RangeEntryCacheManagerEvictionHandler) Released.get(EVICTION_HANDLER, manager);
         caching = settings.getMaxCacheSize() > 0;
@@ -91,9 +95,13 @@ final class Pip430Run {
                 name -> ranks ? new ActiveManagedCursorContainerImpl(graceMillis) : new ManagedCursorContainerImpl());
     }
 
-    /** The cursor of the step: a name stands for the same object throughout. */
+    /** The cursor of the step, which has a name and is durable: a name stands for the same object throughout. */
     ManagedCursor cursor(Args step) {
-        return cursors.computeIfAbsent(step.text("cursor"), Neighbours::cursor);
+        return cursors.computeIfAbsent(step.text("cursor"), name -> {
+            ManagedCursorImpl cursor = Released.allocate(ManagedCursorImpl.class);
+            Released.set(CURSOR_NAME, cursor, name);
+            return cursor;
+        });
     }
 
     Storage storage(long ledger) {

@@ -3,7 +3,7 @@ package org.apache.bookkeeper.mledger.impl.cache;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.amount;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.done;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.nullable;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.position;
+import static org.apache.bookkeeper.mledger.impl.cache.Positions.position;
 
 import com.google.gson.JsonObject;
 import entrycache.agent.Clock;

@@ -3,8 +3,8 @@ package org.apache.bookkeeper.mledger.impl.cache;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.amount;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.flag;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.json;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.position;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.reversed;
+import static org.apache.bookkeeper.mledger.impl.cache.Positions.position;
+import static org.apache.bookkeeper.mledger.impl.cache.Positions.reversed;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;

@@ -1,11 +1,9 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.json;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.number;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.position;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.reversed;
+import static org.apache.bookkeeper.mledger.impl.cache.Positions.position;
+import static org.apache.bookkeeper.mledger.impl.cache.Positions.reversed;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
@@ -66,25 +64,12 @@ final class ReadOps {
     }
 
     private static JsonObject served(Pip430Run run, Args step, List<Entry> delivered, Set<Long> fromStorage) {
-        JsonArray hits = new JsonArray();
-        JsonArray fills = new JsonArray();
-        JsonArray tokens = new JsonArray();
-        JsonArray tokensOfFills = new JsonArray();
-        for (Entry entry : delivered) {
-            boolean filled = fromStorage.contains(entry.getEntryId());
-            (filled ? fills : hits).add(json(entry.getPosition()));
-            (filled ? tokensOfFills : tokens).add(Payloads.token(entry.getDataBuffer()));
-        }
-        tokens.addAll(tokensOfFills);
+        JsonObject outcome = Answers.served(delivered, fromStorage);
         if (step.has("hold")) {
             run.holds.put(step.text("hold"), delivered);
         } else {
             delivered.forEach(Entry::release);
         }
-        JsonObject outcome = new JsonObject();
-        outcome.add("hits", hits);
-        outcome.add("fills", fills);
-        outcome.add("tokens", tokens);
         return outcome;
     }
 }

@@ -1,0 +1,15 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import entrycache.protocol.Server;
+import java.io.IOException;
+
+/** The process that serves the caches of a Pulsar release before PIP-430. */
+public final class LegacyDriver {
+    private LegacyDriver() {}
+
+    /** Ends with the input: no thread of a released class may keep the process alive. */
+    public static void main(String[] arguments) throws IOException {
+        Server.main(arguments, LegacyAdapter::new);
+        System.exit(0);
+    }
+}

@@ -1,0 +1,42 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import com.google.common.util.concurrent.ListeningScheduledExecutorService;
+import java.lang.reflect.Field;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.ExecutorService;
+import org.apache.bookkeeper.common.util.OrderedExecutor;
+import org.apache.bookkeeper.common.util.OrderedScheduler;
+
+/**
+ * What the manager hands its size passes to: a scheduler made without its constructor, whose one thread is the calling
+ * one.
+ *
+ * <p>A pass that has nothing to free throws. A scheduler's thread keeps that to itself, and so does this one.
+ */
+final class PassScheduler {
+    private static final Field THREADS = Released.field(OrderedExecutor.class, "threads");
+
+    private PassScheduler() {}
+
+    static OrderedScheduler over(EvictionExecutor passes) {
+        Class<?> type = ListeningScheduledExecutorService.class;
+        Object thread = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+            if (!method.getName().equals("execute")) {
+                throw new UnsupportedOperationException(method.toString());
+            }
+            passes.execute(() -> run((Runnable) given[0]));
+            return null;
+        });
+        OrderedScheduler scheduler = Released.allocate(OrderedScheduler.class);
+        Released.set(THREADS, scheduler, new ExecutorService[] {(ExecutorService) thread});
+        return scheduler;
+    }
+
+    private static void run(Runnable pass) {
+        try {
+            pass.run();
+        } catch (IllegalArgumentException e) {
+            // Preconditions.checkArgument in EntryCacheDefaultEvictionPolicy.doEviction.
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.bookkeeper.mledger.Entry;
+import org.apache.bookkeeper.mledger.Position;
+
+/** The shapes of what the drivers of Pulsar's caches answer. */
+final class Answers {
+    private Answers() {}
+
+    static JsonArray json(Position position) {
+        JsonArray pair = new JsonArray(2);
+        pair.add(position.getLedgerId());
+        pair.add(position.getEntryId());
+        return pair;
+    }
+
+    static JsonObject done() {
+        return new JsonObject();
+    }
+
+    static JsonObject amount(long entries, long bytes) {
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty("entries", entries);
+        outcome.addProperty("bytes", bytes);
+        return outcome;
+    }
+
+    static JsonObject flag(String name, boolean value) {
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty(name, value);
+        return outcome;
+    }
+
+    static JsonObject number(String name, long value) {
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty(name, value);
+        return outcome;
+    }
+
+    static JsonObject nullable(String name, Number value) {
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty(name, value);
+        return outcome;
+    }
+
+    static JsonObject nullable(String name, Position value) {
+        JsonObject outcome = new JsonObject();
+        outcome.add(name, value == null ? JsonNull.INSTANCE : json(value));
+        return outcome;
+    }
+
+    /** What a read delivered, hits and fills apart, and the tokens in that order. */
+    static JsonObject served(List<Entry> delivered, Set<Long> fromStorage) {
+        JsonArray hits = new JsonArray();
+        JsonArray fills = new JsonArray();
+        JsonArray tokens = new JsonArray();
+        JsonArray tokensOfFills = new JsonArray();
+        for (Entry entry : delivered) {
+            boolean filled = fromStorage.contains(entry.getEntryId());
+            (filled ? fills : hits).add(json(entry.getPosition()));
+            (filled ? tokensOfFills : tokens).add(Payloads.token(entry.getDataBuffer()));
+        }
+        tokens.addAll(tokensOfFills);
+        JsonObject outcome = new JsonObject();
+        outcome.add("hits", hits);
+        outcome.add("fills", fills);
+        outcome.add("tokens", tokens);
+        return outcome;
+    }
+
+    /** What is under test, and what it runs with that is not its own. */
+    static JsonObject implementation(String standIns) {
+        Class<?> released = RangeEntryCacheManagerImpl.class;
+        Path jar = Path.of(released.getProtectionDomain().getCodeSource().getLocation().getPath());
+        JsonObject implementation = new JsonObject();
+        implementation.addProperty("name", "Apache Pulsar managed-ledger");
+        implementation.addProperty(
+                "version", Objects.requireNonNullElse(released.getPackage().getImplementationVersion(), "unknown"));
+        implementation.addProperty("language", "Java");
+        implementation.addProperty("source", "org.apache.pulsar:managed-ledger (" + jar.getFileName() + ")" + standIns);
+        return implementation;
+    }
+
+    static JsonArray strings(List<String> values) {
+        JsonArray array = new JsonArray();
+        values.forEach(array::add);
+        return array;
+    }
+}

@@ -1,0 +1,46 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import java.lang.reflect.Field;
+import sun.misc.Unsafe;
+
+/** Released objects made without their constructors, and their fields. */
+final class Released {
+    private static final Unsafe UNSAFE = (Unsafe) get(field(Unsafe.class, "theUnsafe"), null);
+
+    private Released() {}
+
+    static Field field(Class<?> owner, String name) {
+        try {
+            Field field = owner.getDeclaredField(name);
+            field.setAccessible(true);
+            return field;
+        } catch (NoSuchFieldException e) {
+            throw new IllegalStateException(owner.getName() + " has no field " + name, e);
+        }
+    }
+
+    static Object get(Field field, Object owner) {
+        try {
+            return field.get(owner);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void set(Field field, Object owner, Object value) {
+        try {
+            field.set(owner, value);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** No field initialiser runs. */
+    static <T> T allocate(Class<T> type) {
+        try {
+            return type.cast(UNSAFE.allocateInstance(type));
+        } catch (InstantiationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
