@@ -1,13 +1,19 @@
-"""The caches of Pulsar once more: PIP-430's is the fast cache, the others are the rules of the protocol as lists."""
+"""The caches of Pulsar once more: PIP-430's is the fast cache, the others are the references of their systems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.views import Stored
 from entrycache_league.policies import Broker
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Requests
+from entrycache_reference import pulsar_legacy, pulsar_segmented
+from entrycache_reference.pulsar_legacy import ops as legacy_ops
+from entrycache_reference.pulsar_segmented import ops as segmented_ops
+from entrycache_reference.pulsar_segmented.state import Place
+from entrycache_reference.vocabulary import CacheName, Position
 
 Answers = tuple[list[bool], list[int]]
 """Whether each request was a hit, and the bytes held after it."""
@@ -84,92 +90,80 @@ def pip430(
 
 
 class Legacy:
-    """The cache of 4.0: entries of each topic by position, with their stamps."""
+    """The reference of the cache before PIP-430; a topic is a managed ledger, an entry a position of one ledger."""
 
     def __init__(self, requests: Requests, capacity: int, broker: Broker) -> None:
         self.sizes = [int(size) for size in requests.sizes]
         self.topics = [int(topic) for topic in requests.topics]
-        self.caches: dict[int, dict[int, int]] = {topic: {} for topic in range(len(requests.starts) - 1)}
-        self.capacity = capacity
-        self.goal = int(capacity * broker.watermark)
+        self.config = pulsar_legacy.Config(
+            max_size_bytes=capacity, watermark=broker.watermark, ttl_nanos=broker.ttl_nanos
+        )
+        self.state = pulsar_legacy.initial(self.config)
 
-    def total(self, topic: int | None = None) -> int:
-        caches = self.caches.values() if topic is None else [self.caches[topic]]
-        return sum(self.sizes[entry] for cache in caches for entry in cache)
+    def do(self, op: Any) -> None:
+        self.state = pulsar_legacy.step(self.state, op, self.config).state
 
-    def insert(self, entry: int, now: int) -> None:
-        before = self.total()
-        if before > int(self.capacity * 0.98) and before > self.goal:
-            self.evict(before - self.goal)
-        cache = self.caches[self.topics[entry]]
-        if before < self.capacity and entry not in cache:
-            cache[entry] = now
+    def has(self, entry: int) -> bool:
+        cache = self.state.caches.get(name_of(self.topics[entry]))
+        return cache is not None and Position(1, entry) in cache.entries
 
-    def evict(self, need: int) -> None:
-        order = sorted(self.caches, key=lambda topic: (-self.total(topic), topic))
-        quota = int(self.total() * 0.5)
-        taken: list[int] = []
-        while sum(map(self.total, taken)) < quota:
-            taken.append(order[len(taken)])
-        together = sum(map(self.total, taken))
-        for topic in taken:
-            share = int(need * (self.total(topic) / together))
-            freed = 0
-            while freed < share and self.caches[topic]:
-                entry = min(self.caches[topic])
-                del self.caches[topic][entry]
-                freed += self.sizes[entry]
+    def insert(self, entry: int) -> None:
+        self.do(legacy_ops.Insert(name_of(self.topics[entry]), Position(1, entry), self.sizes[entry]))
 
-    def expire(self, before: int) -> None:
-        for cache in self.caches.values():
-            while cache and cache[min(cache)] <= before:
-                del cache[min(cache)]
+    def go_to(self, now: int) -> None:
+        self.do(legacy_ops.Advance(now - self.state.now_nanos))
+
+    def expire(self) -> None:
+        for cache in sorted(self.state.caches):
+            self.do(legacy_ops.Expire(cache))
+
+
+def name_of(topic: int) -> CacheName:
+    """Names in the order of the topics."""
+    return CacheName(f"{topic:06}")
 
 
 def legacy(requests: Requests, capacity: int, broker: Broker, fills: bool) -> Answers:
-    """What the rules of `pulsar-legacy` answer."""
+    """What the reference of `pulsar-legacy` answers."""
     cache = Legacy(requests, capacity, broker)
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
     for kind, together in calls(requests):
         now = int(requests.times[together[0]])
         for tick in due(now):
-            cache.expire(tick - broker.ttl_nanos)
+            cache.go_to(tick)
+            cache.expire()
+        cache.go_to(now)
         entries = [int(requests.numbers[at]) for at in together]
-        whole = kind == READ and all(entry in cache.caches[cache.topics[entry]] for entry in entries)
+        whole = kind == READ and all(map(cache.has, entries))
         for at, entry in zip(together, entries, strict=True):
             hits[at] = whole
             if kind == PASSED:
-                passed = cache.caches[int(requests.counts[at])]
-                for gone in [each for each in passed if each < entry]:
-                    del passed[gone]
+                cache.do(legacy_ops.InvalidateBefore(name_of(int(requests.counts[at])), Position(1, entry)))
             elif kind == ADD or (kind == READ and fills and not whole):
-                cache.insert(entry, now)
-            held[at] = cache.total()
+                cache.insert(entry)
+            held[at] = cache.state.size_bytes
     return hits, held
 
 
 def segmented(requests: Requests, capacity: int, copies: bool, segments: int = 2) -> Answers:
-    """What the rules of `pulsar-segmented` answer."""
-    room = capacity // segments
-    ring: list[list[int]] = [[] for _ in range(segments)]
-    current = 0
-
-    def taken(entry: int) -> int:
-        size = int(requests.sizes[entry])
-        return -(-size // 64) * 64 if copies else size
-
+    """What the reference of `pulsar-segmented` answers."""
+    mode = pulsar_segmented.Mode.COPY if copies else pulsar_segmented.Mode.REFERENCE
+    config = pulsar_segmented.Config(max_size_bytes=capacity, segments=segments, mode=mode)
+    state = pulsar_segmented.initial(config)
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     for kind, together in calls(requests):
         entries = [int(requests.numbers[at]) for at in together]
-        cached = [entry for segment in ring for entry in segment]
+        cached = {entry.place for segment in state.segments.values() for entry in segment.entries}
         for at, entry in zip(together, entries, strict=True):
-            hits[at] = kind == READ and all(each in cached for each in entries)
-            size = int(requests.sizes[entry]) if kind != PASSED else 0
-            if kind == ADD and entry not in cached and size <= room:
-                if sum(map(taken, ring[current])) + size > room:
-                    current = (current + 1) % segments
-                    ring[current] = []
-                ring[current].append(entry)
-            held[at] = sum(taken(each) for segment in ring for each in segment)
+            hits[at] = kind == READ and all(place_of(requests, each) in cached for each in entries)
+            if kind == ADD:
+                insert = segmented_ops.Insert(*place_of(requests, entry), int(requests.sizes[entry]))
+                state = pulsar_segmented.step(state, insert, config).state
+            held[at] = sum(segment.offset for segment in state.segments.values())
     return hits, held
+
+
+def place_of(requests: Requests, entry: int) -> Place:
+    """The place of an entry in the ring."""
+    return Place(name_of(int(requests.topics[entry])), Position(1, entry))

@@ -1,4 +1,4 @@
-"""The kernels of Pulsar's caches against the fast cache and against the rules as lists: hits and bytes, one by one."""
+"""The kernels of Pulsar's caches against the fast cache and against the references: hits and bytes, one by one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_without_backlog_caching_no_read_fills(flags: str) -> None:
         assert played(f"pip430:{flags}", seed) == own
 
 
-def test_legacy_answers_as_its_rules() -> None:
+def test_legacy_answers_as_its_reference() -> None:
     for seed in SEEDS:
         requests = seeded(seed, 200, 1 + seed % 3 * 4, 30)
         for fills, policy in ((False, "legacy"), (True, "legacy:backlog")):
@@ -71,7 +71,7 @@ def test_another_time_to_live_of_legacy_is_seen() -> None:
 
 
 @pytest.mark.parametrize("copies", [True, False])
-def test_segmented_answers_as_its_rules(copies: bool) -> None:
+def test_segmented_answers_as_its_reference(copies: bool) -> None:
     unlike = 0
     for seed in SEEDS:
         requests = seeded(seed, 200, 1 + seed % 3 * 40, 30)
