@@ -1,0 +1,177 @@
+"""The three references of Pulsar's caches, asked in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference import pulsar_legacy, pulsar_pip430, pulsar_segmented
+from entrycache_reference.pulsar_legacy import ops as legacy_ops
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_segmented import ops as segmented_ops
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+LEDGER: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """An entry is written, which so many readers are still to read; None: nobody has counted them."""
+
+    cache: str
+    entry: int
+    size_bytes: int = 1
+    expected_reads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Time goes on."""
+
+    nanos: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The periodic task: what is older than the time to live is to go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A reader asks for the entries from `first` to `last`."""
+
+    cache: str
+    first: int
+    last: int
+
+
+Word = Add | Wait | Task | Range
+"""What is said to every cache alike."""
+
+
+class Kept(NamedTuple):
+    """A cached entry."""
+
+    cache: str
+    entry: int
+
+
+class Limits(NamedTuple):
+    """The settings of a little trace."""
+
+    max_size_bytes: int = 10
+    watermark: float = 0.5
+    ttl_nanos: int = 1
+
+
+class Answer(NamedTuple):
+    """A cache after a word: itself, what it holds, and of a range what it served."""
+
+    state: Any
+    kept: Mapping[Kept, int]
+    served: tuple[int, ...] = ()
+
+
+class Cache(NamedTuple):
+    """One of the caches. `start` gives its empty state, `say` what becomes of a state."""
+
+    system: str
+    start: Callable[[Limits], Any]
+    say: Callable[[Any, Word, Limits], Answer]
+
+
+def _pip430(limits: Limits) -> pulsar_pip430.Config:
+    return pulsar_pip430.Config(
+        max_size_bytes=limits.max_size_bytes, watermark=limits.watermark, ttl_nanos=limits.ttl_nanos
+    )
+
+
+def _say_pip430(state: Any, word: Word, limits: Limits) -> Answer:
+    done = pulsar_pip430.step(state, _op_of_pip430(word), _pip430(limits))
+    served = getattr(done.outcome, "hits", ())
+    return Answer(done.state, _kept(done.state.caches), tuple(pos.entry for pos in served))
+
+
+def _op_of_pip430(word: Word) -> ops.Op:
+    match word:
+        case Add(cache, entry, size_bytes, expected_reads):
+            count = ABSENT if expected_reads is None else expected_reads
+            return ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes, count)
+        case Wait(nanos):
+            return ops.Advance(nanos)
+        case Task():
+            return ops.Cycle()
+        case Range(cache, first, last):
+            return ops.Read(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last), 0)
+
+
+def _legacy(limits: Limits) -> pulsar_legacy.Config:
+    return pulsar_legacy.Config(
+        max_size_bytes=limits.max_size_bytes, watermark=limits.watermark, ttl_nanos=limits.ttl_nanos
+    )
+
+
+def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answer:
+    served: tuple[int, ...] = ()
+    for op in _ops_of_legacy(state, word):
+        done = pulsar_legacy.step(state, op, _legacy(limits))
+        state = done.state
+        served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
+    return Answer(state, _kept(state.caches), served)
+
+
+def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
+    match word:
+        case Add(cache, entry, size_bytes, _):
+            return [legacy_ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes)]
+        case Wait(nanos):
+            return [legacy_ops.Advance(nanos)]
+        case Task():
+            return [legacy_ops.Expire(cache) for cache in sorted(state.caches)]
+        case Range(cache, first, last):
+            return [legacy_ops.Read(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last))]
+
+
+def _kept(caches: Mapping[Any, Any]) -> dict[Kept, int]:
+    return {
+        Kept(str(name), pos.entry): entry.size_bytes
+        for name, cache in caches.items()
+        for pos, entry in cache.entries.items()
+    }
+
+
+def _segmented(limits: Limits) -> pulsar_segmented.Config:
+    return pulsar_segmented.Config(
+        max_size_bytes=limits.max_size_bytes, segments=2, mode=pulsar_segmented.Mode.REFERENCE
+    )
+
+
+def _say_segmented(state: pulsar_segmented.State, word: Word, limits: Limits) -> Answer:
+    op = _op_of_segmented(word)
+    served: tuple[int, ...] = ()
+    if op is not None:
+        done = pulsar_segmented.step(state, op, _segmented(limits))
+        state, served = done.state, tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
+    found = [entry for segment in state.segments.values() for entry in segment.entries]
+    kept = {Kept(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in found}
+    return Answer(state, kept, served)
+
+
+def _op_of_segmented(word: Word) -> Any:
+    """Time and the periodic task do nothing to a ring."""
+    match word:
+        case Add(cache, entry, size_bytes, _):
+            return segmented_ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes)
+        case Range(cache, first, last):
+            return segmented_ops.GetRange(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last))
+        case _:
+            return None
+
+
+CACHES: Final = (
+    Cache(pulsar_pip430.NAME, lambda limits: pulsar_pip430.initial(_pip430(limits)), _say_pip430),
+    Cache(pulsar_legacy.NAME, lambda limits: pulsar_legacy.initial(_legacy(limits)), _say_legacy),
+    Cache(pulsar_segmented.NAME, lambda limits: pulsar_segmented.initial(_segmented(limits)), _say_segmented),
+)
+"""The caches, the newest first."""

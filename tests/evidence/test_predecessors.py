@@ -1,0 +1,47 @@
+"""The page of predecessors is what the references answer; a promise is broken where it is, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from entrycache_evidence.predecessors.__main__ import page
+from entrycache_evidence.predecessors.caches import CACHES, Add, Range, Task, Wait
+from entrycache_evidence.predecessors.promises import PROMISES, Promise, shortest
+from tests.support import ROOT
+
+PIP430, LEGACY, SEGMENTED = CACHES
+
+
+def named(part: str) -> Promise:
+    return next(promise for promise in PROMISES if part in promise.title)
+
+
+def test_the_page_is_that_of_the_references() -> None:
+    assert (ROOT / "docs" / "predecessors.md").read_text("utf-8") == page()
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)
+def test_the_cache_of_pip_430_keeps_every_promise(promise: Promise) -> None:
+    found = shortest(PIP430, promise)
+    assert found.trace is None
+    assert found.tried == sum(len(promise.words) ** length for length in range(1, promise.most + 1))
+
+
+def test_an_old_entry_stays_behind_a_younger_one_before_pip_430() -> None:
+    trace = shortest(LEGACY, named("outlives")).trace
+    assert trace == (Add("a", 1), Wait(), Wait(), Add("a", 0), Task())
+
+
+def test_a_newer_entry_of_a_large_cache_leaves_first_before_pip_430() -> None:
+    trace = shortest(LEGACY, named("oldest first")).trace
+    assert trace is not None
+    assert len(trace) == 4
+
+
+def test_a_ring_serves_a_range_whole_or_not_at_all() -> None:
+    assert shortest(SEGMENTED, named("in part")).trace == (Add("a", 0), Range("a", 0, 1))
+
+
+def test_a_promise_that_nothing_keeps_is_broken_at_once() -> None:
+    never = named("oldest first")._replace(keeps=lambda moment: False)
+    assert [shortest(cache, never).tried for cache in CACHES] == [1, 1, 1]
