@@ -7,7 +7,7 @@ from typing import Final
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import REFUSED, Law, cached, refusable
 from entrycache_reference.pulsar_pip430.laws.storage_reads import asked_for
-from entrycache_reference.pulsar_pip430.ops import Insert, Op, Read, ReadOne, Release
+from entrycache_reference.pulsar_pip430.ops import Evict, Expire, Insert, Op, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import Refused, Released
 from entrycache_reference.pulsar_pip430.state import Slot, State, Step
 from entrycache_reference.rules import Rule
@@ -106,6 +106,14 @@ def names_a_hold(config: Config, pre: State, event: Read | ReadOne | Release, st
     return event.hold is not ABSENT and not refusable(config, pre, event)
 
 
+def kept_by_passes(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-COUNT-7; what a name holds stays, in its order, also where a pass removes some of it."""
+    kept = step.state.holds
+    return kept.keys() == pre.holds.keys() and all(
+        [held.slot for held in kept[name]] == [held.slot for held in before] for name, before in pre.holds.items()
+    )
+
+
 def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
     """R-COUNT-7; a name is open from the read that used it until its release."""
     after = {name: [held.slot for held in kept] for name, kept in step.state.holds.items()}
@@ -123,4 +131,5 @@ LAWS: Final = (
     Law(Rule.COUNT_5, (Read, ReadOne, Release), delivers, one_fewer_each, True),
     Law(Rule.COUNT_6, (), holds_something, claims_follow_entries, True),
     Law(Rule.COUNT_7, (Read, ReadOne, Release), names_a_hold, opened_and_freed, True),
+    Law(Rule.COUNT_7, (Expire, Evict), holds_something, kept_by_passes, True),
 )
