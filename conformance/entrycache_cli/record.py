@@ -29,6 +29,17 @@ class Recording(NamedTuple):
     rules: tuple[str, ...]
 
 
+def check_recorded(case: Case, where: str) -> None:
+    """Refuse a case of a system that has no traces.
+
+    Raises:
+        UsageError: it is of such a system; `where` the case stands.
+    """
+    if case.system.name not in AUDITED:
+        known = ", ".join(AUDITED)
+        raise UsageError(f"{where} is about {case.system.name}, of which there are no traces; expected one of {known}")
+
+
 def record(subject: UnderTest, case: Case, out: Path) -> Recording:
     """Play a case and write its trace into `out`.
 
@@ -39,8 +50,7 @@ def record(subject: UnderTest, case: Case, out: Path) -> Recording:
         UsageError: the case cannot be asked of the subject, or it declines it; its system has no traces, or `out` is
             not empty.
     """
-    if case.system.name not in AUDITED:
-        raise UsageError(f"there are no traces of {case.system.name}; there are of {', '.join(AUDITED)}")
+    check_recorded(case, "the case")
     check_empty(out, "the trace")
     steps = trajectory(case, Coverage())
     answer = play(subject, case)

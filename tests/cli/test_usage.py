@@ -22,7 +22,7 @@ MISTAKES = [
     ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
     ("conform --command nosuchprogram", 2, "cannot start"),
     ("conform fast --classpath x.jar", 2, "--classpath goes with a released jar"),
-    ("conform pulsar:9", 2, f"known: {versions('pulsar')[0]}"),
+    ("conform pulsar:9", 2, f"known: {versions('pulsar-legacy')[0]}"),
     ("conform --timeout 0", 2, "--timeout"),
     ("conform fast --timeout nan", 2, "is not a number"),
     ("conform fast --timeout inf", 2, "--timeout"),

@@ -119,9 +119,10 @@ def record_command(
         return _record_broker(out, as_json, kwargs)
     if case_file is None:
         raise UsageError("nothing was named to record; expected --case FILE and a subject, or --broker")
-    from entrycache_cli.record import record  # noqa: PLC0415
+    from entrycache_cli.record import check_recorded, record  # noqa: PLC0415
 
     case = read_case(case_file, SYSTEMS)
+    check_recorded(case, str(case_file))
     choice = choice_of(subject, kwargs)
     found = resolve(choice._replace(system=choice.system or case.system.name))
     try:
