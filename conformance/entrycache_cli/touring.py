@@ -20,14 +20,12 @@ from entrycache_cli.ending import OneLineErrors
 from entrycache_cli.report.results import summary
 from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects import watch
 from entrycache_conformance.subjects.reference import REFERENCE, reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import write_case
-from entrycache_protocol.family import Family
 from entrycache_protocol.leftovers import scratch
 from entrycache_protocol.system import AnySystem
 from entrycache_spark.parts import Traced
@@ -147,10 +145,11 @@ def all_shown(verdicts: dict[str, str]) -> bool:
     )
 
 
-def subjects_of(family: Family, strict: bool) -> dict[str, bool]:
-    """Our own subjects and the released ones of a family, in a strict run all; whether each stands for the others."""
-    released = {release.subject: release.tour for release in releases(family.name) if strict or release.tour}
-    own = {REFERENCE: False} if SYSTEMS[family.system].fast is None else {REFERENCE: False, FAST: True}
+def subjects_of(system: AnySystem, strict: bool) -> dict[str, bool]:
+    """Our own subjects and the released ones of a system, in a strict run all; whether each stands for the others."""
+    known = () if system.jvm is None else releases(system.jvm.name)
+    released = {release.subject: release.tour for release in known if strict or release.tour}
+    own = {REFERENCE: False} if system.fast is None else {REFERENCE: False, FAST: True}
     return {**own, **released}
 
 
@@ -185,12 +184,12 @@ def audit_trace(tour: Tour, folder: Path, system: str, traced: Traced, strict: b
 
 def take(tour: Tour, folder: Path, profile: str, others: str | None, strict: bool) -> None:
     """Ask for every part."""
-    for family in FAMILIES.values():
-        for subject, stands_for_others in subjects_of(family, strict).items():
-            what, own = f"conform {subject} ({family.system})", profile if stands_for_others else others or profile
-            tour.part(what, "conform", subject, "--system", family.system, "--profile", own)
-    for system, parts in AUDITED.items():
-        audit_trace(tour, folder / system, system, parts.traced, strict)
+    for name, system in SYSTEMS.items():
+        for subject, stands_for_others in subjects_of(system, strict).items():
+            what, own = f"conform {subject} ({name})", profile if stands_for_others else others or profile
+            tour.part(what, "conform", subject, "--system", name, "--profile", own)
+    for name, parts in AUDITED.items():
+        audit_trace(tour, folder / name, name, parts.traced, strict)
     tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
 from entrycache_cli import touring
-from entrycache_cli.touring import Ran, Tour
+from entrycache_cli.touring import Ran, Tour, take
+from entrycache_conformance.systems import SYSTEMS
 
 CONFORMS = {"levels": {}, "verdict": "conforms"}
 
@@ -67,3 +69,22 @@ def test_what_others_need_is_waited_for(said: dict[str, Ran]) -> None:
     assert not made.made("no trace", "none")
     made.finish()
     assert (made.missing, len(made.results)) == (1, 1)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_every_system_is_asked(strict: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def run(*arguments: str) -> Ran:
+        asked.append(arguments)
+        return Ran(4, None, "entrycache: not here")
+
+    monkeypatch.setattr(touring, "run", run)
+    made = Tour()
+    take(made, tmp_path, "dev", None, strict)
+    made.finish()
+    subjects = {name: [line[1] for line in asked if line[:1] == ("conform",) and name in line] for name in SYSTEMS}
+    for name, system in SYSTEMS.items():
+        assert ("fast" in subjects[name]) is (system.fast is not None)
+        assert "reference" in subjects[name]
+        assert any(":" in subject for subject in subjects[name]) is (system.jvm is not None)
