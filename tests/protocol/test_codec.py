@@ -15,7 +15,7 @@ from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.validate import _plain
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.answers import read_outcome
+from entrycache_conformance.systems.pulsar_pip430.answers import ANSWERS
 from entrycache_faults.catalogue import CASES, catalogue
 from entrycache_protocol.case import Case, dumps, encode_outcome, from_json, read_case, to_json
 from entrycache_protocol.codec import Malformed, decode_op, encode_op
@@ -43,7 +43,7 @@ def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
     declaration = reference(SYSTEM).declaration
     for op, done in zip(case.steps, steps, strict=True):
         outcome = json.loads(json.dumps(encode_outcome(done.outcome)))
-        assert read_outcome(op, outcome, declaration) == done.outcome
+        assert ANSWERS.read_outcome(op, outcome, declaration) == done.outcome
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -37,10 +37,10 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         of_variants=frozenset({Rule.L_READ_7}),
     ),
     wire=Wire(
-        answers.read_outcome,
+        answers.ANSWERS.read_outcome,
         encode_outcome,
-        answers.outcome_schema,
-        answers.declared_part,
+        answers.ANSWERS.outcome_schema,
+        answers.ANSWERS.declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches"}),
         limits=Limits,

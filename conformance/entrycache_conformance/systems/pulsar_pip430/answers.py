@@ -1,42 +1,49 @@
-"""Outcomes of `pulsar-pip430` as a subject gives them: read strictly, and their schema."""
+"""Outcomes of `pulsar-pip430` in JSON; the requeues of a slot are declared by themselves."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_pip430.observation import read_observed
+from entrycache_protocol.answers import Answers
 from entrycache_protocol.codec import Malformed, decode_object
-from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.schema import object_schema
 from entrycache_reference.pulsar_pip430.ops import Observe
-from entrycache_reference.pulsar_pip430.outcomes import Refused
+from entrycache_reference.pulsar_pip430.outcomes import Observed, Refused, SlotView
 
-MESSAGE: Final = frozenset({"message"})
+REQUEUES: Final = "requeues"
+"""What a subject declares that shows how often the entry of a slot was put back."""
 
 
-def read_outcome(op: Any, value: Any, declaration: Declaration) -> Any:
-    """The typed outcome of one step; an optional `message` of an error is dropped.
+def _slots(value: Any, introspection: frozenset[str]) -> tuple[SlotView, ...]:
+    if type(value) is not list:
+        raise Malformed(f"expected an array, got {value!r}")
+    slots = []
+    for item in value:
+        if type(item) is dict and REQUEUES not in introspection:
+            item = {**item, REQUEUES: 0}
+        slots.append(decode_object(SlotView, item))
+    return tuple(slots)
 
-    Raises:
-        Malformed: it has not the shape that the protocol gives the operation.
-    """
-    if type(value) is dict and "error" in value:
-        return decode_object(Refused, value, MESSAGE)
-    if type(op) is Observe:
-        return read_observed(type(op), value, declaration.introspection)
-    outcome = decode_object(op.answers[0], value)
-    tokens = getattr(outcome, "tokens", None)
-    if tokens is not None and not declaration.payload:
-        raise Malformed("unknown key 'tokens'; payload is not declared")
-    return outcome
+
+ANSWERS: Final = Answers(
+    *(Refused, Observe, Observed),
+    {"now": 0, "bytes": 0, "caches": {}, "queue": (), "tombstones": 0},
+    {"queue": _slots},
+)
+"""How they are read and shown."""
+
+
+def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
+    """What was observed, with everything that is not declared emptied; other outcomes as they are."""
+    shown = ANSWERS.declared_part(outcome, introspection)
+    if type(shown) is not Observed or REQUEUES in introspection:
+        return shown
+    return dataclasses.replace(shown, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in shown.queue))
 
 
 def outcome_schema(op: type[Any]) -> dict[str, Any]:
     """The schema of what an operation answers."""
-    refused = object_schema(Refused)
-    refused["properties"]["message"] = {"type": "string"}
-    answer = object_schema(op.answers[0])
+    schema = ANSWERS.outcome_schema(op)
     if op is Observe:
-        del answer["required"]
-        answer["properties"]["queue"]["items"]["required"].remove("requeues")
-    return {"anyOf": [answer, refused]}
+        schema["anyOf"][0]["properties"]["queue"]["items"]["required"].remove(REQUEUES)
+    return schema

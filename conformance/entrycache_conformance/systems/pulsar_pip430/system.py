@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_conformance.systems.pulsar_pip430 import answers, faults, observation, smoke, weights
+from entrycache_conformance.systems.pulsar_pip430 import answers, faults, smoke, weights
 from entrycache_conformance.systems.pulsar_pip430.blame import BLAME
 from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cells
 from entrycache_conformance.systems.pulsar_pip430.effort import effort
@@ -41,10 +41,10 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         count_cells=count_cells,
     ),
     wire=Wire(
-        answers.read_outcome,
+        answers.ANSWERS.read_outcome,
         encode_outcome,
         answers.outcome_schema,
-        observation.declared_part,
+        answers.declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"}),
         limits=Limits,
