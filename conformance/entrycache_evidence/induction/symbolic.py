@@ -71,6 +71,9 @@ class Term:
     def __mod__(self, other: object) -> Term:
         return Term(self.term % raw(other))
 
+    def __divmod__(self, other: object) -> tuple[Term, Term]:
+        return self // other, self % other
+
 
 def raw(value: object) -> Any:
     """The z3 term of a value, or the value."""
