@@ -15,7 +15,7 @@ from entrycache_evidence.induction.lemma import Lemma, Obligation
 from entrycache_evidence.induction.on_terms import held_to, on_terms
 from entrycache_evidence.induction.symbolic import Term, paths
 from entrycache_evidence.kafka_streams.induction.held import fault
-from entrycache_faults.model import Model
+from entrycache_faults.model import Model, Place
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.state import State, Step
@@ -107,8 +107,8 @@ def _code(letter: Letter) -> Any:
     return Term(letter.code)
 
 
-COUNTED: Final = {"size.len": _length}
-IN_LAWS: Final = {"laws.writes.len": _length, "laws.writes.sum": _sum, "laws.writes.ord": _code}
+COUNTED: Final[dict[Place, object]] = {"size.len": _length}
+IN_LAWS: Final[dict[Place, object]] = {"laws.writes.len": _length, "laws.writes.sum": _sum, "laws.writes.ord": _code}
 KEY, VALUE, TOPIC, *HEADERS = (Text(name) for name in ("key", "value", "topic", "name", "content", "names", "contents"))
 _ALL: Final = (KEY, VALUE, TOPIC, *HEADERS)
 

@@ -12,7 +12,7 @@ from entrycache_evidence.induction.on_terms import held_to, on_terms
 from entrycache_evidence.induction.symbolic import Term, paths
 from entrycache_evidence.pulsar_pip430.induction.passing import any_pass, begin
 from entrycache_evidence.pulsar_pip430.induction.table import PULSAR
-from entrycache_faults.model import Model
+from entrycache_faults.model import Model, Place
 from entrycache_reference.pulsar_pip430 import limits, ops
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.state import State, Step
@@ -97,10 +97,9 @@ def _laws() -> Model:
 
 
 def _on_doubles(model: Model) -> Model:
-    of_limits = {"limits.int": truncated}
-    return on_terms(
-        model, {**of_limits, "passes.run_pass": any_pass(on_terms(model, of_limits)["pass_events.rows_of"])}
-    )
+    of_limits: dict[Place, object] = {"limits.int": truncated}
+    rows_of = on_terms(model, of_limits)["pass_events.rows_of"]
+    return on_terms(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
 
 
 def _of_the_trigger(state: State) -> Any:

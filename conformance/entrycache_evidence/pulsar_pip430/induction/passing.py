@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
@@ -46,7 +47,7 @@ def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
     def passed(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
         _made.append(None)
         name = f"pass {len(_made)}"
-        own = passes.Copies(dict(state.caches), passes.deque(state.queue))
+        own = passes.Copies(dict(state.caches), deque(state.queue))
         gone: list[Slot] = []
         freed: Any = 0
         for slot in _taken(state.queue, name):

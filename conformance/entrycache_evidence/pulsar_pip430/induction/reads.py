@@ -123,8 +123,7 @@ def _folds(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
 
 
 def _looking_back(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
-    events = [ops.Get(name, pos) for pos in cached]
-    return tuple(Part(state, event, storage_reads.get(state, event, config)) for event in events)
+    return tuple(part for pos in cached for part in storage_reads.lookups(state, name, (pos,), config))
 
 
 def _in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:

@@ -107,7 +107,8 @@ def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...
 
     def played_once() -> Step:
         begin()
-        return on_terms.step(state, case.op, case.config)
+        done: Step = on_terms.step(state, case.op, case.config)
+        return done
 
     return state, tuple(paths(played_once, case.given(state)))
 
