@@ -27,7 +27,7 @@ from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
 PROFILES: Final = ("ci", "long", "nightly")
-"""How far to go: two minutes, some ten, hours."""
+"""How far to go: some two minutes, some ten, and the largest worlds too."""
 
 
 class Shown(NamedTuple):

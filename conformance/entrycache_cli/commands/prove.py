@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     type=click.Choice(["ci", "long", "nightly"]),
     default="ci",
     show_default=True,
-    help="How far to go: minutes, a quarter of an hour, hours.",
+    help="How far to go: minutes, a quarter of an hour, the largest worlds too.",
 )
 @json_option
 @ends_with_code
