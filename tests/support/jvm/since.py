@@ -2,7 +2,7 @@
 
     python -m tests.support.jvm.since [PAGE ...]
 
-runs them, one at a time, and writes what it met into docs/findings/since.md; the rows of other pages stay. A release
+runs them and writes what it met into docs/findings/since.md; the rows of other pages stay. A release
 without a driver runs on the class path of a neighbour that has one, with its own jars in front.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,9 +17,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.program import DoesNotCompile, compile_and_run
+from entrycache_conformance.java.program import DoesNotCompile
 from entrycache_conformance.java.releases import find_release, versions_called
 from tests.support.findings import FINDINGS, GRAVE, TESTS, Page
+from tests.support.jvm.mains import Ended, has_threads, run_all
 from tests.support.jvm.maven import jar_from_maven
 
 SINCE: Final = FINDINGS / "since.md"
@@ -28,7 +28,6 @@ FAILS: Final = "fails"
 CONFORMS: Final = "conforms"
 CANNOT: Final = "does not fit"
 """The classes that the test calls are not there, or have another shape."""
-SECONDS_MOST: Final = 180
 SYSTEMS: Final = {"pulsar": "Pulsar", "kafka-streams": "Kafka Streams"}
 """What a subject is called before its colon, and its heading."""
 
@@ -87,14 +86,19 @@ def tools_of(subject: str, folder: Path) -> JavaTestClasspath:
     return tools._replace(classpath=os.pathsep.join([*map(str, jars), tools.classpath]))
 
 
-def outcome(path: Path, tools: JavaTestClasspath, folder: Path) -> str:
-    """How one test ends on a release."""
+def outcomes(paths: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> dict[Path, str]:
+    """How tests end on a release: at once where all of them fit it, otherwise one by one."""
+    alone = [path for path in paths if has_threads(path)]
     try:
-        done = compile_and_run(path, tools, folder, timeout_seconds=SECONDS_MOST)
+        ended = run_all([path for path in paths if path not in alone], alone, tools, folder / "all")
     except DoesNotCompile:
-        return CANNOT
-    except subprocess.TimeoutExpired:
-        return f"no end in {SECONDS_MOST} s"
+        if len(paths) == 1:
+            return {paths[0]: CANNOT}
+        return {path: outcomes([path], tools, folder / path.stem)[path] for path in paths}
+    return {path: _said(done) for path, done in ended.items()}
+
+
+def _said(done: Ended) -> str:
     if done.returncode == 0:
         return CONFORMS
     return FAILS if done.returncode == 1 and len(done.stdout.splitlines()) == 1 else CANNOT
@@ -140,13 +144,12 @@ def main(names: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for name in SYSTEMS:
             for version in versions_run(name):
+                print(f"{SYSTEMS[name]} {version}", flush=True)
                 tools = tools_of(f"{name}:{version}", Path(scratch))
-                for page, path in wanted:
-                    if called(page) == name:
-                        file = f"{page.name}/{path.name}"
-                        ended = outcome(path, tools, Path(scratch, "out", version, path.stem))
-                        rows.setdefault(file, {})[version] = ended
-                        print(f"{version} {file}: {ended}", flush=True)
+                for family in {page.system.family for page, _ in wanted if called(page) == name}:
+                    paths = [path for page, path in wanted if page.system.family == family]
+                    for path, ended in outcomes(paths, tools, Path(scratch, "out", version, family)).items():
+                        rows.setdefault(f"{path.parent.name}/{path.name}", {})[version] = ended
     SINCE.write_text(page_of(rows), "utf-8")
 
 
