@@ -163,7 +163,7 @@ class Recorder:
                     size_bytes=stay.size_bytes,
                     expected_reads=stay.expected_reads,
                     requeues=stay.requeues,
-                    accessed=stay.accessed,
+                    accessed=stay.accessed if self._numbers_slots else None,
                     stamp_ns=stay.stamp_ns,
                     tail_no=self._told(slot_no),
                 )
