@@ -57,7 +57,10 @@ def generate_command(
     as_json_: bool,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
+    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation, unequal-topics).
+
+    unequal-topics-late is unequal-topics with size passes that wait until they are run.
+    """
     from entrycache_trace.generate import generate
 
     with spinner(f"generating {events} events") as say:

@@ -1,4 +1,4 @@
-"""Replay of passes: what a time pass may take (L-EXPIRE-1), the order of what leaves, and who gives how much (L-EVICT-*)."""
+"""Replay of passes: what a time pass may take (L-EXPIRE-1), in which order, and who gives how much (L-EVICT-*)."""
 
 from __future__ import annotations
 
