@@ -57,9 +57,10 @@ def generate_command(
     as_json_: bool,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation, unequal-topics).
+    """Write an honest trace of a made-up workload.
 
-    unequal-topics-late is unequal-topics with size passes that wait until they are run.
+    Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
+    unequal-topics-late, whose size passes wait until they are run.
     """
     from entrycache_trace.generate import generate
 
