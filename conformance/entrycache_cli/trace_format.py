@@ -78,7 +78,7 @@ def _settings(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
 
 
 def example(system: str) -> str:
-    """The example of a rule as our fast cache (or else the reference) tells it, one JSON object a line, without what is null."""
+    """The example of a rule as our fast cache (or else the reference) tells it: JSON Lines, without what is null."""
     rule = AUDITED[system].format.example
     case = read_case(spec_folder() / "examples" / f"{rule}.json", SYSTEMS)
     with scratch() as folder:

@@ -20,7 +20,6 @@ from entrycache_trace.files import Metadata, PartWriter, write_metadata
 from entrycache_trace.pulsar_pip430.reported import ReportedRow
 from entrycache_trace.schema import ROW_COLUMNS
 
-
 ENTRY_ROWS: Final = ("HIT", "READ_DONE", "EXPECT", "REMOVE", "EVICT", "REQUEUE")
 """What is told of an entry that is cached; a cursor may stand at its position without being about it."""
 
