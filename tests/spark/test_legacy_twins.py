@@ -66,7 +66,7 @@ def test_every_rule_has_a_story() -> None:
 @pytest.mark.parametrize("preset", ["unequal-topics", "unequal-topics-late"])
 @pytest.mark.parametrize("engine", ["local", "replay"])
 def test_an_honest_trace_conforms(tmp_path: Path, preset: str, engine: str) -> None:
-    rows = plant.honest(tmp_path / "honest", 3_000, 3, preset=preset)["broker-0"]
+    rows = plant.honest(tmp_path / "honest", 5_000, 1, preset=preset)["broker-0"]
     result = audit(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual"), engine)
     assert not result.violations
     assert not result.notes

@@ -114,7 +114,7 @@ class LegacyReplay:
         reads = Reads(self.facts, self._tell, self._by_object)
         followers = (Offers(self.facts, self._tell), reads, Shares(self.facts, self._tell, self.moments))
         for now in self.moments:
-            leavers.follow(now)
+            leavers.take(now.row)
             for follower in followers:
                 follower.follow(now)
         reads.finish()

@@ -101,7 +101,11 @@ class Leavers:
 
     def follow(self, now: Moment) -> None:
         """Take in one event."""
-        row, op, life = now.row, now.row["op"], now.row["life"]
+        self.take(now.row)
+
+    def take(self, row: Row) -> None:
+        """Take in one row."""
+        op, life = row["op"], row["life"]
         begins = (
             (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
         )
