@@ -17,6 +17,9 @@ concat('life ', cast(seq as string), ' in the segment of turn ', cast(turn_now a
 -- observed
 concat('life ', coalesce(cast(life as string), 'none'), ' in that of turn ', coalesce(cast(tail_no as string), 'unknown'))
 
+-- sure
+not many or coalesce(life <> seq, false)
+
 -- over ringed: where it starts
 op = 'INSERT' and whole and not is_first and is_astray
 
@@ -34,7 +37,7 @@ not many
 
 -- over ringed: what is left out
 whole and (
-  (op = 'REJECT' and cause = 'DUPLICATE' and coalesce(held_before = 0, true))
+  (op = 'REJECT' and cause = 'DUPLICATE' and is_placed and coalesce(held_before = 0, true))
   or (op = 'SKIP' and cause = 'DISABLED' and limit_now > 0)
 )
 

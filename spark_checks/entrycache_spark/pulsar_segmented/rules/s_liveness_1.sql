@@ -1,19 +1,6 @@
 -- S-LIVENESS-1: a call ends before the next one begins (with one thread), and time never goes back.
 
--- checked
-true
-
--- over ringed: time, across gaps too
-ts_ns < before.ts_ns
-
--- expected
-concat('ts_ns at or after ', cast(before.ts_ns as string))
-
--- observed
-concat('ts_ns ', cast(ts_ns as string))
-
--- seqs
-array(before.at, seq)
+-- as R-STATE-6 of pulsar-pip430
 
 -- over ringed: calls
 not many and before.at = seq - 1 and call_id <> seq and call_id <> before.call_id

@@ -8,7 +8,7 @@ entry_id of ASK FIRST, ASK LAST
 entry_id of INSERT ADD
 
 -- over ringed: what is not there
-op = 'HIT' and cause = 'READ' and whole and (coalesce(held_before = 0, true) or life <> life_before)
+op = 'HIT' and cause = 'READ' and whole and is_placed and (coalesce(held_before = 0, true) or life <> life_before)
 
 -- expected
 case when held_before = 1 then concat('life ', cast(life_before as string)) else 'no HIT' end

@@ -1,4 +1,4 @@
--- S-RING-4: an entry leaves with its own segment, when the ring has come round to it, and never before: in a turn, once,
+-- S-RING-4: an entry leaves with its own segment, when the ring has come round to it, and never before: once,
 -- and out of the oldest segment. A turn gives back the bytes of that segment, and of no other.
 
 -- checked
@@ -6,16 +6,15 @@ op in ('EVICT', 'PASS_END')
 
 -- needs
 life of EVICT TURN
-pass_id of EVICT TURN
 
 -- over ringed: what leaves
 op = 'EVICT' and whole and (
-  not in_turn or pass_id <> edge.pass_id or (life is not null and (begun.at is null or gone_seq is not null))
+  (life is not null and (begun.at is null or gone_seq is not null))
   or (begun.lot <> turn_now - segments_now and begun.lot <> turns - segments_now)
 )
 
 -- expected
-concat('in a turn, an entry of turn ', coalesce(cast(turn_now - segments_now as string), 'unknown'))
+concat('an entry of turn ', coalesce(cast(turn_now - segments_now as string), 'unknown'))
 
 -- observed
 concat(

@@ -11,6 +11,7 @@ with kept as (
       when copies then ((size_bytes + 63) div 64) * 64
       when not copies then size_bytes
     end as advance,
+    cache is not null and ledger_id is not null and entry_id is not null as is_placed,
     b.fresh and e.island = b.first_island as whole
   from events e join brokers b on e.broker = b.broker
 ),
@@ -25,10 +26,11 @@ lined as (
     coalesce(last_value(manager_bytes, true) over past, 0) as manager_shown,
     sum(case when op = 'PASS_BEGIN' then 1 else 0 end) over upto as turns,
     last_value(
-      case when op in ('PASS_BEGIN', 'PASS_END') then struct(seq as at, op as op, pass_id as pass_id, size_bytes as size_bytes) end,
+      case when op in ('PASS_BEGIN', 'PASS_END') then struct(seq as at, op as op) end,
       true
     ) over past as edge,
     max(case when op = 'PASS_BEGIN' then seq end) over past as turn_seq,
+    last_value(case when op = 'PASS_BEGIN' then struct(size_bytes as size_bytes) end, true) over past as turned,
     max(case when op = 'INSERT' then seq end) over past as insert_seq,
     last_value(
       case when op = 'ASK' and cause = 'FIRST' then struct(seq as at, cache as cache, ledger_id as ledger_id, entry_id as entry_id) end,
@@ -128,10 +130,10 @@ written as (
   from summed
 )
 select
-  * except (last_in),
+  * except (last_in, turned),
   before.bytes_after + grown as by_row,
   last_in.at as last_in_seq,
-  edge.size_bytes as edge_size,
+  turned.size_bytes as turned_bytes,
   coalesce(insert_seq < turn_seq, insert_seq is null) as is_first,
   bound <> lot_bytes and coalesce(bound <> last_in.by_rule, true) and coalesce(bound <> last_in.by_shown, true) as is_astray,
   manager_bytes <> manager_shown + wrote and manager_bytes <> written_sum
