@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_reference.pulsar_legacy.state import Row
 from entrycache_reference.rules import Rule, rule
 
 TRIGGER_SHARE: Final = 0.98
@@ -33,3 +34,8 @@ def amount_bytes(size_bytes: int, config: Config) -> int:
     It may be 0 or less.
     """
     return size_bytes - target_bytes(config)
+
+
+def with_thresholds(row: Row, config: Config) -> Row:
+    """The row of a size pass, with the two thresholds."""
+    return row._replace(trigger_bytes=trigger_bytes(config), target_bytes=target_bytes(config))

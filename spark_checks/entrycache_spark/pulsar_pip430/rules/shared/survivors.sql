@@ -25,7 +25,7 @@ spread as (
       sequence(cast(begin_seq div 16384 as bigint), cast(greatest(begin_seq, least(coalesce(removed_seq, last_seq), last_seq)) div 16384 as bigint))
     ) as bucket
   from lives l join ends n on l.broker = n.broker
-  where begin_seq is not null and entry_id is not null
+  where begin_seq is not null and ledger_id is not null and entry_id is not null
 ),
 found as (
   select
