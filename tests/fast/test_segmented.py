@@ -1,4 +1,4 @@
-"""The fast cache of `pulsar-segmented` answers and tells what the reference does, and takes wrong arguments as a library."""
+"""The fast cache of `pulsar-segmented` answers and tells what the reference does, and refuses wrong arguments."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ op in ('PASS_BEGIN', 'PASS_END') and named
 -- needs
 trigger_bytes of PASS_BEGIN TURN
 CONFIG.max_size_bytes of PASS_BEGIN TURN
-CONFIG.segments of PASS_BEGIN TURN
 
 -- over rows
 op in ('PASS_BEGIN', 'PASS_END') and named and trigger_bytes <> room_now
