@@ -25,11 +25,13 @@ LEDGER_ENTRIES: Final = 60
 class Broker:
     """One broker: the workload, the cache it drives, and the recorder of both."""
 
-    def __init__(self, writer: PartWriter, mode: str, seed: str) -> None:
+    def __init__(
+        self, writer: PartWriter, mode: str, seed: str, cache_type: type[SegmentedCache] = SegmentedCache
+    ) -> None:
         self._random = random.Random(seed)
         self._now_ns = START_NS
         self._rows: list[Row] = []
-        self._cache = SegmentedCache(MAX_SIZE_BYTES, SEGMENTS, mode == "copy", self._rows.append)
+        self._cache = cache_type(MAX_SIZE_BYTES, SEGMENTS, mode == "copy", self._rows.append)
         config = {"max_size_bytes": MAX_SIZE_BYTES, "segments": SEGMENTS, "mode": mode}
         self._recorder = Recorder(writer, config, START_NS)
         self._last = [-1] * TOPICS

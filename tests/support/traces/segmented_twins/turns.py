@@ -62,7 +62,8 @@ def dropped_outside_of_a_turn(s: RingScript, planted: bool) -> Found:
     if not planted:
         s.insert(at(6))
         return []
-    row = s.call().evict(at(0), None)
+    last = max(row["seq"] for row in s.rows if row["op"] == "PASS_BEGIN")
+    row = s.call().evict(at(0), last)
     return [("S-RING-1", row), ("S-RING-4", row)]
 
 
