@@ -42,7 +42,7 @@ def spoken(row: Row, ring: Ring) -> Iterable[str]:
     yield from SPOKEN.get(op, ())
     yield from SPOKEN_BY_CAUSE.get((op, cause), ())
     if op == "HIT" and row["life"] is not None:
-        yield from ("S-GET-3", "S-RING-2")
+        yield from ("S-RING-2",) if row["key_hash"] is None else ("S-RING-2", "S-GET-3")
     if op in TURN and ring.of.named is not None:
         yield "S-CONFIG-2" if ring.of.named else "S-CONFIG-1"
     if op == "INSERT" and ring.of.copies is not None:

@@ -1,11 +1,11 @@
 -- S-GET-3: what a lookup hands over is the payload that the entry's insert carried, as `key_hash` tells it.
 
 -- checked
-op = 'HIT' and life is not null
+op = 'HIT' and life is not null and key_hash is not null
 
 -- needs
-key_hash of INSERT
-key_hash of HIT GET, HIT READ
+ever key_hash of INSERT
+ever key_hash of HIT GET, HIT READ
 
 -- over ringed
 op = 'HIT' and whole and key_hash <> begun.key_hash and coalesce(key_hash <> key_before, true)
