@@ -57,7 +57,7 @@ SEEN = {
 BRANCH = {
     "duplicate": ("overwritten", "S-INSERT-2"),
     "failed_offer": ("counted", "S-SEGMENT-4"),
-    "cleared_offset": ("kept", "S-RING-3"),
+    "cleared_offset": ("kept", "S-RING-1"),
     "cleared_index": ("kept", "S-RING-2"),
     "used": ("offsets", "S-USAGE-1"),
 }
