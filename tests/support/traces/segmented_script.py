@@ -94,7 +94,11 @@ class RingScript:
     def turn(self, size: int, spare: Key | None = None, end: bool = True) -> Row:
         """A turn, without the INSERT behind it; `spare`: an entry that is forgotten."""
         oldest = self.turns + 1 - self.number
-        columns = {"tail_no": self.turns + 1, "ticket": oldest if oldest >= 0 else None, "trigger_bytes": self.room}
+        columns: Row = {
+            "tail_no": self.turns + 1,
+            "ticket": oldest if oldest >= 0 else None,
+            "trigger_bytes": self.room,
+        }
         begin = self.row("PASS_BEGIN", "TURN", size_bytes=size, bound=self.offsets[self.turns], **columns)
         begin["pass_id"] = begin["seq"]
         for key in [key for key, row in self.held.items() if row["tail_no"] == oldest and key != spare]:
