@@ -134,9 +134,15 @@ class Entries:
         row, first, after = now.row, now.before, now.after
         if first is None or not _is(first, "ASK", "FIRST") or None in (*place_of(row), *place_of(first)):
             return
-        answered = after is not None and after["seq"] == row["seq"] + 1 and _is(after, "HIT", "READ")
+        known = after is not None and after["seq"] == row["seq"] + 1
         ends = [Position(each["ledger_id"], each["entry_id"]) for each in (first, row)]
-        if answered or first["cache"] != row["cache"] or not is_a_range(*ends) or ends[0].entry < 0:
+        if (
+            not known
+            or _is(after, "HIT", "READ")
+            or first["cache"] != row["cache"]
+            or not is_a_range(*ends)
+            or ends[0].entry < 0
+        ):
             return
         cached = self._mirror.cached(row["cache"], row["ledger_id"], ends[0].entry, ends[1].entry)
         if len(cached) == ends[1].entry - ends[0].entry + 1:

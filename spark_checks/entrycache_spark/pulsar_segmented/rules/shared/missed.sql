@@ -2,15 +2,12 @@
 -- for by stretches of 64 positions, and only for ranges that are no longer than all entries that ever came.
 with asked as (
   select
-    *,
-    lag(struct(seq as at, cause as cause, cache as cache, ledger_id as ledger_id, entry_id as entry_id)) over line as first,
-    lead(struct(seq as at, op as op)) over line as after
-  from (
-    select e.broker, seq, e.life, op, cause, cache, ledger_id, entry_id, many, b.fresh and e.island = b.first_island as whole
-    from events e join brokers b on e.broker = b.broker
-    where op = 'ASK' or (op = 'HIT' and cause = 'READ')
-  ) as lookups
-  window line as (partition by broker order by seq)
+    e.broker, seq, e.life, op, cause, cache, ledger_id, entry_id, many, b.fresh and e.island = b.first_island as whole,
+    lag(struct(seq as at, cause as cause, cache as cache, ledger_id as ledger_id, entry_id as entry_id, op as op)) over line
+      as first,
+    lead(struct(seq as at, op as op, cause as cause)) over line as after
+  from events e join brokers b on e.broker = b.broker
+  window line as (partition by e.broker order by seq)
 ),
 came as (
   select broker, count(*) as entries from events where op = 'INSERT' group by broker
@@ -20,8 +17,8 @@ missed as (
     a.broker, a.seq, a.life, a.many, a.cache, a.ledger_id, first.at as first_seq, first.entry_id as first_entry,
     a.entry_id as last_entry, a.entry_id - first.entry_id + 1 as span
   from asked a join came c on a.broker = c.broker
-  where a.op = 'ASK' and a.cause = 'LAST' and a.whole and first.cause = 'FIRST' and first.at = a.seq - 1
-    and not coalesce(after.op = 'HIT' and after.at = a.seq + 1, false)
+  where a.op = 'ASK' and a.cause = 'LAST' and a.whole and first.op = 'ASK' and first.cause = 'FIRST'
+    and after.at = a.seq + 1 and not coalesce(after.op = 'HIT' and after.cause = 'READ', false)
     and first.cache = a.cache and first.ledger_id = a.ledger_id
     and first.entry_id >= 0 and first.entry_id <= a.entry_id and a.entry_id - first.entry_id < c.entries
 ),
