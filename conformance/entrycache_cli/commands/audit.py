@@ -57,7 +57,11 @@ def generate_command(
     as_json_: bool,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
+    """Write an honest trace of a made-up workload.
+
+    Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
+    unequal-topics-late, whose size passes wait until they are run.
+    """
     from entrycache_trace.generate import generate
 
     with spinner(f"generating {events} events") as say:

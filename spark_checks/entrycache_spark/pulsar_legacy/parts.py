@@ -29,5 +29,5 @@ PULSAR_LEGACY: Final = AuditParts(
     format=FORMAT,
     write=write_calls,
     traced=Traced("unequal-topics", NOT_SHOWN, ("local", "replay")),
-    altered=(("unequal-topics", 400), ("unequal-topics-late", 300)),
+    altered=(("unequal-topics", 400),),
 )

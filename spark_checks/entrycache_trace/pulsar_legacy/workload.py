@@ -97,7 +97,7 @@ class Broker:
             (2, ops.InvalidateBefore(cache, self._near(last, 30))),
             (2, ops.EvictCache(cache, chance.randrange(1, 600))),
             (2, ops.Evict(chance.randrange(1, 1_500))),
-            (0.3, ops.InvalidateLedger(cache, max(1, last.ledger - 1))),
+            (1, ops.InvalidateLedger(cache, max(1, last.ledger - 1))),
             (0.2, ops.Clear(cache)),
             (0.2, ops.RemoveCache(cache)),
         )

@@ -6,8 +6,6 @@ with the ticket of the slot that it really held. A cache without a removal queue
 snapshot shows what is cached, in the order in which it came.
 """
 
-# ruff: noqa: D102 -- the properties of ReportedRow are trace columns
-
 from __future__ import annotations
 
 import json
@@ -15,65 +13,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from entrycache_trace.calls import ONLY_BROKER, Call
 from entrycache_trace.files import Metadata, PartWriter, write_metadata
+from entrycache_trace.pulsar_pip430.reported import ReportedRow
 from entrycache_trace.schema import ROW_COLUMNS
-
-
-class ReportedRow(Protocol):
-    """What a cache reports of one event: the trace columns that are not the recorder's."""
-
-    @property
-    def op(self) -> str: ...
-    @property
-    def cause(self) -> str | None: ...
-    @property
-    def origin(self) -> str | None: ...
-    @property
-    def cache(self) -> str | None: ...
-    @property
-    def ledger_id(self) -> int | None: ...
-    @property
-    def entry_id(self) -> int | None: ...
-    @property
-    def size_bytes(self) -> int | None: ...
-    @property
-    def expected_reads(self) -> int | None: ...
-    @property
-    def requeues(self) -> int | None: ...
-    @property
-    def accessed(self) -> bool | None: ...
-    @property
-    def stamp_ns(self) -> int | None: ...
-    @property
-    def new_stamp_ns(self) -> int | None: ...
-    @property
-    def bound(self) -> int | None: ...
-    @property
-    def max_requeues(self) -> int | None: ...
-    @property
-    def extend_accessed(self) -> bool | None: ...
-    @property
-    def trigger_bytes(self) -> int | None: ...
-    @property
-    def target_bytes(self) -> int | None: ...
-    @property
-    def ts_ns(self) -> int: ...
-    @property
-    def bytes_after(self) -> int: ...
-    @property
-    def manager_bytes(self) -> int | None: ...
-    @property
-    def cursor(self) -> str | None: ...
-    @property
-    def key_hash(self) -> int | None: ...
-    @property
-    def dirty(self) -> bool | None: ...
-    @property
-    def value(self) -> str | None: ...
-
 
 ENTRY_ROWS: Final = ("HIT", "READ_DONE", "EXPECT", "REMOVE", "EVICT", "REQUEUE")
 """What is told of an entry that is cached; a cursor may stand at its position without being about it."""
@@ -163,7 +108,7 @@ class Recorder:
                     size_bytes=stay.size_bytes,
                     expected_reads=stay.expected_reads,
                     requeues=stay.requeues,
-                    accessed=stay.accessed,
+                    accessed=stay.accessed if self._numbers_slots else None,
                     stamp_ns=stay.stamp_ns,
                     tail_no=self._told(slot_no),
                 )

@@ -13,7 +13,7 @@ from typing import Final
 
 from entrycache_spark.asked import ask
 from entrycache_spark.needs import Need
-from entrycache_spark.pulsar_legacy.replay.moments import Moment, moments_of
+from entrycache_spark.pulsar_legacy.replay.moments import Moment, is_triggered, moments_of
 from entrycache_spark.pulsar_legacy.replay.offers import Offers
 from entrycache_spark.pulsar_legacy.replay.passes import Shares, Taken
 from entrycache_spark.pulsar_legacy.replay.reads import Reads
@@ -60,7 +60,11 @@ def replay(
         rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
         broker = LegacyReplay(name, rows, metadata, max_live_slots)
         told = (
-            (now.row, () if now.settings is None else now.settings.untold, rules_of(now.row, now.settings, broker.facts))
+            (
+                now.row,
+                () if now.settings is None else now.settings.untold,
+                rules_of(now.row, now.settings, broker.facts),
+            )
             for now in broker.moments
         )
         asked = ask(name, told, rules)
@@ -110,7 +114,7 @@ class LegacyReplay:
         reads = Reads(self.facts, self._tell, self._by_object)
         followers = (Offers(self.facts, self._tell), reads, Shares(self.facts, self._tell, self.moments))
         for now in self.moments:
-            leavers.follow(now)
+            leavers.take(now.row)
             for follower in followers:
                 follower.follow(now)
         reads.finish()
@@ -125,12 +129,14 @@ class LegacyReplay:
             self.undecided[ours] += [line.replace(theirs, ours) for line in self._same.undecided.get(theirs, ())]
 
     def _refused(self) -> None:
-        """L-STATE-3: sizes, amounts and ages that are refused."""
+        """L-STATE-3 and L-TRIGGER-6: sizes, amounts and ages that are refused, or lead to nothing."""
         for row in self._rows:
             op, cause, bound = row["op"], row["cause"], row["bound"]
             wrong = op == "INSERT" and row["size_bytes"] is not None and row["size_bytes"] < 0
             if op == "PASS_BEGIN" and row["origin"] == "CALL" and bound is not None:
                 wrong = (cause == "SIZE" and bound <= 0) or (cause == "TIME" and bound > row["ts_ns"])
+            if is_triggered(row, "PASS_BEGIN") and bound is not None and bound <= 0:
+                self._tell("L-TRIGGER-6", row, "no pass", bound, [], True)
             if wrong:
                 self._tell("L-STATE-3", row, "what is allowed", bound, [], True)
 

@@ -73,7 +73,7 @@ class Offers:
             self._tell("L-TRIGGER-2", row, f"no pass at {held}", trigger, [], self._one and (self._sure or stated))
         stated = row["target_bytes"] is not None
         target = row["target_bytes"] if stated else settings.target_bytes
-        if known(target, row["bound"]) and row["bound"] != held - target:
+        if target is not None and row["bound"] not in (None, held - target):
             self._tell("L-TRIGGER-1", row, held - target, row["bound"], [], self._one and (self._sure or stated))
 
     def _scheduled(self, now: Moment) -> None:

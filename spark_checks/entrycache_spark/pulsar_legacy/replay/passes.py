@@ -1,4 +1,4 @@
-"""Replay of passes: what a time pass may take (L-EXPIRE-1), the order of what leaves, and who gives how much (L-EVICT-*)."""
+"""Replay of passes: what a time pass may take (L-EXPIRE-1), in which order, and who gives how much (L-EVICT-*)."""
 
 from __future__ import annotations
 
@@ -45,19 +45,24 @@ class Taken:
     def _timed(self, own: Pass) -> None:
         cutoff, cache = own.begun("bound"), own.begun("cache")
         for row in own.rows:
+            stamp, bound = row["stamp_ns"], row["bound"]
+            ends = row["op"] == "PASS_END"
+            wrong = ends and known(row["cache"], cache) and row["cache"] != cache
+            wrong |= ends and known(bound, cutoff) and bound != cutoff
+            if row["cause"] == "SIZE" and wrong:
+                self._tell("L-EVICT-1", row, (cutoff, cache), (bound, row["cache"]), [row["pass_id"], row["seq"]], True)
             if row["cause"] != "TIME":
                 continue
-            stamp, bound = row["stamp_ns"], row["bound"]
-            wrong = False
             if row["op"] == "EVICT":
                 wrong = isinstance(cutoff, int) and stamp is not None and not is_old(stamp, cutoff)
                 wrong |= known(row["cache"], cache) and row["cache"] != cache
             elif row["op"] == "PASS_END":
                 last = cutoff if bound is None else bound
-                wrong = isinstance(last, int) and stamp is not None and is_old(stamp, last)
-                wrong |= known(bound, cutoff) and bound != cutoff
+                wrong |= isinstance(last, int) and stamp is not None and is_old(stamp, last)
             if wrong:
-                self._tell("L-EXPIRE-1", row, (cutoff, cache), (stamp, row["cache"]), [row["pass_id"], row["seq"]], True)
+                self._tell(
+                    "L-EXPIRE-1", row, (cutoff, cache), (stamp, row["cache"]), [row["pass_id"], row["seq"]], True
+                )
 
     def _order(self, own: Pass) -> None:
         last: dict[object, Row] = {}
@@ -133,9 +138,7 @@ class Shares:
             own = tied and name in held and held[CacheName(name)].size_bytes == last
             self._one_cache(begin, end, name, asked.get(CacheName(name), 0), gave, alone, own)
 
-    def _one_cache(
-        self, begin: Row, end: Row, name: str, asked: int, gave: Given, alone: bool, tied: bool
-    ) -> None:
+    def _one_cache(self, begin: Row, end: Row, name: str, asked: int, gave: Given, alone: bool, tied: bool) -> None:
         of_one, rows, gave_bytes = begin["cache"] is not None, gave.rows, sum(gave.sizes)
         too_little = gave_bytes < asked and self._live[name] > len(rows)
         too_much = bool(rows) and gave_bytes - gave.sizes[-1] >= asked

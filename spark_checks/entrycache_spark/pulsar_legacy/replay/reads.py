@@ -82,7 +82,8 @@ class Reads:
     def _single(self, call: Call, misses: list[Moment], singles: list[Moment]) -> None:
         for now in call.moments:
             missed = now in misses and now.held.is_in and now.row["entry_id"] is not None and not self._by_object
-            if is_offer(now.row) or missed or (now in singles and len(misses) != 1):
+            apart = now in singles and (len(misses) != 1 or self._astray(now.row, misses[0].row, 0))
+            if is_offer(now.row) or missed or apart:
                 self._tell("L-READ-6", now.row, "one MISS, no offer", now.row["op"], [], self._one)
         self._mixed(call, misses)
 

@@ -37,6 +37,18 @@ op = 'EVICT' and cause = 'SIZE' and not coalesce(ascends, true)
 -- seqs
 array(taken_before, seq)
 
+-- over taken: the end of a pass beside its begin
+op = 'PASS_END' and cause = 'SIZE' and (bound <> begun_bound or cache <> begun_cache)
+
+-- expected
+concat('to free ', coalesce(cast(begun_bound as string), 'unknown'), coalesce(concat(' in ', begun_cache), ''))
+
+-- observed
+concat('to free ', coalesce(cast(bound as string), 'unknown'), coalesce(concat(' in ', cache), ''))
+
+-- seqs
+array(pass_id, seq)
+
 -- over shares
 place = 'END' and alone and gives and too_little and (of_one or not gave_none)
 

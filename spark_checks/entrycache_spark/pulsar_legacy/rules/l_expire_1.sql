@@ -13,7 +13,7 @@ pass_id of EVICT TIME
 cause = 'TIME'
 and (
   (op = 'EVICT' and (stamp_ns > begun_bound or cache <> begun_cache))
-  or (op = 'PASS_END' and (stamp_ns <= coalesce(bound, begun_bound) or bound <> begun_bound))
+  or (op = 'PASS_END' and (stamp_ns <= coalesce(bound, begun_bound) or bound <> begun_bound or cache <> begun_cache))
 )
 
 -- expected

@@ -13,11 +13,14 @@ call_id of MISS READ, SKIP NOT_WANTED
 n_singles > 0 and (
   offer
   or (op = 'MISS' and cause = 'READ' and held_before = 1 and not by_object)
-  or (op = 'SKIP' and cause = 'NOT_WANTED' and n_misses <> 1)
+  or (op = 'SKIP' and cause = 'NOT_WANTED' and (
+    n_misses <> 1 or size_bytes <> 100
+    or cache <> first_cache or ledger_id <> first_ledger or entry_id <> first_entry
+  ))
 )
 
 -- expected
-case when offer then 'no offer' when op = 'MISS' then 'HIT' else 'one MISS before it' end
+case when offer then 'no offer' when op = 'MISS' then 'HIT' else 'one MISS before it, there, and 100 bytes' end
 
 -- observed
 concat(op, ' of entry ', coalesce(cast(entry_id as string), 'unknown'))

@@ -101,8 +101,14 @@ class Leavers:
 
     def follow(self, now: Moment) -> None:
         """Take in one event."""
-        row, op, life = now.row, now.row["op"], now.row["life"]
-        begins = (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
+        self.take(now.row)
+
+    def take(self, row: Row) -> None:
+        """Take in one row."""
+        op, life = row["op"], row["life"]
+        begins = (
+            (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
+        )
         if begins and life not in self._twice and life not in self._gone:
             self._live[row["cache"]][life] = ((row["ledger_id"], row["entry_id"]), row["seq"])
             self._cache_of[life] = row["cache"]
@@ -116,7 +122,7 @@ class Leavers:
     def _judge(self, row: Row, call: Call) -> None:
         live = self._live[row["cache"]].items()
         left = [life for life, (pos, begun) in live if begun < call.first_seq and call.covers(pos)]
-        if len(left) > (call.n_rows if call.cause == "GET" else 0):
+        if len(left) > call.n_rows > 1 if call.cause == "GET" else left:
             sure = not self._facts.gapped and not self._facts.many
             told = {**row, "life": min(left)}
             self._tell(self._rule_of[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)
