@@ -133,7 +133,8 @@ class Shares:
         last = held[taken[-1]].size_bytes if taken else None
         tied = last is not None and max(left, default=None) == last
         alone = begin["cache"] is not None or len(taken) == 1
-        for name in sorted({*self._bytes, *self._live}):
+        gave_now = {name for pass_id, name in self._given if pass_id == begin["seq"]}
+        for name in sorted({*self._bytes, *gave_now}):
             gave = Given(self._given.get((begin["seq"], name), []))
             own = tied and name in held and held[CacheName(name)].size_bytes == last
             self._one_cache(begin, end, name, asked.get(CacheName(name), 0), gave, alone, own)

@@ -3,7 +3,8 @@
 select
   broker, call_id, cache, cause, case when cause = 'LEDGER' then ledger_id end as ledger,
   min(seq) as first_seq, max(seq) as last_seq, count(*) as n_rows,
-  min(array(ledger_id, entry_id)) as lowest, max(array(ledger_id, entry_id)) as highest
+  min(case when ledger_id is not null then array(ledger_id, entry_id) end) as lowest,
+  max(case when ledger_id is not null then array(ledger_id, entry_id) end) as highest
 from events
 where op = 'REMOVE' and cause in ('RANGE', 'CLEAR', 'CURSOR', 'LEDGER') and entry_id is not null and call_id is not null
 group by broker, call_id, cache, cause, case when cause = 'LEDGER' then ledger_id end
