@@ -141,11 +141,9 @@ class Mirror:
         lot = self.lots.setdefault(self._lot_no(row, ring, story, turn_before), Lot())
         lot_bytes, took = lot.wrote_bytes, _advance(row, ring)
         shown = None if row["manager_bytes"] is None else row["manager_bytes"] - self.manager_shown
-        leaves = op == "EVICT" and story.begun is not None and not story.gone
-        grown = (row["size_bytes"] or 0) if op == "INSERT" else 0
-        if leaves and story.begun is not None:
-            grown = -(story.begun["size_bytes"] or 0)
-        entered = 1 if op == "INSERT" else -1 if leaves else 0
+        gone = story.begun if op == "EVICT" and not story.gone else None
+        grown = (row["size_bytes"] or 0) if op == "INSERT" else 0 if gone is None else -(gone["size_bytes"] or 0)
+        entered = 1 if op == "INSERT" else 0 if gone is None else -1
         self.sum_bytes += grown
         self.live += entered
         lot.live += entered
