@@ -60,7 +60,7 @@ def generate_command(
     """Write an honest trace of a made-up workload.
 
     Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
-    unequal-topics-late, whose size passes wait until they are run.
+    unequal-topics-late, whose size passes wait until they are run; ring-copies and ring-references of pulsar-segmented.
     """
     from entrycache_trace.generate import generate
 
