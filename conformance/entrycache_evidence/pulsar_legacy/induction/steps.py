@@ -13,6 +13,7 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.induction.laws import Asked, Case
+from entrycache_evidence.induction.lemma import Lemma, Obligation
 from entrycache_evidence.induction.on_terms import on_terms
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.pulsar_legacy.scenario import A, B, at
@@ -139,4 +140,16 @@ ASKED: Final = Asked(
 UNASKED: Final = frozenset({Rule.L_EVICT_5})
 """Its law computes in doubles: see `shares`."""
 
-LEMMAS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKED)
+
+def _with_base(lemma: Lemma) -> Lemma:
+    """What the steps keep holds of the first state too."""
+
+    def obligations(table: Any, model: Model) -> Iterator[Obligation]:
+        yield Obligation("base: the first state", z3.BoolVal(True), sound(model.initial(CONFIG)))
+        yield from lemma.obligations(table, model)
+
+    return lemma._replace(claim=f"the first state; {lemma.claim}", obligations=obligations)
+
+
+_STEPS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKED)
+LEMMAS: Final = tuple(_with_base(lemma) if lemma.rule is Rule.L_STATE_1 else lemma for lemma in _STEPS)
