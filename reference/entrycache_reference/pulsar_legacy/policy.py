@@ -5,6 +5,7 @@ Beside: EntryCacheDefaultEvictionPolicy.doEviction (managed-ledger 4.0.8)
 
 from __future__ import annotations
 
+from math import trunc
 from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config
@@ -30,7 +31,7 @@ def by_size(state: State) -> tuple[CacheName, ...]:
 @rule(Rule.L_EVICT_3)
 def givers(state: State) -> tuple[CacheName, ...]:
     """The caches that give: the largest, until they hold half of all bytes, truncated."""
-    quota_bytes = int(state.size_bytes * PASS_SHARE)
+    quota_bytes = trunc(state.size_bytes * PASS_SHARE)
     taken: list[CacheName] = []
     sum_bytes = 0
     for name in by_size(state):
