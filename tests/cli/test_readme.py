@@ -44,6 +44,7 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
     arguments = shlex.split(words)[1:]
     standing_for = {
         "node my-cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
+        "python my_cache.py": f"{sys.executable} {ROOT / 'conformance/entrycache_cli/init/templates/python/my_cache.py.txt'}",
         "FILE": str(CASES / "expire-at-the-cutoff.json"),
     }
     if "my.jar" in arguments:
