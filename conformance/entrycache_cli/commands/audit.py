@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.terminal import console, description, echo
@@ -21,9 +22,11 @@ from entrycache_protocol.shown import printable
 from entrycache_protocol.stopped import Stopped
 
 if TYPE_CHECKING:
-    from entrycache_spark.verdict import AuditResult, Verdict
+    from entrycache_spark.verdict import AuditResult, Verdict, Violation
 
 DEFAULT_OUT = Path("entrycache-audit")
+SHOWN_WITH_ROWS = 3
+"""Violations that a terminal shows with the rows around them."""
 
 
 @contextmanager
@@ -170,9 +173,9 @@ def audit(
                 directory, engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
             )
     except Stopped as stopped:
-        _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_)
+        _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_, None)
         raise
-    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", as_json_)
+    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", as_json_, directory)
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
@@ -180,8 +183,11 @@ def audit(
     context.exit(result.exit_code)
 
 
-def _say(result: AuditResult, where: str, as_json: bool) -> None:
-    """The verdicts, and of violations, notes and differences the first; `where` the violations are."""
+def _say(result: AuditResult, where: str, as_json: bool, trace: Path | None) -> None:
+    """The verdicts, and of violations, notes and differences the first; `where` the violations are.
+
+    `trace`: what the rows around the first violations are read from; None: they are not shown.
+    """
     if as_json:
         answer = {"schema": 1, "rules": _named(result.rules), "violations": len(result.violations)}
         more = {"differences": list(result.differences), "kernel": result.kernel}
@@ -197,12 +203,26 @@ def _say(result: AuditResult, where: str, as_json: bool) -> None:
     for violation in result.violations[:10]:
         place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
         shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+    for violation in result.violations[:SHOWN_WITH_ROWS] if trace is not None else ():
+        shown.print(_rows_around(trace, violation))
     for note in result.notes[:5]:
         shown.print(printable(f"not decided: {note}"))
     for difference in result.differences[:5]:
         shown.print(printable(f"differs from the rows before it: {difference}"))
     by = f" by {result.kernel}" if result.kernel else ""
     shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+
+
+def _rows_around(trace: Path, violation: Violation) -> Table:
+    """The rows before and behind the one that breaks a rule, which is marked."""
+    from entrycache_trace.around import around
+
+    title = printable(f"{violation.rule}: the rows around seq {violation.seq} of broker {violation.broker}")
+    table = Table("", "seq", "row", title=title, title_justify="left", title_style="")
+    for row in around(trace, violation.broker, violation.seq):
+        told = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
+        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(printable(told)))
+    return table
 
 
 def _named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
