@@ -12,21 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.terminal import console, description, echo
-from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.shown import printable
 from entrycache_protocol.stopped import Stopped
 
 if TYPE_CHECKING:
-    from entrycache_spark.verdict import AuditResult, Verdict, Violation
+    from entrycache_spark.verdict import AuditResult
 
 DEFAULT_OUT = Path("entrycache-audit")
-SHOWN_WITH_ROWS = 3
-"""Violations that a terminal shows with the rows around them."""
 
 
 @contextmanager
@@ -133,7 +129,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 
 
 @click.command()
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("where", metavar="TRACE")
 @click.option("--engine", type=click.Choice(["spark", "local", "replay"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 @click.option(
@@ -146,36 +142,70 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 @click.option(
     "--live-slots", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Replay gives up above."
 )
+@click.option(
+    "--metadata",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The file that says what TRACE is, where Spark finds that; default: the _entrycache.json in or above it.",
+)
+@click.option(
+    "--new-only",
+    is_flag=True,
+    help="Judge the brokers of a folder whose parts have changed since the last run into --out, and tell only "
+    "violations that were not told; exit 1 if there are any.",
+)
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
 @click.pass_context
 def audit(
     context: click.Context,
-    directory: Path,
+    where: str,
     engine: str,
     master: str,
     kernel: str | None,
     rules: tuple[str, ...],
     out: Path,
     live_slots: int,
+    metadata: Path | None,
+    new_only: bool,
     as_json_: bool,
 ) -> None:
     """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input.
 
-    One that is stopped while it looks for violations tells the rules that were decided by then, and writes nothing.
+    TRACE is a folder; with --engine spark also what Spark finds: s3a://.., hdfs://.., file:///.., a quoted pattern, or
+    table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
+    by then, and writes nothing.
     """
+    from entrycache_cli.report.audit_text import say_audit
     from entrycache_spark.audit import VIOLATIONS_NAME
     from entrycache_spark.audit import audit as run_audit
+    from entrycache_spark.growing import audit_new
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
+    elsewhere = _for_spark(where, engine, kernel, metadata)
+    if elsewhere is not None and new_only:
+        raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
     try:
         with spinner("reading the trace") as say:
-            result = run_audit(
-                directory, engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
-            )
+            if new_only:
+                result = audit_new(
+                    Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
+                )
+            elif elsewhere is not None:
+                result = elsewhere(where, master, ids, out, metadata=metadata, progress=say)
+            else:
+                result = run_audit(
+                    Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
+                )
     except Stopped as stopped:
-        _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_, None)
+        say_audit(
+            stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_, None
+        )
         raise
-    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", as_json_, directory)
+    say_audit(
+        result,
+        "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}",
+        as_json_,
+        None if elsewhere else Path(where),
+    )
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
@@ -183,48 +213,17 @@ def audit(
     context.exit(result.exit_code)
 
 
-def _say(result: AuditResult, where: str, as_json: bool, trace: Path | None) -> None:
-    """The verdicts, and of violations, notes and differences the first; `where` the violations are.
+def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | None) -> Callable[..., AuditResult] | None:
+    """What audits a trace that Spark is to find; None: it is a folder of this machine."""
+    from entrycache_trace.places import is_elsewhere
 
-    `trace`: what the rows around the first violations are read from; None: they are not shown.
-    """
-    if as_json:
-        answer = {"schema": 1, "rules": _named(result.rules), "violations": len(result.violations)}
-        more = {"differences": list(result.differences), "kernel": result.kernel}
-        brokers = {broker: _named(verdicts) for broker, verdicts in result.brokers.items()}
-        echo(json.dumps({**answer, **more, "brokers": brokers}))
-        return
-    table = Table("rule", "verdict", "violations")
-    for rule, verdict in result.rules.items():
-        count = sum(violation.rule == rule for violation in result.violations)
-        table.add_row(rule, verdict.value, str(count) if count else "")
-    shown = console()
-    shown.print(table)
-    for violation in result.violations[:10]:
-        place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-        shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
-    for violation in result.violations[:SHOWN_WITH_ROWS] if trace is not None else ():
-        shown.print(_rows_around(trace, violation))
-    for note in result.notes[:5]:
-        shown.print(printable(f"not decided: {note}"))
-    for difference in result.differences[:5]:
-        shown.print(printable(f"differs from the rows before it: {difference}"))
-    by = f" by {result.kernel}" if result.kernel else ""
-    shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+    if not is_elsewhere(where):
+        if metadata is not None:
+            raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
+        return None
+    if engine != "spark" or kernel == "sql":
+        chosen = f"--engine {engine}" if engine != "spark" else "--kernel sql"
+        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --engine spark with DuckDB")
+    from entrycache_spark.elsewhere import audit_elsewhere
 
-
-def _rows_around(trace: Path, violation: Violation) -> Table:
-    """The rows before and behind the one that breaks a rule, which is marked."""
-    from entrycache_trace.around import around
-
-    title = printable(f"{violation.rule}: the rows around seq {violation.seq} of broker {violation.broker}")
-    table = Table("", "seq", "row", title=title, title_justify="left", title_style="")
-    for row in around(trace, violation.broker, violation.seq):
-        told = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
-        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(printable(told)))
-    return table
-
-
-def _named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
-    """Verdicts as JSON has them."""
-    return {rule: verdict.value for rule, verdict in verdicts.items()}
+    return audit_elsewhere

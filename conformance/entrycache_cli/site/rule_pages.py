@@ -35,14 +35,14 @@ def rule_pages(root: Path) -> dict[str, str]:
 
 def finding_pages(root: Path) -> dict[str, str]:
     """The pages of findings, with their rules linked."""
-    pages = {}
-    for path in sorted((root / "docs" / "findings").glob("*/README.md")):
-        text = path.read_text(encoding="utf-8")
-        to = f"../../../{FOLDER}"
-        pages[str(path.relative_to(root))] = NAMED.sub(
-            lambda row, to=to: ID.sub(lambda rule: f"[{rule[0]}]({to}/{rule[0]}.md)", row[0]), text
-        )
-    return pages
+    return {
+        str(path.relative_to(root)): NAMED.sub(_with_rules, path.read_text(encoding="utf-8"))
+        for path in sorted((root / "docs" / "findings").glob("*/README.md"))
+    }
+
+
+def _with_rules(row: re.Match[str]) -> str:
+    return ID.sub(lambda rule: f"[{rule[0]}](../../../{FOLDER}/{rule[0]}.md)", row[0])
 
 
 def _index(all_texts: list[Text]) -> str:
