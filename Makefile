@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs clean
+.PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,11 @@ docs: environment ## write the generated pages again: rules and their examples, 
 	$(BIN)/entrycache versions --write docs/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
 	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/versions-pulsar-legacy.md
+
+site: environment ## the pages of docs/, spec/ and a page a rule as a site in build/site; needs no network
+	$(BIN)/python -m entrycache_cli.site build/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "build/site/index.html"
 
 clean: ## take away what these commands made
 	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -78,11 +78,12 @@ def _settings(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
 
 
 def example(system: str) -> str:
-    """The example of a rule as our fast cache tells it, one JSON object a line, without what is null."""
+    """The example of a rule as our fast cache tells it, else the reference: an object a line, without what is null."""
     rule = AUDITED[system].format.example
     case = read_case(spec_folder() / "examples" / f"{rule}.json", SYSTEMS)
     with scratch() as folder:
-        record(resolve(Choice("fast", system=system)), case, folder / "trace")
+        subject = "reference" if SYSTEMS[system].fast is None else "fast"
+        record(resolve(Choice(subject, system=system)), case, folder / "trace")
         to_jsonl(folder / "trace", folder / "trace.jsonl")
         rows = list(read_jsonl(folder / "trace.jsonl"))
     return "\n".join(json.dumps({name: value for name, value in row.items() if value is not None}) for row in rows)

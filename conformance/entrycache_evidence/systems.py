@@ -11,6 +11,7 @@ from entrycache_evidence.kafka_streams.large import large as kafka_large
 from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_REFINED
 from entrycache_evidence.kafka_streams.runs import runs
 from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
+from entrycache_evidence.pulsar_legacy import worlds as pulsar_legacy
 from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
@@ -21,6 +22,7 @@ from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
 from entrycache_evidence.refine.evidence import Refines
 from entrycache_faults.planted import Fault
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
+from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
 from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 
@@ -97,12 +99,26 @@ SHOWN: Final[Mapping[str, Shown]] = {
         large=kafka_large,
         refined=KAFKA_STREAMS_REFINED,
     ),
+    PULSAR_LEGACY: Shown(
+        pulsar_legacy.CI,
+        pulsar_legacy.LONG,
+        pulsar_legacy.NIGHTLY,
+        pulsar_legacy.refute,
+        lemmas=(
+            "entrycache_evidence.pulsar_legacy.induction.steps",
+            "entrycache_evidence.pulsar_legacy.induction.shares",
+        ),
+    ),
     PULSAR_SEGMENTED: Shown(
         pulsar_segmented.CI,
         pulsar_segmented.LONG,
         pulsar_segmented.NIGHTLY,
         pulsar_segmented.refute,
         segmented_runs,
+        lemmas=(
+            "entrycache_evidence.pulsar_segmented.induction.steps",
+            "entrycache_evidence.pulsar_segmented.induction.shares",
+        ),
         refined=PULSAR_SEGMENTED_REFINED,
         alone=reads.failures,
     ),

@@ -19,12 +19,16 @@ class JavaText(NamedTuple):
     """How a case becomes a Java file.
 
     `templates`: the folder of them, in `entrycache_conformance`; `test.java.j2` is the file's. `call` is the call of
-    the template's method for a step; `fill` gives what stands in the template, for a case.
+    the template's method for a step; `fill` gives what stands in the template, for a case. A template that is not in
+    the folder is looked for in `like`, that of a related system. `eras`: those of the releases that the file fits;
+    none: all.
     """
 
     templates: str
     call: Callable[[Mapping[str, Any]], str]
     fill: Callable[[Mapping[str, Any]], dict[str, Any]]
+    like: str = ""
+    eras: tuple[str, ...] = ()
 
 
 class Family(NamedTuple):

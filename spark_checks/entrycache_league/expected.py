@@ -56,12 +56,12 @@ def expected_reads(
                 else:
                     totals[LOOKED] += 1
         if len(heap) > 4 * live + 64:
-            _tidy(heap, cached, came, expects)
+            tidy(heap, cached, came, expects)
         held[i] = used
 
 
 @compiled
-def _tidy(heap: list[Item], cached: Array, came: Array, expects: Array) -> None:
+def tidy(heap: list[Item], cached: Array, came: Array, expects: Array) -> None:
     """Drop what no longer holds, and what stands there twice."""
     heap.sort()
     kept = 0

@@ -15,6 +15,7 @@ from entrycache_league.belady import belady, most_hits
 from entrycache_league.compiled import Array
 from entrycache_league.expected import expected_reads
 from entrycache_league.legacy import legacy
+from entrycache_league.lfu import lfu
 from entrycache_league.pip430 import pip430
 from entrycache_league.requests import Requests
 from entrycache_league.s3fifo import s3fifo
@@ -133,6 +134,7 @@ POLICIES: Final[Mapping[str, Play]] = {
     "segmented:reference": partial(_segmented, False),
     "fifo": partial(_generic, partial(queues.queue, queues.FIFO)),
     "lru": partial(_generic, partial(queues.queue, queues.LRU)),
+    "lfu": partial(_generic, lfu),
     "clock": partial(_generic, partial(queues.queue, queues.CLOCK)),
     "sieve": partial(_generic, partial(queues.queue, queues.SIEVE)),
     "s3fifo": partial(_generic, s3fifo),

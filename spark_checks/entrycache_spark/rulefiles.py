@@ -16,6 +16,11 @@ where it holds, the broker conforms. It says nothing where it does not, nor wher
 `over VIEW` is a condition on the rows of a view that several rules share (`rules/shared/VIEW.sql`; `rows` stands
 for `events` itself): a row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and
 `sure`. All rules over one view are decided in one scan of it. A condition over `rows` is its own witness.
+
+`as RULE of SYSTEM`, a line of its own: the rule says what that one says, so that its text stands once. Its sections
+are taken where the file has none of that name, its conditions besides those of the file; its witness only where nothing
+is added to it. There may be several such lines. A view that a system has not is that of the first system; a view may
+ask another one by its name, `over_VIEW`.
 """
 
 from __future__ import annotations
@@ -33,10 +38,13 @@ from entrycache_spark.systems import parts_of
 from entrycache_trace.systems import FIRST
 
 _HEADING: Final = re.compile(
-    r"^-- (checked|needs|settled|witness|same witness|balance|unless|window|over \w+|expected|observed|life|seqs|sure)"
-    r"\b[^\n]*\n",
+    r"^-- (as \S+ of \S+|checked|needs|settled|witness|same witness|balance|unless|window|over \w+|expected|observed|"
+    r"life|seqs|sure)\b[^\n]*\n",
     re.MULTILINE,
 )
+_OTHER: Final = re.compile(r"as (?P<rule>\S+) of (?P<system>\S+)")
+_PROVING: Final = ("settled", "witness", "same witness", "balance", "unless")
+_VIEW: Final = re.compile(r"\bover_(\w+)")
 ROWS: Final = "rows"
 """The view that is `events` itself."""
 
@@ -76,14 +84,7 @@ class RuleFile:
 
 def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None) -> RuleFile:
     """The sections of a rule file; `same` holds the rules whose witness it may name."""
-    pieces = _HEADING.split(text)
-    sections: dict[str, str] = {}
-    found: list[tuple[str, dict[str, str]]] = []
-    for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
-        if name.startswith("over "):
-            found.append((name.removeprefix("over "), {"fails": body.strip()}))
-        else:
-            (found[-1][1] if found and name in _DESCRIBING else sections)[name] = body.strip()
+    sections, found = _sections(text)
     conditions = tuple(_condition(view, own) for view, own in found)
     witness, balance, unless = sections.get("witness"), sections.get("balance", "0"), sections.get("unless")
     if "same witness" in sections:
@@ -93,6 +94,34 @@ def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None)
         witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
     parts = (sections["checked"], sections.get("settled"), witness, balance, sections.get("window"))
     return RuleFile(rule_id, *parts, conditions, parse_needs(sections.get("needs", "")), unless)
+
+
+def _sections(text: str) -> tuple[dict[str, str], list[tuple[str, dict[str, str]]]]:
+    """The sections of a rule file, and its conditions with the view of each; with those of the rules that it names."""
+    pieces = _HEADING.split(text)
+    sections: dict[str, str] = {}
+    found: list[tuple[str, dict[str, str]]] = []
+    others: list[str] = []
+    for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        if name.startswith("as "):
+            others.append(name)
+        elif name.startswith("over "):
+            found.append((name.removeprefix("over "), {"fails": body.strip()}))
+        else:
+            (found[-1][1] if found and name in _DESCRIBING else sections)[name] = body.strip()
+    alone = len(others) == 1 and not found and "window" not in sections
+    for other in others:
+        named = _OTHER.fullmatch(other)
+        assert named is not None
+        theirs, conditions = _sections(_text_of(named["rule"], named["system"]))
+        sections = {name: body for name, body in theirs.items() if alone or name not in _PROVING} | sections
+        found += conditions
+    return sections, found
+
+
+def _text_of(rule_id: str, system: str) -> str:
+    name = rule_id.lower().replace("-", "_")
+    return (_folder(system) / f"{name}.sql").read_text(encoding="utf-8")
 
 
 _DESCRIBING: Final = ("expected", "observed", "life", "seqs", "sure")
@@ -127,8 +156,14 @@ def all_rules(system: str = FIRST) -> tuple[RuleFile, ...]:
 
 @cache
 def shared_view(system: str, name: str) -> str:
-    """The query of a view that rules of a system share."""
-    return (_folder(system) / "shared" / f"{name}.sql").read_text(encoding="utf-8")
+    """The query of a view that rules of a system share: its own, or that of the first system."""
+    own, first = (_folder(each) / "shared" / f"{name}.sql" for each in (system, FIRST))
+    return (own if own.is_file() else first).read_text(encoding="utf-8")
+
+
+def views_in(query: str) -> tuple[str, ...]:
+    """The views that a query asks by their names."""
+    return tuple(dict.fromkeys(_VIEW.findall(query)))
 
 
 def _folder(system: str) -> Traversable:

@@ -161,7 +161,7 @@ def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> 
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
-    found_brokers = [_broker(row, dead, rules, summed, metadata.sampled) for row in rows]
+    found_brokers = [_broker(row, dead, rules, summed, metadata) for row in rows]
     answers = asked(engine, rules, [row["broker"] for row in rows if row["lacking"]])
     found_brokers = [
         broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
@@ -201,7 +201,7 @@ def _broker(
     dead: dict[str, int],
     rules: Sequence[RuleFile],
     summed: Sequence[RuleFile],
-    sampled: bool,
+    metadata: Metadata,
 ) -> Broker:
     name = row["broker"]
     sums = {rule.witness: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
@@ -213,8 +213,8 @@ def _broker(
         row["last_seq"],
         row["config_seq"] == row["first_seq"],
         row["end_seq"] == row["last_seq"],
-        sampled or row["row_count"] != _span(row),
-        row["unnumbered"] == 0,
+        metadata.sampled or row["row_count"] != _span(row),
+        parts_of(metadata.system).numbers_slots and row["unnumbered"] == 0,
         row["unlinked"] > 0,
         int(row["open_bytes"]),
         row["opening"] > 0,

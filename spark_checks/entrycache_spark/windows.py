@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from entrycache_spark.engines.base import SqlEngine
-from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, shared_view
+from entrycache_spark.rulefiles import ROWS, Condition, RuleFile, shared_view, views_in
 from entrycache_spark.survey import Broker
 from entrycache_trace.files import Metadata
 
@@ -78,13 +78,20 @@ class Windows:
         for name, *held in self._engine.rows(f"select broker, {columns} from settled"):
             by_name[name].proved.update(zip((rule.id for rule in asked), held, strict=True))
 
+    def _define(self, view: str) -> None:
+        """Let `over_VIEW` stand for a view, and for those that it asks."""
+        joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
+        text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
+        query = text if view == ROWS else shared_view(self._system, view)
+        for other in views_in(query):
+            self._define(other)
+        self._engine.define(f"over_{view}", query)
+
     def over(
         self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]
     ) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
         """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan; see `told`."""
-        joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
-        text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
-        self._engine.define(f"over_{view}", text if view == ROWS else shared_view(self._system, view))
+        self._define(view)
         columns = ["broker", "seq"]
         for number, (_, own) in enumerate(conditions):
             columns.append(f"coalesce({own.fails}, false) as fails_{number}")

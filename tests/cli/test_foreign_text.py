@@ -223,3 +223,19 @@ def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFix
         assert line.isprintable(), line
     assert f"source: {printable(NAMES[0])}" in told[1]
     assert f"R-EVICT-8: broker {printable(min(NAMES))}" in found[1]
+
+
+def test_the_rows_around_a_violation_are_shown_and_it_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (honest,) = plant.honest(tmp_path / "honest", 300, 1).values()
+    plant.wrong_tickets(honest, random.Random(1))
+    trace = plant.write(tmp_path / "trace", honest)
+    local = ("--engine", "local", "--out", str(tmp_path / "out"))
+    out = run(capsys, "audit", str(trace), *local)[1]
+    told = re.search(r"R-EVICT-8: the rows around seq (\d+) of broker", out)
+    assert told is not None
+    seq = int(told[1])
+    shown = re.findall(r"^│ (.) +│ +(\d+) +│ (op=|ts_ns=)", out[told.end() :], re.M)[:7]
+    assert [int(number) for _, number, _ in shown] == list(range(seq - 3, seq + 4))
+    assert [number for mark, number, _ in shown if mark == ">"] == [str(seq)]

@@ -19,6 +19,7 @@ from tests.support import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", README, re.S) for line in block.splitlines()]
+BEGUN = "conformance/entrycache_cli/init/templates/python/my_cache.py.txt"
 ENTRYCACHE = [command for command in COMMANDS if command.startswith("entrycache ")]
 
 
@@ -44,6 +45,7 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
     arguments = shlex.split(words)[1:]
     standing_for = {
         "node my-cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
+        "python my_cache.py": f"{sys.executable} {ROOT / BEGUN}",
         "FILE": str(CASES / "expire-at-the-cutoff.json"),
     }
     if "my.jar" in arguments:

@@ -35,7 +35,7 @@ def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stale = Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")
-    monkeypatch.setattr(rules, "check_rules", lambda: [stale])
+    monkeypatch.setattr(rules, "check_rules", lambda told: [stale])
     code, said = run(capsys, "--check")
     assert code == 1
     assert said.splitlines() == [f"docs/rules.md: {stale.what}", "1 problems"]

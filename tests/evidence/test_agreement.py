@@ -8,7 +8,7 @@ from entrycache_conformance.systems import system_named
 from entrycache_evidence.kafka_streams import runs as kafka
 from entrycache_evidence.planted import FAULT_OF, flips
 from entrycache_evidence.pulsar_pip430.scenario import A, at, play
-from entrycache_evidence.rulebook import agreement, corpus, registry
+from entrycache_evidence.rulebook import agreement, corpus, reach, registry
 from entrycache_evidence.rulebook.heard import listening
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.under import under
@@ -32,25 +32,29 @@ def runs():
         return corpus.corpus(ROOT / "tests" / "reference")
 
 
+def asked(runs, exceptions):
+    return [problem for ask in agreement._mutants(runs, exceptions) for problem in ask()]
+
+
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
     monkeypatch.setattr(agreement, "OWN", (harmless,))
-    assert "neither its law nor a test" in agreement._mutants(runs, {})[0].what
+    assert "neither its law nor a test" in asked(runs, {})[0].what
 
 
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
     monkeypatch.setattr(agreement, "OWN", (marks_nothing,))
-    found = agreement._mutants(runs, {})
+    found = asked(runs, {})
     assert any("the law of R-READ-2 sees its mutant too" in problem.what for problem in found)
-    listed = agreement._mutants(runs, {"R-READ-1": {"R-READ-2"}})
+    listed = asked(runs, {"R-READ-1": {"R-READ-2"}})
     assert not any("R-READ-2" in problem.what for problem in listed)
 
 
 def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
     monkeypatch.setattr(agreement, "OWN", ())
     eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
-    assert "at most 10" in agreement._mutants(runs, eleven)[0].what
+    assert "at most 10" in asked(runs, eleven)[0].what
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
@@ -72,7 +76,43 @@ def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
 
     monkeypatch.setattr(agreement, "first_break", planted)
     found = agreement._fires(runs)
-    assert any("R-INSERT-1" in problem.rule and "breaks its law" in problem.what for problem in found)
+    (said,) = [problem.what for problem in found if problem.rule == "R-INSERT-1"]
+    assert said.startswith("the reference breaks its law in ")
+    assert '; the shortest has 1 steps: [{"op": "insert"' in said
+    assert "\n" not in said
+
+
+def test_a_test_that_fails_is_one_line(tmp_path):
+    lines = [
+        "import pytest",
+        f"@pytest.mark.{'rule'}('R-READ-1')",  # in two parts, else this file would be one of the rule's
+        "@pytest.mark.parametrize('at', [1, 2])",
+        "def test_r_read_1__fails(at):",
+        "    assert at == 1, 'no\\n second'",
+    ]
+    (tmp_path / "test_one.py").write_text("\n".join(lines), encoding="utf-8")
+    made = corpus.corpus(tmp_path, system_named("pulsar-segmented"))
+    assert made.failed == ()
+    made = corpus.corpus(tmp_path, system_named("pulsar-pip430"))
+    what = "its test test_r_read_1__fails[at=2] fails: AssertionError: no second"
+    assert agreement._tests(made) == [Problem("R-READ-1", what)]
+
+
+def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
+    faults = [*FAULT_OF.values()][::20]
+    told = [(run, fault) for run in runs.heard[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
+    found = [reach.breaks(*pair) for pair in told]
+    assert found == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in told]
+    assert sum(map(bool, found)) > 20
+
+
+@pytest.mark.long
+def test_all_that_is_heard_is_what_playing_all_finds():
+    for run in corpus.corpus(ROOT / "tests" / "reference").heard:
+        for fault in FAULT_OF.values():
+            if fault.rule in run.run.system.laws.rules:
+                full = corpus.first_break(run.run, {}, fault.model, of_rules=True)
+                assert reach.breaks(run, fault) == full, (fault.note, run.run.events)
 
 
 def test_a_rule_that_never_fires_is_a_problem():
@@ -89,15 +129,15 @@ def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_proble
 
 
 def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
-    asked = []
-    monkeypatch.setattr(agreement, "corpus", lambda folder, system: asked.append(system.name) or runs)
+    systems = []
+    monkeypatch.setattr(agreement, "corpus", lambda folder, system: systems.append(system.name) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
     monkeypatch.setattr(agreement, "OWN", tuple(harmless))
     told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
     monkeypatch.setattr(agreement, "_links", lambda: told)
     unseen = Problem("R-READ-1", "neither its law nor a test of it sees its mutant: nothing is wrong")
     assert agreement.check_rule(Rule.READ_1) == [told[0], unseen]
-    assert asked == ["pulsar-pip430"]
+    assert systems == ["pulsar-pip430"]
 
 
 def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):

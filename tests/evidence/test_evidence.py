@@ -26,7 +26,7 @@ from entrycache_evidence.refine.evidence import Shown as Walked
 from entrycache_evidence.systems import PROFILES, SHOWN, Refute, refinements
 from entrycache_evidence.tlc.second import SecondModel
 from entrycache_faults.model import Model
-from entrycache_faults.reference import kafka_streams, pulsar_pip430, pulsar_segmented
+from entrycache_faults.reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.rules import Rule
 from tests.support import ROOT
@@ -193,8 +193,8 @@ def test_the_committed_evidence_is_complete() -> None:
     # R-INVALIDATE-6 is a MAY, against which none is planted for subjects: its lemma has an error of its own.
     assert {item["rule"] for item in found} == {Rule.INVALIDATE_6.value} | {
         fault.rule.value
-        for planted in (pulsar_pip430.PLANTED, kafka_streams.PLANTED, pulsar_segmented.PLANTED)
-        for fault in planted.own
+        for planted in (pulsar_pip430, kafka_streams, pulsar_legacy, pulsar_segmented)
+        for fault in planted.PLANTED.own
     }
     assert all(item["bounds"] and item["refuted_mutant"] for item in found)
     assert {item["grade"] for item in found} <= set(GRADES)

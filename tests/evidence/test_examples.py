@@ -42,13 +42,14 @@ def change(rule: Rule, edit: Callable[[Value], object]) -> str:
 
 
 def test_every_rule_has_an_example_that_shows_it() -> None:
-    assert example_check.check_examples() == []
+    assert [problem for rule in Rule for problem in example_check.check_example(rule)] == []
+    assert example_check.check_strays() == []
 
 
 def test_a_rule_without_an_example_and_an_example_without_a_rule_are_found(folder: Path) -> None:
     (folder / "R-EVICT-3.json").rename(folder / "R-EVICT-99.json")
     assert found(Rule.EVICT_3) == "has no example: spec/examples/R-EVICT-3.json"
-    assert [problem.rule for problem in example_check._strays()] == ["spec/examples/R-EVICT-99.json"]
+    assert [problem.rule for problem in example_check.check_strays()] == ["spec/examples/R-EVICT-99.json"]
 
 
 def test_a_file_that_holds_no_case_is_found(folder: Path) -> None:

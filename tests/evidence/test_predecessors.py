@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from entrycache_evidence.predecessors.__main__ import page
-from entrycache_evidence.predecessors.caches import CACHES, Add, Range, Task, Wait
-from entrycache_evidence.predecessors.promises import PROMISES, Promise, shortest
+from entrycache_evidence.predecessors.caches import CACHES, Add, Deliver, Postpone, Range, Task, Wait
+from entrycache_evidence.predecessors.promises import PROMISES, Promise, played, shortest
 from tests.support import ROOT
 
 PIP430, LEGACY, SEGMENTED = CACHES
@@ -36,6 +36,20 @@ def test_a_newer_entry_of_a_large_cache_leaves_first_before_pip_430() -> None:
     trace = shortest(LEGACY, named("oldest first")).trace
     assert trace is not None
     assert len(trace) == 4
+
+
+def test_the_periodic_task_visits_every_ledger_before_pip_430() -> None:
+    promise = named("number of ledgers")
+    trace = shortest(LEGACY, promise).trace
+    assert trace == (Add("a", 0), Add("b", 0), Task())
+    assert [played(cache, trace, promise.limits)[-1].looked for cache in CACHES] == [1, 2, 0]
+
+
+def test_what_is_kept_for_a_replay_leaves_before_what_was_delivered() -> None:
+    trace = shortest(LEGACY, named("replay")).trace
+    assert trace is not None
+    assert {Postpone("a", 0), Deliver("a", 1)} < set(trace)
+    assert len(trace) == 5
 
 
 def test_a_ring_serves_a_range_whole_or_not_at_all() -> None:

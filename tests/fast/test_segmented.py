@@ -1,4 +1,4 @@
-"""The fast cache of `pulsar-segmented` answers what the reference does, and is a library that takes wrong arguments."""
+"""The fast cache of `pulsar-segmented` answers and tells what the reference does, and refuses wrong arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from entrycache_conformance.systems.pulsar_segmented.adapter import open_cache
 from entrycache_conformance.systems.pulsar_segmented.themes import Theme
 from entrycache_evidence.pulsar_segmented.refined import known, state_of
 from entrycache_fast import segmented
-from entrycache_fast.segmented import SegmentedCache
+from entrycache_fast.segmented import Row, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
 from entrycache_protocol.declaration import Declaration
 
@@ -27,11 +27,14 @@ def assert_equal(kind: type[SegmentedCache], theme: Theme, cases: int) -> None:
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), payload=True)
     for _ in range(cases):
         case = make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 60, theme=theme).case
-        fast, state = open_cache(case.config, kind), SYSTEM.model.initial(case.config)
+        rows: list[Row] = []
+        fast, state = open_cache(case.config, kind, rows.append), SYSTEM.model.initial(case.config)
         for op in case.steps:
             done = SYSTEM.model.step(state, op, case.config)
             state = done.state
+            rows.clear()
             assert fast(op) == done.outcome
+            assert [tuple(row) for row in rows] == [tuple(row)[1:] for row in done.rows]
             assert state_of(fast) == known(state)
 
 

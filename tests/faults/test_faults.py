@@ -44,12 +44,24 @@ JAR_RULES = {
     "flag-not-counted": "K-SIZE-1",
     "range-below-without-its-first-key": "K-STORE-8",
     "tombstone-does-not-hide": "K-STORE-8",
+    "legacy-cutoff-is-young": "L-EXPIRE-1",
+    "legacy-one-entry-too-many": "L-EVICT-2",
+    "legacy-half-exceeded": "L-EVICT-3",
+    "legacy-smallest-first": "L-EVICT-3",
+    "legacy-share-of-everything": "L-EVICT-5",
+    "legacy-asked-at-the-trigger": "L-TRIGGER-2",
+    "legacy-taken-at-the-limit": "L-INSERT-3",
 }
 """The rule that each change breaks, in the reading that its release declares."""
 
 
-SHORT_JARS = {"time-cutoff-included", "overflow-at-the-limit", "range-below-without-its-first-key"}
-"""One changed jar for Pulsar and one for each level of Kafka Streams; the others are for the long run."""
+SHORT_JARS = {
+    "time-cutoff-included",
+    "overflow-at-the-limit",
+    "range-below-without-its-first-key",
+    "legacy-taken-at-the-limit",
+}
+"""One changed jar for each family of Pulsar's and one for each level of Kafka Streams; the others: the long run."""
 
 
 SPINS = "liveness-mark-survives-requeue"
@@ -146,19 +158,17 @@ def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
 ) -> None:
     from entrycache_conformance.java.classpath import java_test_classpath
     from entrycache_conformance.java.program import compile_and_run
-    from entrycache_conformance.java.releases import toured
     from entrycache_conformance.java.stand_alone import CLASS_NAME
 
     found, jar = jars[name]
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
-    subject = toured(faults.CHANGES[name].subject.partition(":")[0]).subject
+    subject = faults.CHANGES[name].subject
     codes, texts = [], []
     for classpath in (str(jar), None):
         tools = java_test_classpath(subject, classpath)
-        agent = [] if tools.agent is None else [f"-javaagent:{tools.agent}"]
-        done = compile_and_run(source, tools, tmp_path, options=agent, timeout_seconds=60)
+        done = compile_and_run(source, tools, tmp_path, options=tools.options, timeout_seconds=60)
         codes.append(done.returncode)
         texts.append(done.stdout + done.stderr)
     assert codes == [1, 0], texts

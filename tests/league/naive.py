@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cachetools import FIFOCache, LRUCache
+from cachetools import FIFOCache, LFUCache, LRUCache
 
 from entrycache_league.requests import EXPECT, READ, Requests
 
@@ -45,7 +45,7 @@ def library(kind: type[Any]) -> Callable[[int], Policy]:
     return make
 
 
-fifo, lru = library(FIFOCache), library(LRUCache)
+fifo, lru, lfu = library(FIFOCache), library(LRUCache), library(LFUCache)
 
 
 def clock(capacity: int) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -20,6 +21,15 @@ from tests.support import ROOT
 
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["league", *map(str, arguments)])
+
+
+def test_the_line_of_the_readme_with_few_requests() -> None:
+    """As it stands it runs in `make test-all`, compiled."""
+    (line,) = re.findall(r"^\$ entrycache league (.*?) *#", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    done = run(*line.split(), "--requests", 300)
+    assert done.exit_code == 0, done.output
+    families = {policy.partition(":")[0] for policy in POLICIES}
+    assert families <= set(re.split(r"[^a-z0-9-]+", done.stdout))
 
 
 def test_every_policy_is_told_with_hits_and_misses(tmp_path: Path) -> None:

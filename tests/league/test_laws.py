@@ -14,7 +14,7 @@ from tests.league import drawn
 
 QUICK = settings(max_examples=40, deadline=None, derandomize=True, database=None)
 BROKER = Broker(ttl_nanos=15_000_000, max_requeues=2)
-GENERIC = ("fifo", "lru", "clock", "sieve", "s3fifo", "arc", "w-tinylfu", "expected-reads")
+GENERIC = ("fifo", "lru", "lfu", "clock", "sieve", "s3fifo", "arc", "w-tinylfu", "expected-reads")
 WITHIN = (*GENERIC, "segmented:reference")
 """Policies that never hold more than the capacity."""
 

@@ -12,6 +12,7 @@ from tests.league.drawn import seeded
 SECOND = {
     "fifo": naive.fifo,
     "lru": naive.lru,
+    "lfu": naive.lfu,
     "clock": naive.clock,
     "sieve": naive.sieve,
     "s3fifo": naive.s3fifo,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import ROOT
+from tests.support.pages import play
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,8 @@ def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed:
     assert (jvm / "pom.xml").is_file()
     assert list((packages / "entrycache_conformance" / "findings").glob("*/case.json"))
     assert not list(jvm.rglob("*.class"))
+
+
+def test_the_tutorial_is_true_of_the_wheel_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    python = installed.parent / "python"
+    assert play(ROOT / "docs" / "tutorial.md", tmp_path, python=str(python)) >= 8

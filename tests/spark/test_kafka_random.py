@@ -33,7 +33,9 @@ CHANGED = (
 """The columns that are changed."""
 
 
-def random_traces(folder: Path, seeds: range) -> list[plant.Row]:
+def random_traces(
+    folder: Path, seeds: range, preset: str = PRESET, columns: tuple[str, ...] = CHANGED
+) -> list[plant.Row]:
     """A broker a seed: of five one with gaps, three changed; of seven one cut off."""
     rows: list[plant.Row] = []
     base: list[plant.Row] = []
@@ -41,12 +43,12 @@ def random_traces(folder: Path, seeds: range) -> list[plant.Row]:
         chance = random.Random(seed)
         if seed % 8 == 0 or not base:
             events = 1_500 + chance.randrange(2_000)
-            base = plant.honest(folder / f"base-{seed}", events, seed, preset=PRESET)["thread-0"]
+            (base,) = plant.honest(folder / f"base-{seed}", events, seed, preset=preset).values()
         own = plant.renamed(base, f"random {seed}")
         if seed % 5 == 1:
             mutate.gap(own, chance)
         elif seed % 5 > 1:
-            mutate.mutate(own, chance, CHANGED)
+            mutate.mutate(own, chance, columns)
         if seed % 7 == 3:
             del own[-5:]
         rows += own

@@ -14,7 +14,7 @@ from entrycache_spark.mutations.table import from_json, holes, page, reasons, to
 QUICK = {name: ENGINES[name] for name in ("local", "replay")}
 
 
-@pytest.mark.parametrize("base", [BASES[1], BASES[2], pytest.param(BASES[0], marks=pytest.mark.long)])
+@pytest.mark.parametrize("base", [*BASES[1:], pytest.param(BASES[0], marks=pytest.mark.long)])
 def test_a_sample_is_seen_as_the_table_says(base, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     rows = rows_of(base)
     asked = random.Random("sample").sample(changes_of(rows), 25)

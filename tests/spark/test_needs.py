@@ -13,7 +13,7 @@ from entrycache_spark.audit import audit
 from entrycache_spark.needs import CONFIG, VALUE, Need, Told, parse_needs
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
-from tests.spark import test_kafka_twins, test_twins
+from tests.spark import test_kafka_twins, test_segmented_twins, test_twins
 from tests.support.traces import plant
 
 ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
@@ -22,6 +22,8 @@ ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
     "replay": lambda path: audit(path, "replay"),
 }
 KAFKA: Final = "kafka-streams"
+SEGMENTED: Final = "pulsar-segmented"
+TOLD: Final = {KAFKA: test_kafka_twins.told, SEGMENTED: test_segmented_twins.told}
 
 
 def names_of(system: str) -> list[str]:
@@ -52,14 +54,14 @@ def without(value: str | None, name: str) -> str:
 
 def stories(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[str]]]:
     """The rows of each story, and the rules that it breaks."""
-    rows, wanted = test_kafka_twins.told() if system == KAFKA else test_twins.told("one")
+    rows, wanted = TOLD[system]() if system in TOLD else test_twins.told("one")
     by_broker: dict[str, list[plant.Row]] = {}
     for row in rows:
         by_broker.setdefault(row["broker"], []).append(row)
     return by_broker, {broker: {rule for name, rule, _ in wanted if name == broker} for broker in by_broker}
 
 
-@pytest.mark.parametrize("system", ["pulsar-pip430", KAFKA])
+@pytest.mark.parametrize("system", ["pulsar-pip430", KAFKA, SEGMENTED])
 def test_what_is_never_told_is_not_checked(tmp_path: Path, system: str) -> None:
     """Each need of each rule by itself, in the stories that break one of its rules: a broker a story and need."""
     rows, asked = [], {}

@@ -31,16 +31,16 @@ class Command(NamedTuple):
     code: int
     shown: tuple[str, ...]
 
-    def run(self, folder: Path) -> subprocess.CompletedProcess[str]:
-        """Run it in that folder, with this Python and the packages of this checkout."""
-        line = re.sub(r"\bpython ", f"{sys.executable} ", self.line)
-        line = re.sub(r"^entrycache ", f"{sys.executable} -m entrycache_cli ", line)
+    def run(self, folder: Path, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
+        """Run it in that folder, with this Python and its packages: if no other is given, those of this checkout."""
+        line = re.sub(r"\bpython ", f"{python} ", self.line)
+        line = re.sub(r"^entrycache ", f"{python} -m entrycache_cli ", line)
         argv = [found for word in shlex.split(line, comments=True) for found in _matching(word, folder)]
         return subprocess.run(argv, capture_output=True, text=True, cwd=folder, check=False)
 
-    def check(self, folder: Path) -> None:
+    def check(self, folder: Path, python: str = sys.executable) -> None:
         """Run it, and hold it to what the page tells."""
-        done = self.run(folder)
+        done = self.run(folder, python)
         assert done.returncode == self.code, f"{self.line}\n{done.stdout}{done.stderr}"
         for line in self.shown:
             assert line in done.stdout, f"{line!r} is not what {self.line} prints:\n{done.stdout}"
@@ -63,7 +63,9 @@ def commands(block: Block) -> Iterator[Command]:
         yield Command(line, int(told[1]) if told else 0, tuple(shown.splitlines()))
 
 
-def play(page: Path, folder: Path, written: Callable[[Path], None] = lambda path: None) -> int:
+def play(
+    page: Path, folder: Path, written: Callable[[Path], None] = lambda path: None, python: str = sys.executable
+) -> int:
     """Write the files and run the commands of a page, in their order; the number of commands."""
     count = 0
     for block in blocks(page):
@@ -72,6 +74,6 @@ def play(page: Path, folder: Path, written: Callable[[Path], None] = lambda path
             path.write_text(block.text, encoding="utf-8")
             written(path)
         for command in commands(block) if block.language == "console" else ():
-            command.check(folder)
+            command.check(folder, python)
             count += 1
     return count

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
-from rich.table import Table
 
 from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.terminal import console, description, echo
@@ -21,7 +20,7 @@ from entrycache_protocol.shown import printable
 from entrycache_protocol.stopped import Stopped
 
 if TYPE_CHECKING:
-    from entrycache_spark.verdict import AuditResult, Verdict
+    from entrycache_spark.verdict import AuditResult
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -57,7 +56,11 @@ def generate_command(
     as_json_: bool,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write an honest trace of a made-up workload (preset: tail-fanout, catch-up-fanout, windowed-aggregation)."""
+    """Write an honest trace of a made-up workload.
+
+    Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
+    unequal-topics-late, whose size passes wait until they are run; ring-copies and ring-references of pulsar-segmented.
+    """
     from entrycache_trace.generate import generate
 
     with spinner(f"generating {events} events") as say:
@@ -175,6 +178,7 @@ def audit(
     table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
     by then, and writes nothing.
     """
+    from entrycache_cli.report.audit_text import say_audit
     from entrycache_spark.audit import VIOLATIONS_NAME
     from entrycache_spark.audit import audit as run_audit
     from entrycache_spark.growing import audit_new
@@ -196,9 +200,16 @@ def audit(
                     Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
                 )
     except Stopped as stopped:
-        _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_)
+        say_audit(
+            stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_, None
+        )
         raise
-    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", as_json_)
+    say_audit(
+        result,
+        "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}",
+        as_json_,
+        None if elsewhere else Path(where),
+    )
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
@@ -220,36 +231,3 @@ def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | Non
     from entrycache_spark.elsewhere import audit_elsewhere
 
     return audit_elsewhere
-
-
-def _say(result: AuditResult, where: str, as_json: bool) -> None:
-    """The verdicts, and of violations, notes and differences the first; `where` the violations are."""
-    if as_json:
-        answer = {"schema": 1, "rules": _named(result.rules), "violations": len(result.violations)}
-        more = {"differences": list(result.differences), "kernel": result.kernel}
-        brokers = {broker: _named(verdicts) for broker, verdicts in result.brokers.items()}
-        judged = {} if result.judged is None else {"judged": list(result.judged)}
-        echo(json.dumps({**answer, **more, "brokers": brokers, **judged}))
-        return
-    table = Table("rule", "verdict", "violations")
-    for rule, verdict in result.rules.items():
-        count = sum(violation.rule == rule for violation in result.violations)
-        table.add_row(rule, verdict.value, str(count) if count else "")
-    shown = console()
-    shown.print(table)
-    for violation in result.violations[:10]:
-        place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-        shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
-    for note in result.notes[:5]:
-        shown.print(printable(f"not decided: {note}"))
-    for difference in result.differences[:5]:
-        shown.print(printable(f"differs from the rows before it: {difference}"))
-    if result.judged is not None:
-        shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
-    by = f" by {result.kernel}" if result.kernel else ""
-    shown.print(printable(f"{result.rows} events{by}; violations {where}"))
-
-
-def _named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
-    """Verdicts as JSON has them."""
-    return {rule: verdict.value for rule, verdict in verdicts.items()}

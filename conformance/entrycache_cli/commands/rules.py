@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 
 import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
-from entrycache_evidence.rulebook import check_rule, check_rules, linked_rules, rule_named, write_rules
+from entrycache_cli.report.terminal import console, description, echo
+from entrycache_evidence.rulebook import Problem, check_rule, check_rules, linked_rules, rule_named, write_rules
 from entrycache_evidence.rulebook.example import path_of, read_example
 from entrycache_evidence.rulebook.example_table import fault, lines, settings
 from entrycache_reference.rules import Rule
@@ -32,7 +33,7 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     if write:
         write_rules()
     if check:
-        problems = check_rules() if rule is None else check_rule(rule_named(rule))
+        problems = _checked() if rule is None else check_rule(rule_named(rule))
         if as_json:
             found = [problem._asdict() for problem in problems]
             echo(json.dumps({"schema": 1, "verdict": "violates" if problems else "conforms", "problems": found}))
@@ -59,6 +60,15 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
         table.add_row(*(Text(str(item[name])) for name in ("id", "level", "text")))
     console().print(table)
     return 0
+
+
+def _checked() -> list[Problem]:
+    """What does not agree, with a progress bar on a terminal."""
+    out = console(stderr=True)
+    columns = (description(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        task = progress.add_task("rules", total=None)
+        return check_rules(lambda done, parts: progress.update(task, completed=done, total=parts))
 
 
 def _print_example(rule: Rule) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_cli.parts import CliParts, FaultsPart
+from entrycache_cli.pulsar_legacy.changed_jars import CHANGES
 from entrycache_faults.reference.pulsar_legacy import FAULTS
 
 PULSAR_LEGACY: Final = CliParts(
     faults=FaultsPart(
-        groups={"Pulsar 4.0 and before": (FAULTS, "all")}, level_of=lambda case: "all", of="the reference"
+        groups={"Pulsar 4.0 and before": (FAULTS, "all")},
+        level_of=lambda case: "all",
+        of="the reference",
+        changed="the released Pulsar 4.0.8 with one changed instruction each",
+        changes=CHANGES,
     ),
 )

@@ -14,6 +14,7 @@ from entrycache_conformance.java.releases import release_of
 from entrycache_protocol.errors import UsageError
 
 _DRIVER_ONLY: Final = ("gson-",)
+_CLOCK: Final = "-Dentrycache.clock."
 
 
 class JavaTestClasspath(NamedTuple):
@@ -25,6 +26,8 @@ class JavaTestClasspath(NamedTuple):
     """The jar under test, its dependencies, and for Pulsar the agent's jar for the name of the clock."""
     agent: Path | None
     """The jar to give as ``-javaagent:``; Kafka Streams needs none."""
+    options: tuple[str, ...]
+    """What Java is started with for a case that needs the clock: the agent, and which classes ask it for the time."""
 
 
 def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestClasspath:
@@ -43,7 +46,9 @@ def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestC
         front.append(built.adapter)
     agent = built.agent if release.family.has_agent else None
     every = joined([*front, *jars, *([] if agent is None else [agent])])
-    return JavaTestClasspath(java.program, str(java.tool("javac")), every, agent)
+    clocked = (option for option in release.family.options if option.startswith(_CLOCK))
+    options = () if agent is None else (f"-javaagent:{agent}", *clocked)
+    return JavaTestClasspath(java.program, str(java.tool("javac")), every, agent, options)
 
 
 def pinned_jar(subject: str, name: str) -> Path:

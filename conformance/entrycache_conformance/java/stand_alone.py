@@ -9,7 +9,7 @@ from typing import Any, Final
 import jinja2
 
 from entrycache_conformance.java.literals import comment, literal, string, without_messages
-from entrycache_conformance.java.releases import versions
+from entrycache_conformance.java.releases import releases
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
 
@@ -49,18 +49,20 @@ def java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     ]
     common = {
         "name": CLASS_NAME,
-        "releases": ", ".join(versions(family.name)),
+        "releases": ", ".join(each.version for each in releases(family.name) if each.era in (java.eras or [each.era])),
         "rules": comment(", ".join(case.get("rules", ()))),
         "note": comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
     }
-    return _template(java.templates).render(**common, **java.fill(case))
+    return _template(java.templates, java.like).render(**common, **java.fill(case))
 
 
-def _template(folder: str) -> jinja2.Template:
+def _template(*folders: str) -> jinja2.Template:
     """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("entrycache_conformance", folder),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader("entrycache_conformance", folder) for folder in folders if folder]
+        ),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -58,8 +58,11 @@ class Term:
     def __rsub__(self, other: object) -> Term:
         return Term(raw(other) - self.term)
 
-    def __mul__(self, other: object) -> Term:
-        return Term(self.term * raw(other))
+    def __neg__(self) -> Term:
+        return Term(-self.term)
+
+    def __mul__(self, other: object) -> Any:
+        return Product(self.term, other) if isinstance(other, float) else Term(self.term * raw(other))
 
     def __rmul__(self, other: object) -> Term:
         return Term(raw(other) * self.term)
@@ -73,6 +76,22 @@ class Term:
 
     def __divmod__(self, other: object) -> tuple[Term, Term]:
         return self // other, self % other
+
+
+class Product:
+    """The IEEE product of a number that is not negative and a constant: its whole part may be any number.
+
+    It is the same one for equal numbers and the same constant.
+    """
+
+    def __init__(self, term: Any, factor: float) -> None:
+        self.term, self.factor = term, factor
+
+    def __trunc__(self) -> Term:
+        whole = z3.Function(f"the whole part of the product with {self.factor}", z3.IntSort(), z3.IntSort())
+        return Term(whole(self.term))
+
+    __floor__ = __trunc__
 
 
 def raw(value: object) -> Any:

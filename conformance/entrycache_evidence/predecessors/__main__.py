@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from entrycache_evidence.predecessors.caches import CACHES, Add, Kept, Range, Task, Wait, Word
+from entrycache_evidence.predecessors.caches import CACHES, Add, Deliver, Kept, Postpone, Range, Task, Wait, Word
 from entrycache_evidence.predecessors.promises import PROMISES, Broken, Promise, played, shortest
 from entrycache_evidence.rulebook.registry import checkout
 from entrycache_protocol.output import write_text
@@ -20,7 +20,9 @@ Three references are asked the same little traces: [pulsar-pip430](../spec/pulsa
 merged), each with its defaults but for the limit, the watermark and the time to live that are named. Every trace of the
 words of a promise is tried, the shortest first. *Keeps* means: no trace of up to so many words breaks it, which is no
 proof beyond them. They are models; that the released classes answer as these do is what conformance runs tell
-([PIP-430](versions.md), [before](versions-pulsar-legacy.md)). What it costs at scale: [the league](league.md).
+([PIP-430](versions.md), [before](versions-pulsar-legacy.md)). What a pass looks at is what
+its rows name, and one entry more in each queue or cache in which it ends before the end; a ring has no passes. What it
+costs at scale: [the league](league.md).
 """
 
 
@@ -67,6 +69,7 @@ def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
             gone = [one for one in before if one not in column[at].kept]
             cell = " ".join(map(_name, column[at].kept)) or "empty"
             cell += f"; leaves: {' '.join(map(_name, gone))}" if gone else ""
+            cell += f"; looks at {column[at].looked}" if isinstance(word, Task) else ""
             served = f"; served: {' '.join(map(str, column[at].served)) or 'nothing'}"
             cells.append(cell + (served if isinstance(word, Range) else ""))
         yield f"| {_said(word)} | {' | '.join(cells)} |"
@@ -87,6 +90,10 @@ def _said(word: Word) -> str:
             return "the periodic task"
         case Range(cache, first, last):
             return f"read {cache}{first} to {cache}{last}"
+        case Deliver(cache, entry):
+            return f"{cache}{entry} is delivered"
+        case Postpone(cache, entry):
+            return f"{cache}{entry} is kept for a replay"
 
 
 @click.command()

@@ -46,7 +46,23 @@ class Range:
     last: int
 
 
-Word = Add | Wait | Task | Range
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """A reader gets an entry."""
+
+    cache: str
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class Postpone:
+    """A dispatcher has read an entry that it cannot deliver now: it keeps the position for a replay."""
+
+    cache: str
+    entry: int
+
+
+Word = Add | Wait | Task | Range | Deliver | Postpone
 """What is said to every cache alike."""
 
 
@@ -66,11 +82,12 @@ class Limits(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A cache after a word: itself, what it holds, and of a range what it served."""
+    """A cache after a word: itself, what it holds, of a range what it served, and at how many entries passes looked."""
 
     state: Any
     kept: Mapping[Kept, int]
     served: tuple[int, ...] = ()
+    looked: int = 0
 
 
 class Cache(NamedTuple):
@@ -87,13 +104,31 @@ def _pip430(limits: Limits) -> pulsar_pip430.Config:
     )
 
 
+TAKEN: Final = frozenset({"EVICT", "REQUEUE"})
+"""The rows of entries that a pass of pulsar-pip430 looked at and went on; where it ended, it looked at one more."""
+
+
 def _say_pip430(state: Any, word: Word, limits: Limits) -> Answer:
-    done = pulsar_pip430.step(state, _op_of_pip430(word), _pip430(limits))
-    served = getattr(done.outcome, "hits", ())
-    return Answer(done.state, _kept(done.state.caches), tuple(pos.entry for pos in served))
+    served: tuple[int, ...] = ()
+    looked = 0
+    for op in _ops_of_pip430(word):
+        done = pulsar_pip430.step(state, op, _pip430(limits))
+        state = done.state
+        served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
+        looked += sum(row.op in TAKEN for row in done.rows) + bool(state.queue)
+    return Answer(state, _kept(state.caches), served, looked)
 
 
-def _op_of_pip430(word: Word) -> ops.Op:
+def _ops_of_pip430(word: Word) -> Sequence[ops.Op]:
+    """A postponed entry is expected once more before it is given back, which takes one expected read."""
+    if not isinstance(word, Deliver | Postpone):
+        return [_op_of_pip430(word)]
+    place = CacheName(word.cache), Position(LEDGER, word.entry)
+    again = [ops.ExpectRead(*place)] if isinstance(word, Postpone) else []
+    return [ops.Get(*place), *again, ops.MarkRead(*place)]
+
+
+def _op_of_pip430(word: Add | Wait | Task | Range) -> ops.Op:
     match word:
         case Add(cache, entry, size_bytes, expected_reads):
             count = ABSENT if expected_reads is None else expected_reads
@@ -114,11 +149,14 @@ def _legacy(limits: Limits) -> pulsar_legacy.Config:
 
 def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
+    looked = 0
     for op in _ops_of_legacy(state, word):
         done = pulsar_legacy.step(state, op, _legacy(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
-    return Answer(state, _kept(state.caches), served)
+        if isinstance(op, legacy_ops.Expire):
+            looked += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
+    return Answer(state, _kept(state.caches), served, looked)
 
 
 def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
@@ -131,6 +169,8 @@ def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
             return [legacy_ops.Expire(cache) for cache in sorted(state.caches)]
         case Range(cache, first, last):
             return [legacy_ops.Read(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last))]
+        case Deliver(cache, entry) | Postpone(cache, entry):
+            return [legacy_ops.Get(CacheName(cache), Position(LEDGER, entry))]
 
 
 def _kept(caches: Mapping[Any, Any]) -> dict[Kept, int]:
@@ -165,6 +205,8 @@ def _op_of_segmented(word: Word) -> Any:
             return segmented_ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes)
         case Range(cache, first, last):
             return segmented_ops.GetRange(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last))
+        case Deliver(cache, entry) | Postpone(cache, entry):
+            return segmented_ops.Get(CacheName(cache), Position(LEDGER, entry))
         case _:
             return None
 

@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.predecessors.caches import Add, Answer, Cache, Kept, Limits, Range, Task, Wait, Word
+from entrycache_evidence.predecessors.caches import (
+    Add,
+    Answer,
+    Cache,
+    Deliver,
+    Kept,
+    Limits,
+    Postpone,
+    Range,
+    Task,
+    Wait,
+    Word,
+)
 
 
 class Added(NamedTuple):
-    """How a cached entry came in: with which word of the trace, at what time."""
+    """How a cached entry came in: with which word of the trace, at what time; and what became of its one read."""
 
     at: int
     word: Add
     nanos: int
+    is_delivered: bool = False
+    is_postponed: bool = False
 
 
 class Moment(NamedTuple):
@@ -61,6 +75,20 @@ def expected_stay(moment: Moment) -> bool:
     return not any(waits[one] and not waits[other] for one in moment.gone for other in stays)
 
 
+def replays_stay(moment: Moment) -> bool:
+    """Nothing that is kept for a replay leaves for want of room while something that its reader has got stays."""
+    if not isinstance(moment.word, Add):
+        return True
+    stays = [one for one in moment.old.kept if one in moment.new.kept]
+    waits = [one for one in moment.gone if moment.added[one].is_postponed and not moment.added[one].is_delivered]
+    return not (waits and any(moment.added[one].is_delivered for one in stays))
+
+
+def work_is_bounded(moment: Moment) -> bool:
+    """The periodic task looks at the entries that leave, and at one more at most, however many ledgers there are."""
+    return not isinstance(moment.word, Task) or moment.new.looked <= len(moment.gone) + 1
+
+
 def nothing_old(moment: Moment) -> bool:
     """After the periodic task nothing is older than the time to live."""
     if not isinstance(moment.word, Task):
@@ -106,6 +134,13 @@ PROMISES: Final = (
         "what readers still expect stays longer", f"{PIP}, expected read count", expected_stay,
         _adds(4, expected=(None, 1)), 6,
     ),
+    Promise(
+        "what is kept for a replay stays longer", f"{PIP}, replay queue of Key_Shared", replays_stay,
+        (*(lambda at, size=size: Add("a", at, size, 1) for size in (4, 6)),
+         lambda at: Postpone("a", 0), lambda at: Deliver("a", 1)), 6,
+    ),
+    Promise("a pass does not grow with the number of ledgers", f"{PIP}, goals", work_is_bounded,
+            (*_adds(1), lambda at: Wait(), lambda at: Task()), 6),
     Promise("nothing outlives its time by long", f"{PIP}, eviction by time", nothing_old,
             (lambda at: Add("a", 0), lambda at: Add("a", 1), lambda at: Wait(), lambda at: Task()), 6),
     Promise("a write leaves the bytes within the limit", f"{PIP}, eviction by size", within_limit, _adds(1, 4), 6),
@@ -151,11 +186,23 @@ def shortest(cache: Cache, promise: Promise) -> Broken:
 
 def _added(begun: Begun, word: Word, new: Answer) -> Mapping[Kept, Added]:
     """How each entry came in that is cached now or was just before; what a read has fetched came by no word."""
+    if isinstance(word, Deliver | Postpone):
+        return _read(begun.added, word)
     own = Kept(word.cache, word.entry) if isinstance(word, Add) else None
     if own is None or own in begun.old.kept or own not in new.kept:
         return begun.added
     assert isinstance(word, Add)
     return {**begun.added, own: Added(len(begun.words), word, begun.nanos)}
+
+
+def _read(added: Mapping[Kept, Added], word: Deliver | Postpone) -> Mapping[Kept, Added]:
+    """A reader has got an entry, or a dispatcher keeps it for later."""
+    one = Kept(word.cache, word.entry)
+    if one not in added:
+        return added
+    read = added[one]
+    is_over = isinstance(word, Deliver)
+    return {**added, one: read._replace(is_delivered=True) if is_over else read._replace(is_postponed=True)}
 
 
 def _next(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import vocabulary
 from entrycache_evidence.forked import each
 from entrycache_evidence.planted import OWN, flips
-from entrycache_evidence.rulebook.corpus import Corpus, corpus, first_break, system_of
+from entrycache_evidence.rulebook.corpus import Corpus, Run, corpus, first_break, system_of
 from entrycache_evidence.rulebook.example import write_answers
-from entrycache_evidence.rulebook.example_check import check_example, check_examples
+from entrycache_evidence.rulebook.example_check import check_example, check_strays
 from entrycache_evidence.rulebook.page import page_of, render_rules_md
 from entrycache_evidence.rulebook.problem import Problem
+from entrycache_evidence.rulebook.reach import breaks
 from entrycache_evidence.rulebook.registry import checkout, links, texts
 from entrycache_evidence.systems import SHOWN
 from entrycache_evidence.under import under
 from entrycache_faults.planted import Fault
+from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
@@ -28,25 +34,31 @@ EXCEPTION: Final = re.compile(
     r"^\| (?P<rule>[A-Z]-[A-Z]+-\d+) \| (?P<others>[A-Z]-[^|]+?) \| (?P<reason>[^|]+?) \|$", re.MULTILINE
 )
 EXCEPTIONS_MAX: Final = 10
+STEPS_SHOWN_CHARACTERS: Final = 300
 
 
-def check_rules() -> list[Problem]:
-    """Everything that does not agree; nothing is written.
+def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
+    """Everything that does not agree; nothing is written. `told` hears how many of how many parts are done.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--check")
     runs = corpus(root / "tests" / "reference")
-    return [
-        *_links(),
-        *check_examples(),
-        *_page(root),
-        *_vocabulary(),
-        *_fires(runs),
+    assert runs.heard, "no run"  # played here, so that no child has to
+    parts: list[Callable[[], list[Problem]]] = [
+        _links,
+        *(partial(check_example, rule) for rule in Rule),
+        check_strays,
+        partial(_page, root),
+        _vocabulary,
+        partial(_tests, runs),
+        partial(_fires, runs),
         *_mutants(runs, _exceptions(root)),
-        *_flips(runs),
+        partial(_flips, runs),
     ]
+    found = each(lambda part: part(), parts, lambda done: told(done, len(parts)))
+    return [problem for problems in found for problem in problems]
 
 
 def check_rule(rule: Rule) -> list[Problem]:
@@ -60,7 +72,7 @@ def check_rule(rule: Rule) -> list[Problem]:
     root = _checkout("--check")
     runs = corpus(root / "tests" / "reference", system_of(rule))
     exceptions = _exceptions(root)
-    about = [problem for problem in (*_links(), *_fires(runs)) if problem.rule == rule.value]
+    about = [problem for problem in (*_links(), *_tests(runs), *_fires(runs)) if problem.rule == rule.value]
     tried = [problem for fault in OWN if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
     return [*about, *check_example(rule), *tried, *_flips(runs, rule)]
 
@@ -117,13 +129,17 @@ def _vocabulary() -> list[Problem]:
     return [Problem(f"spec/{name}", differs) for name, differs in found.items() if differs]
 
 
+def _tests(runs: Corpus) -> list[Problem]:
+    return [Problem(rule, what) for rule, what in runs.failed]
+
+
 def _fires(runs: Corpus) -> list[Problem]:
     fired: dict[Rule, int] = {}
-    problems = [
-        Problem(rule.value, f"the reference breaks its law in {run.events}")
-        for run in runs.runs
-        for rule in first_break(run, fired)
-    ]
+    broken: dict[Rule, list[Run]] = {}
+    for run in runs.runs:
+        for rule in first_break(run, fired):
+            broken.setdefault(rule, []).append(run)
+    problems = [Problem(rule.value, _breaks_in(found)) for rule, found in broken.items()]
     musts = {text.id for text in texts() if text.level == "MUST"}
     return problems + [
         Problem(rule.value, "never fires in a run")
@@ -132,17 +148,24 @@ def _fires(runs: Corpus) -> list[Problem]:
     ]
 
 
+def _breaks_in(runs: list[Run]) -> str:
+    """That the reference breaks a law, in one line: in how many runs, and the shortest."""
+    least = min(runs, key=lambda run: len(run.events))
+    steps = shorten(json.dumps([encode_op(event) for event in least.events]), STEPS_SHOWN_CHARACTERS, placeholder=" ..")
+    return f"the reference breaks its law in {len(runs)} runs; the shortest has {len(least.events)} steps: {steps}"
+
+
 def _exceptions(root: Path) -> dict[str, set[str]]:
     listed = EXCEPTION.findall((root / "spec" / "coverage.md").read_text(encoding="utf-8"))
     return {rule: {other.strip() for other in others.split(",")} for rule, others, _ in listed}
 
 
-def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
-    problems = []
+def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> Iterator[Callable[[], list[Problem]]]:
+    """What asks about each planted fault."""
     if len(exceptions) > EXCEPTIONS_MAX:
-        problems.append(Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}"))
-    tried = each(lambda fault: _fault(fault, runs, exceptions), OWN)
-    return problems + [problem for found in tried for problem in found]
+        many = Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}")
+        yield lambda: [many]
+    yield from (partial(_fault, fault, runs, exceptions) for fault in OWN)
 
 
 def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
@@ -165,8 +188,8 @@ def _flips(runs: Corpus, rule: Rule | None = None) -> list[Problem]:
 
 def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
-    for run in runs.runs:
-        broken = first_break(run, {}, fault.model, True) if fault.rule in run.system.laws.rules else ()
+    for told in runs.heard:
+        broken = breaks(told, fault) if fault.rule in told.run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import random
-from collections.abc import Callable, Iterator
-from functools import partial
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
+from textwrap import shorten
+from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
@@ -35,14 +40,30 @@ class Run(NamedTuple):
     events: tuple[Any, ...]
 
 
+class Heard(NamedTuple):
+    """A run as the reference plays it: the state before each step, what the step gives, which steps call a function."""
+
+    run: Run
+    states: tuple[Any, ...]
+    done: tuple[Any, ...]
+    called: Mapping[CodeType, frozenset[int]]
+
+
 Tests = dict[str, list[Callable[[], None]]]
 
 
-class Corpus(NamedTuple):
-    """The runs, and the tests of single rules as calls, by rule."""
+@dataclass(frozen=True)
+class Corpus:
+    """The runs, and the tests of single rules as calls, by rule; what a call of these says is wrong, by rule."""
 
     runs: tuple[Run, ...]
     tests: Tests
+    failed: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def heard(self) -> tuple[Heard, ...]:
+        """Its runs as the reference plays them."""
+        return tuple(map(heard, self.runs))
 
 
 def corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
@@ -50,13 +71,50 @@ def corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
     asked = tuple(SYSTEMS.values()) if system is None else (system,)
     wanted = {rule.value for each in asked for rule in each.laws.rules}
     tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
-    with listening() as heard:
-        for call in {id(call): call for calls in tests.values() for call in calls}.values():
-            call()
-    told = (Run(system_named(name), config, events) for name, config, events in heard)
+    failed: list[tuple[str, str]] = []
+    with listening() as played:
+        for call, rule in {id(call): (call, rule) for rule, calls in tests.items() for call in calls}.values():
+            try:
+                call()
+            except Exception as error:  # any error of a test is its answer
+                failed.append((rule, f"its test {_name(call)} fails: {_said(error)}"))
+    told = (Run(system_named(name), config, events) for name, config, events in played)
     planted = (Run(case.system, case.config, case.steps) for case in catalogue(SYSTEMS).values())
     of_cases = tuple(run for run in (*told, *planted) if run.system in asked)
-    return Corpus((*of_cases, *(run for each in asked for run in runs_of(each))), tests)
+    return Corpus((*of_cases, *(run for each in asked for run in runs_of(each))), tests, tuple(failed))
+
+
+def heard(run: Run) -> Heard:
+    """The run, played by the reference; it ends before a step that throws."""
+    model = run.system.model
+    called: dict[CodeType, set[int]] = {}
+    states: list[Any] = []
+    done: list[Any] = []
+
+    def hear(frame: FrameType, _event: str, _argument: object) -> None:
+        called.setdefault(frame.f_code, set()).add(len(done))
+
+    with _traced(hear):
+        state = model.initial(run.config)
+        for event in run.events:
+            try:
+                step = model.step(state, event, run.config)
+            except Exception:
+                break
+            states.append(state)
+            done.append(step)
+            state = step.state
+    return Heard(run, tuple(states), tuple(done), {code: frozenset(steps) for code, steps in called.items()})
+
+
+@contextmanager
+def _traced(hear: Any) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(hear)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def system_of(rule: Rule) -> AnySystem:
@@ -112,6 +170,18 @@ def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[],
             axes.append([dict(zip(names, [v] if len(names) == 1 else v, strict=True)) for v in mark.args[1]])
     merged = [{name: value for part in parts for name, value in part.items()} for parts in product(*axes)]
     return [partial(function, **arguments) for arguments in merged]
+
+
+def _name(call: Callable[[], None]) -> str:
+    """The name of a test, with its arguments."""
+    assert isinstance(call, partial)
+    arguments = ", ".join(f"{name}={value}" for name, value in call.keywords.items())
+    return f"{call.func.__name__}{f'[{arguments}]' if arguments else ''}"
+
+
+def _said(error: Exception) -> str:
+    """An error in one line."""
+    return shorten(f"{type(error).__name__}: {error}".rstrip(": "), 160, placeholder=" ..")
 
 
 def first_break(

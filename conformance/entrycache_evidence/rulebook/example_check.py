@@ -27,12 +27,8 @@ ROWS: Final = "in the rows only"
 """What the note says of an example whose answers are the same with every planted fault of the rule."""
 
 
-def check_examples() -> list[Problem]:
-    """What is wrong with the examples: one missing, one too many, or one that does not show its rule."""
-    return [problem for rule in Rule for problem in check_example(rule)] + _strays()
-
-
-def _strays() -> list[Problem]:
+def check_strays() -> list[Problem]:
+    """The examples of no rule."""
     known = {path_of(rule) for rule in Rule}
     strays = sorted(path.name for path in folder().iterdir() if path not in known)
     return [Problem(f"spec/examples/{name}", "is the example of no rule") for name in strays]

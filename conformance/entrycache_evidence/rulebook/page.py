@@ -52,7 +52,7 @@ def render_rules_md() -> str:
         parts.append(f"\n## {family.capitalize()}\n")
         for text in group:
             parts.append(_rule(text, book[text.id]))
-            parts.append(_example(shown[text.id]) if text.id in shown else "")
+            parts.append(example_block(shown[text.id]) if text.id in shown else "")
     return "".join([*parts, FRAMES, *(_frames(system) for system in SYSTEMS.values())])
 
 
@@ -93,7 +93,8 @@ def _rule(text: Text, found: Links) -> str:
     return f"\n{heading}\n\n**{text.level}** {text.text}\n\n{told}\n"
 
 
-def _example(example: Example) -> str:
+def example_block(example: Example) -> str:
+    """The example of a rule: its story, its table and a planted fault, folded."""
     given, planted = settings(example), fault(example)
     parts = [f"\n<details><summary>{example.asked.note}</summary>\n\n"]
     parts.append(f"With {given}:\n\n" if given else "")

@@ -14,6 +14,7 @@ from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Refused
 from entrycache_reference.pulsar_legacy.remove import removed
 from entrycache_reference.pulsar_legacy.rows import left_rows, pass_row
 from entrycache_reference.pulsar_legacy.state import Row, State, Step
+from entrycache_reference.pulsar_legacy.thresholds import with_thresholds
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
@@ -79,8 +80,8 @@ def expire(state: State, event: Expire, config: Config) -> Step:
     after = drop_entries(state, event.cache, positions)
 
     # OUTCOME
-    begin = pass_row(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME", "CALL", state, cutoff_nanos)
-    end = pass_row(Rule.L_EXPIRE_2, "PASS_END", "TIME", "CALL", after, cutoff_nanos)
+    begin = pass_row(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME", "CALL", state, cutoff_nanos, event.cache)
+    end = pass_row(Rule.L_EXPIRE_2, "PASS_END", "TIME", "CALL", after, cutoff_nanos, event.cache)
     rows = taken_rows(Rule.L_EXPIRE_1, "TIME", state, event.cache, positions)
     return Step(after, removed(state, event.cache, positions), (begin, *rows, end))
 
@@ -100,6 +101,7 @@ def evict_cache(state: State, event: EvictCache, config: Config) -> Step:
 
     # OUTCOME
     rows = taken_rows(Rule.L_EVICT_1, "SIZE", state, event.cache, positions)
-    begin = pass_row(Rule.L_EVICT_1, "PASS_BEGIN", "SIZE", "CALL", state, event.bytes)
-    end = pass_row(Rule.L_EVICT_2, "PASS_END", "SIZE", "CALL", after, event.bytes)
+    begin = pass_row(Rule.L_EVICT_1, "PASS_BEGIN", "SIZE", "CALL", state, event.bytes, event.cache)
+    end = pass_row(Rule.L_EVICT_2, "PASS_END", "SIZE", "CALL", after, event.bytes, event.cache)
+    begin, end = with_thresholds(begin, config), with_thresholds(end, config)
     return Step(after, removed(state, event.cache, positions), (begin, *rows, end))

@@ -5,6 +5,7 @@ Beside: EntryCacheDefaultEvictionPolicy.doEviction (managed-ledger 4.0.8)
 
 from __future__ import annotations
 
+from math import trunc
 from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config
@@ -13,7 +14,7 @@ from entrycache_reference.pulsar_legacy.outcomes import Removed
 from entrycache_reference.pulsar_legacy.passes import REFUSED, evict_cache
 from entrycache_reference.pulsar_legacy.rows import pass_row
 from entrycache_reference.pulsar_legacy.state import Part, Row, State, Step
-from entrycache_reference.pulsar_legacy.thresholds import target_bytes, trigger_bytes
+from entrycache_reference.pulsar_legacy.thresholds import with_thresholds
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName
 
@@ -30,7 +31,7 @@ def by_size(state: State) -> tuple[CacheName, ...]:
 @rule(Rule.L_EVICT_3)
 def givers(state: State) -> tuple[CacheName, ...]:
     """The caches that give: the largest, until they hold half of all bytes, truncated."""
-    quota_bytes = int(state.size_bytes * PASS_SHARE)
+    quota_bytes = trunc(state.size_bytes * PASS_SHARE)
     taken: list[CacheName] = []
     sum_bytes = 0
     for name in by_size(state):
@@ -92,8 +93,3 @@ def pass_rows(
     begin = with_thresholds(pass_row(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE", origin, before, need_bytes), config)
     end = with_thresholds(pass_row(Rule.L_EVICT_5, "PASS_END", "SIZE", origin, after, need_bytes), config)
     return (begin, *(row for part in parts for row in part.step.rows if row.op == "EVICT"), end)
-
-
-def with_thresholds(row: Row, config: Config) -> Row:
-    """The row of a size pass, with the two thresholds."""
-    return row._replace(trigger_bytes=trigger_bytes(config), target_bytes=target_bytes(config))

@@ -57,8 +57,23 @@ def left_rows(
     return tuple(rows)
 
 
-def pass_row(rule: Rule, op: str, cause: str, origin: str, state: State, bound: int) -> Row:
-    """The beginning or the end of a pass; `bound` is its cutoff, or what it is still to free."""
+def pass_row(
+    rule: Rule, op: str, cause: str, origin: str, state: State, bound: int, cache: CacheName | None = None
+) -> Row:
+    """The beginning or the end of a pass; `bound` is its cutoff, or what it is to free.
+
+    A pass over one cache names it, and at its end shows the stamp of the lowest position that is left there.
+    """
+    left = state.caches[cache].entries if cache is not None and cache in state.caches else {}
     return Row(
-        rule, op, cause, state.now_nanos, state.size_bytes, origin=origin, bound=bound, manager_bytes=state.size_bytes
+        rule,
+        op,
+        cause,
+        state.now_nanos,
+        state.size_bytes,
+        origin=origin,
+        cache=cache,
+        bound=bound,
+        stamp_ns=left[min(left)].stamp_nanos if left and op == "PASS_END" else None,
+        manager_bytes=state.size_bytes,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from entrycache_reference.pulsar_segmented import events
 from entrycache_reference.pulsar_segmented.config import Config, Duplicate
 from entrycache_reference.pulsar_segmented.ops import Insert
 from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Inserted, Refused
 from entrycache_reference.pulsar_segmented.ring import offered
-from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, State, Step, found
+from entrycache_reference.pulsar_segmented.state import Entry, Place, State, Step, found
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -38,17 +39,17 @@ def insert(state: State, event: Insert, config: Config) -> Step:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
 
     # DECISION: nothing is taken where caching is off, nor what is too long, nor what is cached.
-    for left_out, rule_of_it in (
-        (is_disabled(config), Rule.S_INSERT_4),
-        (is_too_long(state, event.size), Rule.S_INSERT_3),
-        (is_ignored(state, place, config), Rule.S_INSERT_2),
+    for left_out, rule_of_it, op, cause in (
+        (is_disabled(config), Rule.S_INSERT_4, "SKIP", "DISABLED"),
+        (is_too_long(state, event.size), Rule.S_INSERT_3, "SKIP", "FULL"),
+        (is_ignored(state, place, config), Rule.S_INSERT_2, "REJECT", "DUPLICATE"),
     ):
         if left_out:
-            return Step(state, Inserted(False), (Row(rule_of_it, "SKIP", place),))
+            return Step(state, Inserted(False), (events.left_out(rule_of_it, op, cause, state, place, event.size),))
 
     # EFFECT: the current segment takes it, or the ring turns.
     entry = Entry(place, event.size, 0, None if event.token is ABSENT else event.token)
     done = offered(state, entry, config)
 
     # OUTCOME
-    return Step(done.state, Inserted(done.is_taken), (Row(done.rule, "INSERT", place),))
+    return Step(done.state, Inserted(done.is_taken), done.rows)

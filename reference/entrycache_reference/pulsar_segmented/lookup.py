@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
+from entrycache_reference.pulsar_segmented.events import asked, looked_up
 from entrycache_reference.pulsar_segmented.ops import Get, GetRange
 from entrycache_reference.pulsar_segmented.outcomes import Hit, Hits
-from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, State, Step, found, found_in, newest_first
+from entrycache_reference.pulsar_segmented.state import Entry, Place, State, Step, found, found_in, newest_first
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
@@ -27,9 +28,8 @@ def get(state: State, event: Get, config: Config) -> Step:
 
     # EFFECT: none; an entry that is read keeps its place and leaves with its segment.
     # OUTCOME
-    if entry is None:
-        return Step(state, Hit(False), (Row(Rule.S_GET_1, "MISS", place),))
-    return Step(state, Hit(True, payloads((entry,))), (Row(Rule.S_GET_1, "HIT", place),))
+    rows = (looked_up(Rule.S_GET_1, "GET", state, place, entry),)
+    return Step(state, Hit(False) if entry is None else Hit(True, payloads((entry,))), rows)
 
 
 @rule(Rule.S_RANGE_3)
@@ -78,7 +78,7 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
     # GUARD: a range over two ledgers, or a reversed one, holds nothing.
     first, last = event.first, event.last
     if not is_a_range(first, last):
-        return Step(state, Hits(()), (Row(Rule.S_RANGE_3, "MISS"),))
+        return Step(state, Hits(()), asked(Rule.S_RANGE_3, state, event))
 
     # DECISION: every entry of it, or none.
     walk = in_any_segment if config.variants.range_walk is RangeWalk.WHOLE else in_one_pass
@@ -86,5 +86,6 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
 
     # EFFECT: none.
     # OUTCOME
-    rows = tuple(Row(Rule.S_RANGE_1, "HIT", entry.place) for entry in entries) or (Row(Rule.S_RANGE_2, "MISS"),)
+    hits = tuple(looked_up(Rule.S_RANGE_1, "READ", state, entry.place, entry) for entry in entries)
+    rows = (*asked(Rule.S_RANGE_1 if hits else Rule.S_RANGE_2, state, event), *hits)
     return Step(state, Hits(tuple(entry.place.pos for entry in entries), payloads(entries)), rows)

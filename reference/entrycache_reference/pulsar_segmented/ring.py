@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from entrycache_reference.pulsar_segmented import events
 from entrycache_reference.pulsar_segmented.config import ClearedIndex, ClearedOffset, Config, Duplicate
 from entrycache_reference.pulsar_segmented.segment import TRIES, fits, passed_over, with_entry
-from entrycache_reference.pulsar_segmented.state import Entry, Segment, State, found_in
+from entrycache_reference.pulsar_segmented.state import Entry, Row, Segment, State, found_in
 from entrycache_reference.rules import Rule, rule
 
 
 class Offered(NamedTuple):
-    """The ring after an offer, whether the entry was taken, and the rule that says so."""
+    """The ring after an offer, whether the entry was taken, and the events, the last of which says so."""
 
     state: State
     is_taken: bool
-    rule: Rule
+    rows: tuple[Row, ...]
 
 
 def with_segment(state: State, index: int, segment: Segment) -> State:
@@ -66,7 +67,7 @@ def offered(state: State, entry: Entry, config: Config) -> Offered:
     segment = state.segments[state.current]
     if has_room(state, entry) and not rejects(segment, entry, config):
         taken = with_segment(state, state.current, with_entry(segment, entry, config))
-        return Offered(taken, True, Rule.S_INSERT_1)
+        return Offered(taken, True, (events.taken(Rule.S_INSERT_1, taken, entry.place),))
     return turned(state, entry, config)
 
 
@@ -75,12 +76,15 @@ def turned(state: State, entry: Entry, config: Config) -> Offered:
     """The next segment is cleared, becomes current, and takes the entry."""
     full = passed_over(state.segments[state.current], entry.size_bytes, TRIES, config)
     index = next_index(state)
-    after = cleared(with_segment(state, state.current, full), index, config)._replace(current=index)
+    before = with_segment(state, state.current, full)
+    after = cleared(before, index, config)._replace(current=index)
+    turn = events.turn(before, after, entry.size_bytes)
     if is_still_full(after, entry, config):
-        left = passed_over(after.segments[index], entry.size_bytes, 1, config)
-        return Offered(with_segment(after, index, left), False, Rule.S_RING_5)
+        left = with_segment(after, index, passed_over(after.segments[index], entry.size_bytes, 1, config))
+        row = events.left_out(Rule.S_RING_5, "SKIP", "FULL", left, entry.place, entry.size_bytes)
+        return Offered(left, False, (*turn, row))
     taken = with_segment(after, index, with_entry(after.segments[index], entry, config))
-    return Offered(taken, True, Rule.S_RING_1)
+    return Offered(taken, True, (*turn, events.taken(Rule.S_RING_1, taken, entry.place)))
 
 
 @rule(Rule.S_RING_5)

@@ -46,11 +46,33 @@ class State(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One event, with the rule that made it."""
+    """One event, with the rule that made it, and the columns of a trace that are not its recorder's.
+
+    `token`: the payload that came with an insert, or that a lookup hands over. `segment`: the index of the segment that
+    takes the entry, that it leaves, or that becomes current. `bound`: the byte of a segment at which the entry starts;
+    of PASS_BEGIN the offset of the segment that has no room. `trigger_bytes`: what a segment has room for.
+    `manager_bytes`: the sum of all offsets after the event.
+    """
 
     rule: Rule
     op: str
-    place: Place | None = None
+    cause: str | None
+    cache: str | None = None
+    ledger_id: int | None = None
+    entry_id: int | None = None
+    size_bytes: int | None = None
+    token: int | None = None
+    segment: int | None = None
+    bound: int | None = None
+    trigger_bytes: int | None = None
+    manager_bytes: int | None = None
+
+    @property
+    def place(self) -> Place | None:
+        """The place that it is about."""
+        if self.cache is None or self.ledger_id is None or self.entry_id is None:
+            return None
+        return Place(CacheName(self.cache), Position(self.ledger_id, self.entry_id))
 
 
 class Step(NamedTuple):

@@ -2,10 +2,9 @@
 
 The recorder adds broker, seq, life, pass, call and the ordinals of queue slots, by keeping a mirror of the
 removal queue. It tells what happened, not what should have: an entry that leaves out of turn is recorded
-with the ticket of the slot that it really held.
+with the ticket of the slot that it really held. A cache without a removal queue has no ordinals; its last
+snapshot shows what is cached, in the order in which it came.
 """
-
-# ruff: noqa: D102 -- the properties of ReportedRow are trace columns
 
 from __future__ import annotations
 
@@ -14,65 +13,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from entrycache_trace.calls import ONLY_BROKER, Call
 from entrycache_trace.files import Metadata, PartWriter, write_metadata
+from entrycache_trace.pulsar_pip430.reported import ReportedRow
 from entrycache_trace.schema import ROW_COLUMNS
-
-
-class ReportedRow(Protocol):
-    """What a cache reports of one event: the trace columns that are not the recorder's."""
-
-    @property
-    def op(self) -> str: ...
-    @property
-    def cause(self) -> str | None: ...
-    @property
-    def origin(self) -> str | None: ...
-    @property
-    def cache(self) -> str | None: ...
-    @property
-    def ledger_id(self) -> int | None: ...
-    @property
-    def entry_id(self) -> int | None: ...
-    @property
-    def size_bytes(self) -> int | None: ...
-    @property
-    def expected_reads(self) -> int | None: ...
-    @property
-    def requeues(self) -> int | None: ...
-    @property
-    def accessed(self) -> bool | None: ...
-    @property
-    def stamp_ns(self) -> int | None: ...
-    @property
-    def new_stamp_ns(self) -> int | None: ...
-    @property
-    def bound(self) -> int | None: ...
-    @property
-    def max_requeues(self) -> int | None: ...
-    @property
-    def extend_accessed(self) -> bool | None: ...
-    @property
-    def trigger_bytes(self) -> int | None: ...
-    @property
-    def target_bytes(self) -> int | None: ...
-    @property
-    def ts_ns(self) -> int: ...
-    @property
-    def bytes_after(self) -> int: ...
-    @property
-    def manager_bytes(self) -> int | None: ...
-    @property
-    def cursor(self) -> str | None: ...
-    @property
-    def key_hash(self) -> int | None: ...
-    @property
-    def dirty(self) -> bool | None: ...
-    @property
-    def value(self) -> str | None: ...
-
 
 ENTRY_ROWS: Final = ("HIT", "READ_DONE", "EXPECT", "REMOVE", "EVICT", "REQUEUE")
 """What is told of an entry that is cached; a cursor may stand at its position without being about it."""
@@ -105,10 +51,18 @@ class Stay:
 
 
 class Recorder:
-    """Records one broker run; see `TraceWriter`."""
+    """Records one broker run; see `TraceWriter`. `numbers_slots`: its cache has a removal queue."""
 
-    def __init__(self, writer: PartWriter, broker: str, config: Mapping[str, object], ts_ns: int = 0) -> None:
+    def __init__(
+        self,
+        writer: PartWriter,
+        broker: str,
+        config: Mapping[str, object],
+        ts_ns: int = 0,
+        numbers_slots: bool = True,
+    ) -> None:
         self.broker = broker
+        self._numbers_slots = numbers_slots
         self.seq = 0
         self._writer = writer
         self._ts_ns = ts_ns
@@ -141,7 +95,7 @@ class Recorder:
         """Write the snapshot of the queue and the last event."""
         for slot_no, stay in self._queue.items():
             if stay.removed:
-                self._own("SNAPSHOT", cause="END", tail_no=slot_no)
+                self._own("SNAPSHOT", cause="END", tail_no=self._told(slot_no))
             else:
                 cache, ledger_id, entry_id = stay.place
                 self._own(
@@ -154,11 +108,12 @@ class Recorder:
                     size_bytes=stay.size_bytes,
                     expected_reads=stay.expected_reads,
                     requeues=stay.requeues,
-                    accessed=stay.accessed,
+                    accessed=stay.accessed if self._numbers_slots else None,
                     stamp_ns=stay.stamp_ns,
-                    tail_no=slot_no,
+                    tail_no=self._told(slot_no),
                 )
-        end = {"entries": len(self._cached), "bytes": self._bytes, "slots": len(self._queue)}
+        slots = len(self._queue) if self._numbers_slots else 0
+        end = {"entries": len(self._cached), "bytes": self._bytes, "slots": slots}
         self._own("END", value=json.dumps(end))
         self._writer.close()
 
@@ -172,7 +127,8 @@ class Recorder:
         seq = self.seq
         if op == "PASS_BEGIN":
             self._pass_id = seq
-        life, tail_no, head_no, ticket = self._mirror(row)
+        life, *ordinals = self._mirror(row)
+        tail_no, head_no, ticket = (self._told(ordinal) for ordinal in ordinals)
         in_pass = op in ("PASS_BEGIN", "PASS_END", "EVICT", "REQUEUE", "TOMBSTONE")
         self._ts_ns = row.ts_ns
         self._bytes = row.bytes_after
@@ -213,6 +169,8 @@ class Recorder:
         elif op == "REMOVE":
             found.removed = True
             del self._cached[place]
+            if not self._numbers_slots:
+                del self._queue[found.slot_no]
         elif op == "EVICT":
             del self._cached[place]
             self._queue.pop(found.slot_no, None)
@@ -225,6 +183,9 @@ class Recorder:
             found.stamp_ns = row.ts_ns if row.new_stamp_ns is None else row.new_stamp_ns
             return found.life, self._enqueued(found), self._dequeued(), taken
         return found.life, None, None, None
+
+    def _told(self, ordinal: int | None) -> int | None:
+        return ordinal if self._numbers_slots else None
 
     def _enqueued(self, stay: Stay) -> int:
         stay.slot_no = self._tail_no
@@ -247,18 +208,26 @@ class Recorder:
 class TraceWriter:
     """A new trace folder; `recorder` opens one broker's part of it."""
 
-    def __init__(self, directory: Path, metadata: Metadata) -> None:
+    def __init__(self, directory: Path, metadata: Metadata, numbers_slots: bool = True) -> None:
         self.directory = directory
+        self._numbers_slots = numbers_slots
         write_metadata(directory, metadata)
 
     def recorder(self, broker: str, config: Mapping[str, object], ts_ns: int = 0) -> Recorder:
         """A recorder for one broker run, its CONFIG row written."""
-        return Recorder(PartWriter(self.directory, broker), broker, config, ts_ns)
+        return Recorder(PartWriter(self.directory, broker), broker, config, ts_ns, self._numbers_slots)
 
 
-def write_calls(out: Path, metadata: Metadata, config: Mapping[str, object], calls: Sequence[Call]) -> int:
+def write_calls(
+    out: Path,
+    metadata: Metadata,
+    config: Mapping[str, object],
+    calls: Sequence[Call],
+    *,
+    numbers_slots: bool = True,
+) -> int:
     """Write the trace of a case; the number of its events."""
-    recorder = TraceWriter(out, metadata).recorder(ONLY_BROKER, config)
+    recorder = TraceWriter(out, metadata, numbers_slots).recorder(ONLY_BROKER, config)
     for call in calls:
         recorder.call(call.rows)
     recorder.close()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from entrycache_conformance.systems.pulsar_legacy.java_text import CLOCK_OPTION, JAVA
 from entrycache_protocol.family import Family
-
-CLOCKED: Final = ("EntryImpl", "cache.RangeEntryCacheManagerImpl")
-"""Released classes that ask for the time: a stamp is made with the cached entry."""
 
 PULSAR_LEGACY: Final = Family(
     name="pulsar-legacy",
@@ -16,10 +14,8 @@ PULSAR_LEGACY: Final = Family(
     coordinates="org.apache.pulsar:managed-ledger",
     main="org.apache.bookkeeper.mledger.impl.cache.LegacyDriver",
     modules=("agent", "protocol"),
-    options=(
-        "-Dio.netty.leakDetection.level=disabled",
-        "-Dentrycache.clock.require=" + ",".join(f"org.apache.bookkeeper.mledger.impl.{name}" for name in CLOCKED),
-    ),
+    options=("-Dio.netty.leakDetection.level=disabled", CLOCK_OPTION),
     alias="pulsar",
     shares=("pulsar/pom.xml", "pulsar/src/shared"),
+    text=JAVA,
 )

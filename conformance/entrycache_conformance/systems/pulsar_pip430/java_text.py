@@ -56,6 +56,7 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
         "ops": used,
         "parts": parts,
         "imports": imports(parts),
+        "agent_option": "",
         "settings": [text.format(number(config[name])) for name, text in _SETTERS.items()],
         "ttl_nanos": config["ttl_nanos"],
         "caching": config["max_size_bytes"] > 0,

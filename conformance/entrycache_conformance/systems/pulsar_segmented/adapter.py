@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_fast.segmented import SegmentedCache
+from entrycache_fast.segmented import Row, SegmentedCache
 from entrycache_protocol.system import Own
 from entrycache_reference.pulsar_segmented import ops, outcomes
 from entrycache_reference.pulsar_segmented.config import Config, Mode
@@ -52,16 +52,19 @@ class Adapter:
 
     def get(self, op: ops.Get) -> Outcome:
         """Look one entry up."""
-        if not self.cache.contains(op.cache, *op.pos):
+        is_hit, token = self.cache.contains(op.cache, *op.pos), self.cache.get(op.cache, *op.pos)
+        if not is_hit:
             return outcomes.Hit(False)
-        token = self.cache.get(op.cache, *op.pos)
         return outcomes.Hit(True, None if token is None else (token,))
 
     def get_range(self, op: ops.GetRange) -> Outcome:
         """Look a range up; one over two ledgers is none."""
         first, last = op.first, op.last
+        if first.ledger != last.ledger:
+            self.cache.asked(op.cache, first, last)
+            return outcomes.Hits(())
         values = self.cache.get_range(op.cache, first.ledger, first.entry, last.entry)
-        if values is None or first.ledger != last.ledger:
+        if values is None:
             return outcomes.Hits(())
         hits = tuple(Position(first.ledger, entry) for entry in range(first.entry, last.entry + 1))
         return outcomes.Hits(hits, None if None in values else tuple(values))
@@ -78,10 +81,14 @@ class Adapter:
         return Observed(segments, self.cache.current)
 
 
-def open_cache(config: Config, cache_type: type[SegmentedCache] = SegmentedCache) -> Adapter:
+def open_cache(
+    config: Config,
+    cache_type: type[SegmentedCache] = SegmentedCache,
+    on_row: Callable[[Row], None] | None = None,
+) -> Adapter:
     """An empty instance."""
-    return Adapter(cache_type(config.max_size_bytes, config.segments, config.mode is Mode.COPY))
+    return Adapter(cache_type(config.max_size_bytes, config.segments, config.mode is Mode.COPY, on_row))
 
 
-FAST: Final = Own(OFFER, open_cache)
+FAST: Final = Own(OFFER, open_cache, open_told=lambda config, on_row: open_cache(config, on_row=on_row))
 """The fast cache as a subject."""

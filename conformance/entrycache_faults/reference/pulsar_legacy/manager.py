@@ -5,6 +5,7 @@ from __future__ import annotations
 from entrycache_faults.reference.pulsar_legacy.planted import planted
 from entrycache_reference.pulsar_legacy import change, insert, lookup, ops, outcomes, thresholds, trigger, views
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
+from entrycache_reference.pulsar_legacy.passes import REFUSED
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
@@ -135,8 +136,7 @@ def empty_bytes_unseen(state: State, event: ops.Observe, config: Config) -> Step
 
 
 @planted(Rule.L_LIVENESS_2, ops.Usage)
-def usage_of_nothing_throws(state: State, event: ops.Usage, config: Config) -> Step:
-    """usage of a cache that holds nothing throws."""
-    if event.cache is not ABSENT:
-        state.caches[event.cache]
-    return views.usage(state, event, config)
+def usage_of_nothing(state: State, event: ops.Usage, config: Config) -> Step:
+    """usage of a cache that holds nothing is refused."""
+    is_refused = event.cache is not ABSENT and event.cache not in state.caches
+    return Step(state, REFUSED, ()) if is_refused else views.usage(state, event, config)

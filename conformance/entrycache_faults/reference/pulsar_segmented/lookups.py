@@ -41,7 +41,8 @@ def payloads_of_the_first(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
 def in_one_segment(held: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
     """A range is found only where one segment holds all of it."""
     entries = lookup.in_any_segment(held, cache, first, last)
-    return entries if any(set(entries) <= set(segment.entries) for segment in held.segments.values()) else ()
+    in_one = any(all(entry in one.entries for entry in entries) for one in held.segments.values())
+    return entries if in_one else ()
 
 
 @planted(Rule.S_RANGE_1, "lookup.in_any_segment", other=True)

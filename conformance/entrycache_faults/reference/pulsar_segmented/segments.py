@@ -13,7 +13,7 @@ from entrycache_reference.rules import Rule
 @planted(Rule.S_CONFIG_1, "config.segments_of")
 def segments_at_least_one(config: Config) -> int:
     """Where nobody says how many segments there are, a small cache has a single one."""
-    return config.segments or max(1, config.max_size_bytes >> 30)
+    return config.segments or max(1, config.max_size_bytes // 2**30)
 
 
 @planted(Rule.S_CONFIG_2, "config.segment_bytes")

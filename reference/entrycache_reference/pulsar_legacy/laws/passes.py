@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from math import floor
 from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config
@@ -51,7 +52,7 @@ def taken(pre: State) -> list[CacheName]:
     """The caches that give: each before which less than half of all bytes is taken."""
     names = order(pre)
     sums = [0, *accumulate(pre.caches[name].size_bytes for name in names)]
-    half = int(sums[-1] * 0.5)
+    half = floor(sums[-1] * 0.5)
     return [name for name, before in zip(names, sums, strict=False) if before < half]
 
 

@@ -50,7 +50,7 @@ def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def passes_first_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """L-TRIGGER-2."""
-    if step.state.scheduled_bytes is not None or len(passes(step)) != int(is_over(config, pre)):
+    if step.state.scheduled_bytes is not None or len(passes(step)) != (1 if is_over(config, pre) else 0):
         return False
     return not step.parts or step.parts[0].pre == pre
 

@@ -105,7 +105,7 @@ def is_asked_for_room(config: Config, pre: State, event: Insert, step: Step) -> 
 
 def stays_where_it_fits(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """S-SEGMENT-1."""
-    return has_turned(config, pre, event, step) is not ends_within(pre, event)
+    return has_turned(config, pre, event, step) != ends_within(pre, event)
 
 
 def copies(config: Config, pre: State, event: Insert, step: Step) -> bool:

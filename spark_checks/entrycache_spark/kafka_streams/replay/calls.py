@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from entrycache_spark.kafka_streams.replay.entries import Entries, Tell
-from entrycache_spark.kafka_streams.replay.facts import LOOKUPS, Facts, Row
+from entrycache_spark.kafka_streams.replay.facts import LOOKUPS, Facts
+from entrycache_spark.replaying import Row
 
 
 class Calls:
@@ -26,7 +27,7 @@ class Calls:
 
     def follow(self, at: int, row: Row) -> None:
         """Take in one event."""
-        op, call_id, limit = row["op"], row["call_id"], self._facts.limits[at]
+        op, call_id, limit = row["op"], row["call_id"], self._facts.settings[at]
         before = self._facts.rows[at - 1] if at else None
         if op not in LOOKUPS and (call_id is None or self._changed_call != call_id):
             self._opened_call = call_id

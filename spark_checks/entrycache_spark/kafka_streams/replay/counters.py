@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from entrycache_spark.asked import counters_of
 from entrycache_spark.kafka_streams.replay.calls import Calls
 from entrycache_spark.kafka_streams.replay.entries import Entries, Tell
-from entrycache_spark.kafka_streams.replay.facts import Facts, Row, differ
+from entrycache_spark.kafka_streams.replay.facts import Facts
+from entrycache_spark.replaying import Row, differ
 
 THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
 
@@ -74,7 +75,7 @@ class Counters:
         if op == "FAILED" or (op == "FLUSH" and row["cause"] is None):
             self._vague[cache] += 1
         self._of_thread["failed"] += op == "FAILED"
-        self._shrunk |= op == "CONFIG" and self._facts.limits[at].shrank
+        self._shrunk |= op == "CONFIG" and self._facts.settings[at].shrank
 
     def _thread(self, row: Row, whole: bool) -> None:
         shown, mine = counters_of(row), self._of_thread

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from entrycache_reference.kafka_streams.named_cache import looked_up, removed, without_key, written
 from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Node, Space
-from entrycache_spark.kafka_streams.replay.facts import ENDS, Facts, Row, differ
+from entrycache_spark.kafka_streams.replay.facts import ENDS, Facts
+from entrycache_spark.replaying import Row, differ
 
 Key = tuple[str | None, int | None]
 Tell = Callable[..., None]

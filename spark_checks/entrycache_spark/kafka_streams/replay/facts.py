@@ -1,18 +1,14 @@
-"""What a replayed rule of `kafka-streams` is shown: the rows of a thread, the limits in force, what is missing."""
+"""What a replayed rule of `kafka-streams` is shown: the rows of a thread, and the limits in force."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from entrycache_spark.kafka_streams.columns import KINDS
-from entrycache_spark.settings import config_of, untold_of
-from entrycache_spark.verdict import Violation
-from entrycache_trace.files import Metadata
-
-Row = dict[str, Any]
+from entrycache_spark.parts import ConfigObject
+from entrycache_spark.replaying import Facts as AnyFacts
+from entrycache_spark.replaying import Row, Settings
 
 ENDS: Final = ("EVICT", "DELETE", "REMOVE")
 LOOKUPS: Final = ("HIT", "MISS", "CACHE_OPEN")
@@ -30,76 +26,14 @@ class Limit(NamedTuple):
         return self.now is not None and self.before is not None and self.now < self.before
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The rows of one thread in the order of `seq`, and what holds for all of them."""
-
-    name: str
-    rows: list[Row]
-    limits: list[Limit]
-    whole: list[bool]
-    """For each row: nothing is missing since an empty beginning."""
-    many: bool
-    starts: bool
-    opened: bool
-    gapped: bool
-    unread: bool
-    untold: list[tuple[str, ...]]
-    """For each row: the settings that its CONFIG does not name."""
-
-    def next_to(self, at: int) -> Row | None:
-        """The row right behind, None where it is missing."""
-        if at + 1 == len(self.rows) or self.rows[at + 1]["seq"] != self.rows[at]["seq"] + 1:
-            return None
-        return self.rows[at + 1]
-
-    def ends_call(self, at: int) -> bool:
-        """Whether another call begins right behind a row."""
-        after = self.next_to(at)
-        return after is not None and differ(after["call_id"], self.rows[at]["call_id"])
-
-    @property
-    def complete(self) -> bool:
-        """Whether it begins, ends, and misses nothing."""
-        return self.starts and not self.gapped and bool(self.rows[-1]["op"] == "END")
-
-    def missing(self) -> list[str]:
-        """Why a clean answer would claim too much."""
-        found = []
-        if self.gapped:
-            found.append(f"broker {self.name!r}: events are missing")
-        elif not self.starts:
-            found.append(f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing")
-        elif self.unread:
-            found.append(f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known")
-        elif self.rows[-1]["op"] != "END":
-            found.append(f"broker {self.name!r}: the last event is not END, so the rest is missing")
-        if self.opened:
-            found.append(f"broker {self.name!r}: it begins with entries cached before")
-        return found
+Facts = AnyFacts[Limit]
 
 
-def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
-    """The facts of a thread's rows."""
-    starts = rows[0]["op"] == "CONFIG"
-    opened = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
-    first = rows[0]["seq"]
-    whole = [starts and not opened and not metadata.sampled and row["seq"] == first + at for at, row in enumerate(rows)]
-    limits = []
-    limit = Limit()
-    untold: list[tuple[str, ...]] = []
-    lacks: tuple[str, ...] = ()
-    unread = False
-    for row in rows:
-        if row["op"] == "CONFIG":
-            config = config_of(row["value"], KINDS, f"broker {name!r}, seq {row['seq']}")
-            unread |= config is None
-            lacks = () if config is None else tuple(untold_of(config, KINDS))
-            limit = Limit(None if config is None else config["max_size_bytes"], limit.now)
-        limits.append(limit)
-        untold.append(lacks)
-    gapped = metadata.sampled or rows[-1]["seq"] - first + 1 != len(rows)
-    return Facts(name, rows, limits, whole, metadata.many_threads, starts, opened, gapped, unread, untold)
+def _limit(config: ConfigObject | None, before: Limit) -> Limit:
+    return Limit(None if config is None else config["max_size_bytes"], before.now)
+
+
+LIMITS: Final = Settings(KINDS, Limit(), _limit)
 
 
 def as_followed(rows: Iterable[Row]) -> None:
@@ -114,43 +48,9 @@ def _is_failed(row: Row) -> bool:
     return bool(row["op"] == "FLUSH" and row["cause"] == "FAILED")
 
 
-def differ(one: object, other: object) -> bool:
-    """Whether two known values differ."""
-    return one is not None and other is not None and one != other
-
-
 def same(row: Row | None, other: Row, *names: str) -> bool:
     """Whether two rows agree in these columns, all of them known."""
     return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
-
-
-class Telling:
-    """Takes in violations, and what would be one if it were sure."""
-
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
-        self.undecided: defaultdict[str, list[str]] = defaultdict(list)
-
-    def tell(
-        self,
-        rule: str,
-        row: Row,
-        expected: object,
-        seqs: Iterable[int | None] = (),
-        sure: bool | None = None,
-        life: int | None = None,
-    ) -> None:
-        """Report one; with several threads nothing is sure that does not say so."""
-        if not (not self._facts.many if sure is None else sure):
-            self.undecided[rule].append(f"{rule}: broker {self._facts.name!r}, seq {row['seq']}: not {expected}")
-            return
-        shown = tuple(seq for seq in seqs if seq is not None) or (row["seq"],)
-        about = row["life"] if life is None else life
-        observed = f"{row['op']} of life {row['life']}, {row['bytes_after']} bytes"
-        self.violations[rule].append(
-            Violation(rule, self._facts.name, row["seq"], about, str(expected), observed, shown)
-        )
 
 
 def spoken(row: Row, limit: Limit) -> Iterable[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from entrycache_spark.kafka_streams.replay.entries import Entries, Tell
-from entrycache_spark.kafka_streams.replay.facts import Facts, Row, differ, same
+from entrycache_spark.kafka_streams.replay.facts import Facts, same
+from entrycache_spark.replaying import Row, differ
 
 
 def falls(one: int | None, other: int | None) -> bool:

@@ -7,55 +7,15 @@ number of live entries it gives up.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from entrycache_spark.asked import ask
 from entrycache_spark.kafka_streams.columns import COLUMNS
 from entrycache_spark.kafka_streams.replay.calls import Calls
 from entrycache_spark.kafka_streams.replay.counters import Counters
 from entrycache_spark.kafka_streams.replay.entries import Entries
-from entrycache_spark.kafka_streams.replay.facts import Facts, Telling, as_followed, facts_of, spoken
+from entrycache_spark.kafka_streams.replay.facts import LIMITS, Facts, as_followed, spoken
 from entrycache_spark.kafka_streams.replay.order import Order
-from entrycache_spark.needs import Need
-from entrycache_spark.verdict import RuleFinding, Violation
-from entrycache_trace.files import Metadata, Part, read_mappings
-
-
-def replay(
-    parts: Sequence[Part],
-    metadata: Metadata,
-    rules: Mapping[str, Sequence[Need]],
-    max_live_slots: int,
-    progress: Callable[[str], None] = lambda text: None,
-) -> dict[str, RuleFinding]:
-    """What the rows of each thread say about the rules."""
-    checked: Counter[str] = Counter()
-    violations: defaultdict[str, list[Violation]] = defaultdict(list)
-    undecided: defaultdict[str, list[str]] = defaultdict(list)
-    unchecked: defaultdict[str, list[str]] = defaultdict(list)
-    shared = ["the trace is sampled"] if metadata.sampled else []
-    for name in sorted({part.broker for part in parts if part.rows}):
-        progress(f"replaying broker {name}")
-        rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
-        facts = facts_of(name, rows, metadata)
-        told = ((row, facts.untold[at], spoken(row, facts.limits[at])) for at, row in enumerate(facts.rows))
-        asked = ask(name, told, rules)
-        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
-        telling = Telling(facts)
-        if not _follow(facts, telling, max_live_slots):
-            shared.append(f"broker {name!r}: more than {max_live_slots} entries at once; replay stops there")
-            continue
-        shared += facts.missing()
-        for rule in rules:
-            unchecked[rule] += asked.notes.get(rule, [])
-            if rule not in asked.never:
-                violations[rule] += telling.violations[rule]
-                undecided[rule] += telling.undecided[rule]
-    return {
-        rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule]), tuple(unchecked[rule]))
-        for rule in rules
-    }
+from entrycache_spark.replaying import Reading, Telling, replay_each
 
 
 def _follow(facts: Facts, telling: Telling, max_live_slots: int) -> bool:
@@ -75,3 +35,7 @@ def _follow(facts: Facts, telling: Telling, max_live_slots: int) -> bool:
         if entries.live_in_all > max_live_slots:
             return False
     return True
+
+
+replay = partial(replay_each, Reading(COLUMNS, LIMITS, spoken, _follow))
+"""What the rows of each thread say about the rules."""

@@ -2,8 +2,7 @@
 -- 0 none, null unknown; and the last miss there. Where events are missing nothing is known of what was before.
 with touched as (
   select
-    e.broker, seq, op, cause, cache, ledger_id, entry_id, e.life, expected_reads, call_id, island, many, cursor,
-    b.gapped, b.first_seq, e.island = b.first_island and b.starts as whole,
+    e.*, b.gapped, b.first_seq, e.island = b.first_island and b.starts as whole,
     case
       when op = 'INSERT' or (op = 'SNAPSHOT' and e.life is not null) then 1
       when op in ('EVICT', 'REMOVE') then 0

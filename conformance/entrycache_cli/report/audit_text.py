@@ -1,0 +1,68 @@
+"""What an audit found, on a terminal or as JSON, with the rows around the first violations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.report.terminal import console, echo
+from entrycache_protocol.shown import printable
+from entrycache_spark.verdict import AuditResult, Verdict, Violation
+from entrycache_trace.around import around
+
+SHOWN_WITH_ROWS: Final = 3
+"""Violations that a terminal shows with the rows around them."""
+
+
+def say_audit(result: AuditResult, where: str, as_json: bool, trace: Path | None) -> None:
+    """The verdicts, and of violations, notes and differences the first; `where` the violations are.
+
+    `trace`: what the rows around the first violations are read from; None: they are not shown.
+    """
+    if as_json:
+        answer = {"schema": 1, "rules": named(result.rules), "violations": len(result.violations)}
+        more = {"differences": list(result.differences), "kernel": result.kernel}
+        brokers = {broker: named(verdicts) for broker, verdicts in result.brokers.items()}
+        judged = {} if result.judged is None else {"judged": list(result.judged)}
+        echo(json.dumps({**answer, **more, "brokers": brokers, **judged}))
+        return
+    table = Table("rule", "verdict", "violations")
+    for rule, verdict in result.rules.items():
+        count = sum(violation.rule == rule for violation in result.violations)
+        table.add_row(rule, verdict.value, str(count) if count else "")
+    shown = console()
+    shown.print(table)
+    for violation in result.violations[:10]:
+        place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
+        shown.print(printable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+    if trace is not None:
+        for violation in result.violations[:SHOWN_WITH_ROWS]:
+            shown.print(rows_around(trace, violation))
+    for note in result.notes[:5]:
+        shown.print(printable(f"not decided: {note}"))
+    for difference in result.differences[:5]:
+        shown.print(printable(f"differs from the rows before it: {difference}"))
+    if result.judged is not None:
+        shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
+    by = f" by {result.kernel}" if result.kernel else ""
+    shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+
+
+def rows_around(trace: Path, violation: Violation) -> Table:
+    """The rows before and behind the one that breaks a rule, which is marked."""
+    title = printable(f"{violation.rule}: the rows around seq {violation.seq} of broker {violation.broker}")
+    table = Table("", "seq", "row", title=title, title_justify="left", title_style="")
+    for row in around(trace, violation.broker, violation.seq):
+        told = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
+        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(printable(told)))
+    return table
+
+
+def named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
+    """Verdicts as JSON has them."""
+    return {rule: verdict.value for rule, verdict in verdicts.items()}

@@ -1,0 +1,1 @@
+"""The audit of `pulsar-legacy`: its parts, its rules in SQL, their replay through the reference."""

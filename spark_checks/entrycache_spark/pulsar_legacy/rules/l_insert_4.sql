@@ -1,0 +1,22 @@
+-- L-INSERT-4: an offer that begins with the bytes below `max_size_bytes` is not refused for want of room, whatever its size.
+
+-- checked
+op in ('INSERT', 'SKIP') and coalesce(cause, '') <> 'NOT_WANTED'
+
+-- needs
+CONFIG.max_size_bytes of INSERT, SKIP FULL
+
+-- over offered
+op = 'SKIP' and cause = 'FULL' and found < limit_now
+
+-- expected
+concat('INSERT: ', cast(found as string), ' bytes at the beginning')
+
+-- observed
+'SKIP FULL'
+
+-- seqs
+array(found_seq, seq)
+
+-- sure
+not many and not gapped

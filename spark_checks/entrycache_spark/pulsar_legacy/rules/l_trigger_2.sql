@@ -1,0 +1,51 @@
+-- L-TRIGGER-2: with `eviction` inline an entry that comes with the bytes above the trigger (and above the target) comes behind
+-- one size pass of its own call; at the trigger or below there is none, and none without an offer behind it.
+
+-- checked
+(op = 'INSERT' or (op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER')) and not coalesce(manual, false)
+
+-- needs
+CONFIG.eviction of INSERT, PASS_BEGIN SIZE TRIGGER
+CONFIG.max_size_bytes of INSERT
+CONFIG.watermark of INSERT
+trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
+
+-- over offered
+op = 'INSERT' and not manual and not own_pass and found > trigger_now and found > target_now
+
+-- expected
+concat('a size pass before it: above ', cast(trigger_now as string))
+
+-- observed
+concat('none at ', cast(found as string), ' bytes')
+
+-- seqs
+array(found_seq, seq)
+
+-- sure
+not many and not gapped
+
+-- over offered
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not manual
+and held <= coalesce(trigger_bytes, trigger_now)
+
+-- expected
+concat('no pass at or under ', cast(coalesce(trigger_bytes, trigger_now) as string))
+
+-- observed
+concat('a size pass at ', cast(held as string), ' bytes')
+
+-- sure
+not many and (not gapped or trigger_bytes is not null)
+
+-- over offered
+op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not manual and op_after is not null and not offer_follows
+
+-- expected
+'the offer that asked for it'
+
+-- observed
+op_after
+
+-- sure
+not many

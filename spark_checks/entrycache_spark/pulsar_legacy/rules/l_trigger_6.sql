@@ -1,0 +1,16 @@
+-- L-TRIGGER-6: a size pass that was asked for has something to free.
+
+-- checked
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER'
+
+-- needs
+bound of PASS_BEGIN SIZE TRIGGER
+
+-- over rows
+op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and bound <= 0
+
+-- expected
+'no pass'
+
+-- observed
+concat('a pass that is to free ', cast(bound as string))

@@ -1,0 +1,25 @@
+-- L-TRIGGER-7: with `eviction` inline an offer that is not taken comes behind its size pass too, where the bytes were above the
+-- trigger (and above the target).
+
+-- checked
+(op = 'REJECT' or (op = 'SKIP' and cause = 'FULL')) and not coalesce(manual, false)
+
+-- needs
+CONFIG.eviction of REJECT, SKIP FULL
+CONFIG.max_size_bytes of REJECT, SKIP FULL
+CONFIG.watermark of REJECT, SKIP FULL
+
+-- over offered
+offer and op <> 'INSERT' and not manual and not own_pass and found > trigger_now and found > target_now
+
+-- expected
+concat('a size pass before it: above ', cast(trigger_now as string))
+
+-- observed
+concat('none at ', cast(found as string), ' bytes')
+
+-- seqs
+array(found_seq, seq)
+
+-- sure
+not many and not gapped

@@ -1,0 +1,47 @@
+-- Each offer beside the bytes at its beginning (`found`, told at `found_seq`): those before the pass of its own call that
+-- ends right before it, else those after the event before it; and each pass that was asked for beside what the inserts
+-- since the one before it have asked (`first_amount`, `last_amount`; `n_vague`: with nothing to free).
+with lined as (
+  select
+    e.*, b.gapped, b.fresh and e.island = b.first_island as whole, coalesce(manager_bytes, bytes_after) as held,
+    op in ('INSERT', 'REJECT') or (op = 'SKIP' and cause in ('FULL', 'DISABLED')) as offer,
+    lag(seq) over line as seq_before,
+    lag(coalesce(manager_bytes, bytes_after)) over line as held_before,
+    coalesce(
+      lag(case when op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' then call_id end) over line = call_id, false
+    ) as own_pass,
+    lead(op) over line as op_after,
+    coalesce(
+      lead(case when op in ('INSERT', 'REJECT') or (op = 'SKIP' and cause in ('FULL', 'DISABLED')) then call_id end) over line
+        = call_id,
+      false
+    ) as offer_follows,
+    max(case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then seq end) over past as begun_seq,
+    last_value(
+      case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then coalesce(manager_bytes, bytes_after) end, true
+    ) over past as begun_held,
+    sum(case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then 1 else 0 end) over past as runs
+  from events e join brokers b on e.broker = b.broker
+  window
+    line as (partition by e.broker, island order by seq),
+    past as (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding)
+),
+begun as (
+  select
+    *,
+    case when offer then case when own_pass then begun_held else held_before end end as found,
+    case when own_pass then begun_seq else seq_before end as found_seq,
+    coalesce(runs, 0) as run
+  from lined
+),
+asking as (
+  select *, case when manual and found > trigger_now then found - target_now end as amount from begun
+)
+select
+  *,
+  first_value(case when amount > 0 then amount end, true) over since as first_amount,
+  last_value(case when amount > 0 then amount end, true) over since as last_amount,
+  min(case when amount > 0 then seq end) over since as first_asked,
+  coalesce(sum(case when amount <= 0 then 1 else 0 end) over since, 0) as n_vague
+from asking
+window since as (partition by broker, island, run order by seq rows between unbounded preceding and 1 preceding)

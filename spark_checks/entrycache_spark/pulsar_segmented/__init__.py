@@ -1,0 +1,1 @@
+"""Audit of `pulsar-segmented`: its rules, and the replay of its traces."""

@@ -1,0 +1,18 @@
+-- S-INSERT-2: what is offered at a position that a segment holds is rejected and changes nothing, no offset either.
+
+-- as R-INSERT-2 of pulsar-pip430
+
+-- checked
+op = 'INSERT' or (op = 'REJECT' and cause = 'DUPLICATE')
+
+-- over ringed
+op = 'REJECT' and whole and is_miswritten
+
+-- expected
+concat('offsets of ', cast(manager_shown as string), ' bytes in all')
+
+-- observed
+concat('manager_bytes ', cast(manager_bytes as string))
+
+-- sure
+not many

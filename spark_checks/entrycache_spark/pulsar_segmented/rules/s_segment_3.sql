@@ -1,0 +1,20 @@
+-- S-SEGMENT-3: with references an entry that is taken moves the offsets, as `manager_bytes` sums them up, by its size.
+
+-- checked
+op = 'INSERT' and not copies
+
+-- needs
+manager_bytes of INSERT ADD
+CONFIG.mode of INSERT ADD
+
+-- over ringed
+op = 'INSERT' and not copies and whole and is_miswritten
+
+-- expected
+concat('offsets of ', cast(manager_shown + wrote as string), ' bytes in all')
+
+-- observed
+concat('manager_bytes ', cast(manager_bytes as string))
+
+-- sure
+not many

@@ -1,0 +1,1 @@
+"""Traces of `pulsar-legacy`: what their rows say, their recorder, a workload."""

@@ -1,0 +1,133 @@
+"""The site: it is built of the checkout without a complaint, its links lead somewhere, and it fetches nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+from entrycache_cli.site.rule_pages import finding_pages, rule_pages
+from entrycache_cli.site.staged import stage
+from entrycache_evidence.pulsar_pip430.scenario import A, at, play
+from entrycache_reference.pulsar_pip430.ops import Insert, RemoveRange
+from entrycache_reference.rules import Rule
+from tests.support import ROOT
+
+
+class Page(HTMLParser):
+    """What a page links to, the anchors that it has, and what a reader's browser loads for it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.loaded: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = {name: value or "" for name, value in attrs}
+        self.anchors |= {told[name] for name in ("id", "name") if name in told}
+        if tag == "a" and "href" in told:
+            self.links.append(told["href"])
+        elif "src" in told or (tag == "link" and "href" in told):
+            self.loaded.append(told.get("src") or told["href"])
+
+
+def broken(site: Path) -> list[str]:
+    """Links that lead nowhere, and what is fetched from elsewhere; outside links only by their form."""
+    pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    found = []
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        found += [f"{name} loads {what}" for what in page.loaded if re.match(r"(https?:)?//", what)]
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                if parts.scheme not in {"https", "http", "mailto"} or (parts.scheme != "mailto" and not parts.netloc):
+                    found.append(f"{name}: {link}")
+                continue
+            to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not to.is_file():
+                found.append(f"{name}: {link}")
+            elif parts.fragment and to in pages and unquote(parts.fragment) not in pages[to].anchors:
+                found.append(f"{name}: {link} has no such place")
+    return found
+
+
+def build(pages: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """Build a site of these pages, as `make site` does; nothing that it could fetch is within reach."""
+    told = yaml.unsafe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    assert told["docs_dir"] == "build/pages"
+    config = site.parent / "mkdocs.yml"
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    config.write_text(text.replace("build/pages", str(pages)).replace("build/site", str(site)), "utf-8")
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config)]
+    environment = {**os.environ, **nowhere, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    stage(ROOT, folder / "all", {**rule_pages(ROOT), **finding_pages(ROOT)})
+    return folder / "all"
+
+
+def test_every_rule_has_a_page_and_links_run_both_ways(pages: Path) -> None:
+    assert {path.stem for path in (pages / "rules").glob("*-*.md")} == {rule.value for rule in Rule}
+    assert (pages / "docs" / "tutorial.md").read_text("utf-8") == (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    finding = (pages / "docs/findings/heap-removal-breaks-order/README.md").read_text("utf-8")
+    assert "| Rule | [R-CURSOR-9](../../../rules/R-CURSOR-9.md) |" in finding
+    rule = (pages / "rules" / "R-CURSOR-9.md").read_text("utf-8")
+    assert "](../docs/findings/heap-removal-breaks-order/README.md)" in rule
+    expire = (pages / "rules" / "R-EXPIRE-1.md").read_text("utf-8")
+    assert "```sql\n" in expire
+    assert "| proved |" in expire
+    assert "test_r_expire_1__" in expire
+
+
+@pytest.mark.long
+def test_the_site_is_built_and_every_link_leads_somewhere(pages: Path, tmp_path: Path) -> None:
+    done = build(pages, tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "site").rglob("*.html"))) > 300
+    assert broken(tmp_path / "site") == []
+
+
+def test_a_link_to_nowhere_is_seen_by_the_build_and_by_our_own_look(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<a href="gone.html"></a><a href="#no"></a><a id="yes" href="#yes"></a><a href="https:x"></a>'
+        '<a href="https://example.org/a"></a><script src="https://cdn.example/x.js"></script>',
+        "utf-8",
+    )
+    assert broken(tmp_path) == [
+        "index.html loads https://cdn.example/x.js",
+        "index.html: gone.html",
+        "index.html: #no has no such place",
+        "index.html: https:x",
+    ]
+    pages = tmp_path / "pages"
+    nav = re.findall(r"[\w./-]+\.md$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
+    for name in nav:
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
+        (pages / name).write_text(f"# A page\n\n[{'up'}](#a-page)\n", "utf-8")
+    assert build(pages, tmp_path / "site").returncode == 0
+    (pages / nav[0]).write_text("# A page\n\n[up](#nowhere)\n", "utf-8")
+    assert "nowhere" in build(pages, tmp_path / "site").stderr
+
+
+def test_the_picture_of_the_removal_queue_is_what_the_reference_does() -> None:
+    offered = [Insert(A, at(entry), size, reads) for entry, size, reads in ((0, 40, None), (1, 5, None), (2, 20, 1))]
+    removed = RemoveRange(A, at(1), at(1), True)
+    run = play(*offered, removed, Insert(A, at(3), 30), Insert(A, at(4), 20), max_size_bytes=100, watermark=0.5)
+    assert run.queue() == [4, 2]
+    assert [run.find(entry) is not None for entry in range(5)] == [False, False, True, False, True]
+    assert (run.entry(2).size_bytes, run.entry(4).size_bytes) == (20, 20)

@@ -1,0 +1,90 @@
+"""The worlds of `pulsar-legacy`: exact counts, every law, states told apart where it matters, planted errors found."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.explore.evidence import exhaust
+from entrycache_evidence.explore.search import after, breaks, explore
+from entrycache_evidence.planted import FAULT_OF
+from entrycache_evidence.pulsar_legacy import worlds
+from entrycache_evidence.pulsar_legacy.worlds import Aged, World
+from entrycache_reference.pulsar_legacy import State, ops, step
+from entrycache_reference.pulsar_legacy.laws import LAWS, check
+from entrycache_reference.rules import Rule
+
+SYSTEM = SYSTEMS["pulsar-legacy"]
+
+
+def test_a_world_closes_with_exactly_these_counts_and_is_what_is_defined() -> None:
+    found = explore(worlds.MANUAL)
+    assert found.counterexample is None
+    assert (found.states, found.transitions, found.depth, found.closed) == (903, 10836, 12, True)
+
+
+def test_the_worlds_fire_every_law() -> None:
+    fired = {rule for world in worlds.CI for rule in explore(world, whole=False).fired}
+    assert {law.rule for law in LAWS} <= fired
+
+
+@pytest.mark.parametrize("world", worlds.NIGHTLY, ids=lambda world: world.name.replace(" ", "-"))
+def test_states_held_for_the_same_behave_the_same(world: World) -> None:
+    """A run, and the same one after as long a pause as one likes with all that is old older still."""
+    canon, chance, config = Aged(world.oldest), random.Random(7), world.config
+    for _ in range(20):
+        real = other = after(SYSTEM.model, config, ())
+        for _ in range(25):
+            other = later(other, world.oldest, chance.randint(0, 9))
+            assert canon.key(real) == canon.key(other)
+            event = chance.choice(world.events)
+            one, two = step(real, event, config), step(other, event, config)
+            fired: list[dict[Rule, int]] = [{}, {}]
+            assert check(config, real, event, one, fired[0]) == check(config, other, event, two, fired[1]) == ()
+            assert fired[0] == fired[1]
+            if not isinstance(event, ops.Observe):
+                assert one.outcome == two.outcome
+            real, other = one.state, two.state
+
+
+def later(state: State, oldest: int, nanos: int) -> State:
+    """The same ages at a later time; what is `oldest` is older now."""
+    caches = {
+        name: cache._replace(
+            entries={
+                pos: entry._replace(
+                    stamp_nanos=entry.stamp_nanos + (nanos if state.now_nanos - entry.stamp_nanos < oldest else 0)
+                )
+                for pos, entry in cache.entries.items()
+            }
+        )
+        for name, cache in state.caches.items()
+    }
+    return state._replace(now_nanos=state.now_nanos + nanos, caches=caches)
+
+
+@pytest.mark.parametrize(
+    ("rule", "world", "steps"),
+    [
+        (Rule.L_EVICT_5, worlds.SHARES, 5),
+        (Rule.L_TRIGGER_5, worlds.MANUAL, 5),
+        (Rule.L_READ_7, worlds.OBJECT, 2),
+        (Rule.L_LIVENESS_2, worlds.EVERY, 1),
+    ],
+    ids=lambda value: value.value if isinstance(value, Rule) else "",
+)
+def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps: int) -> None:
+    found = worlds.refute(FAULT_OF[rule], (world,))
+    assert found is not None
+    case = found.counterexample.case
+    assert len(case.steps) == steps
+    assert breaks(case) == (), "the reference itself keeps the law on this case"
+    assert rule in breaks(case, FAULT_OF[rule].model)
+
+
+def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
+    evidence, failures = exhaust((worlds.MANUAL,), worlds.refute, model=FAULT_OF[Rule.L_TRIGGER_4].model)
+    assert evidence == []
+    assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the world 'passes that wait'")

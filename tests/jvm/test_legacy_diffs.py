@@ -1,0 +1,30 @@
+"""What the releases before PIP-430 answer otherwise than one another stands in docs/behaviour-diffs.md."""
+
+from __future__ import annotations
+
+import pytest
+
+from entrycache_conformance.subjects.jvm import released_command
+from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.jvm.legacy_diffs import PAGE, PAIRS, made, part
+
+
+@pytest.fixture(autouse=True)
+def jars() -> None:
+    for subject in {name for pair in PAIRS for name in (pair.before, pair.after)}:
+        try:
+            released_command(subject)
+        except MissingPrerequisite as missing:
+            pytest.skip(str(missing))
+
+
+def test_a_few_cases_tell_the_release_that_differs_and_only_that() -> None:
+    by_object, alike = (pair.found(4) for pair in PAIRS)
+    assert [one.label for one in by_object] == ["`single_lookup` position becomes object"]
+    assert alike == []
+    assert "### `single_lookup` position becomes object" in part(PAGE.read_text("utf-8"))
+
+
+@pytest.mark.long
+def test_the_page_says_what_the_jars_answer() -> None:
+    assert part(PAGE.read_text("utf-8")) == made()

@@ -1,0 +1,104 @@
+"""Planted violations of `pulsar-legacy` are found as that rule at that event by every engine; their twins are clean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from entrycache_reference.pulsar_legacy import NAME
+from entrycache_spark.audit import audit
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.verdict import AuditResult, Verdict
+from tests.support.traces import plant
+from tests.support.traces.legacy_script import LegacyScript, at
+from tests.support.traces.legacy_twins import STORIES
+
+Found = set[tuple[str, str, int]]
+
+
+def told() -> tuple[list[plant.Row], Found]:
+    """The rows of all stories, planted and as a twin, a broker each; what is to be found."""
+    rows: list[plant.Row] = []
+    wanted: Found = set()
+    for tell, config in STORIES:
+        for planted in (True, False):
+            script = LegacyScript(f"{tell.__name__} {'planted' if planted else 'twin'}", **config)
+            expected = tell(script, planted)
+            assert bool(expected) is planted, tell.__name__
+            rows += script.finish()
+            wanted |= {(script.broker, rule, row["seq"]) for rule, row in expected}
+    return rows, wanted
+
+
+def found_in(result: AuditResult) -> Found:
+    return {(row.broker, row.rule, row.seq) for row in result.violations}
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        *("local", "local windows", "replay"),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("spark", "spark sql")),
+    ],
+)
+def test_stories_are_judged_right_by_every_engine(tmp_path: Path, request: pytest.FixtureRequest, engine: str) -> None:
+    rows, wanted = told()
+    trace = plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual")
+    how: dict[str, Callable[[Path], AuditResult]] = {
+        "local": lambda path: audit(path, "local"),
+        "local windows": lambda path: audit(path, "local", witnesses=False),
+        "replay": lambda path: audit(path, "replay"),
+    }
+    if engine not in how:
+        how = request.getfixturevalue("evaluators")
+    result = how[engine](trace)
+    found = found_in(result)
+    assert found == wanted, (sorted(found - wanted), sorted(wanted - found))
+    assert not result.notes
+
+
+def test_every_rule_has_a_story() -> None:
+    assert {rule for _, rule, _ in told()[1]} == {rule.id for rule in all_rules(NAME)}
+
+
+@pytest.mark.parametrize("preset", ["unequal-topics", "unequal-topics-late"])
+@pytest.mark.parametrize("engine", ["local", "replay"])
+def test_an_honest_trace_conforms(tmp_path: Path, preset: str, engine: str) -> None:
+    rows = plant.honest(tmp_path / "honest", 5_000, 1, preset=preset)["broker-0"]
+    result = audit(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual"), engine)
+    assert not result.violations
+    assert not result.notes
+    shown = {rule for rule, verdict in result.rules.items() if verdict is Verdict.CONFORMS}
+    scheduled = {"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"}
+    inline = {"L-TRIGGER-1", "L-TRIGGER-2", "L-TRIGGER-6", "L-TRIGGER-7"}
+    assert {rule.id for rule in all_rules(NAME)} - shown <= (inline if preset.endswith("late") else scheduled)
+
+
+@pytest.mark.parametrize("engine", ["local", "replay"])
+def test_what_needs_one_order_is_inconclusive_with_several_threads(tmp_path: Path, engine: str) -> None:
+    rows, _ = told()
+    result = audit(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual", threads="many"), engine)
+    for rule in ("L-READ-1", "L-READ-4", "L-EVICT-3", "L-EVICT-5", "L-TRIGGER-2", "L-INSERT-3"):
+        assert result.rules[rule] is Verdict.INCONCLUSIVE, rule
+
+
+@pytest.mark.parametrize("engine", ["local", "replay"])
+def test_where_lookups_go_by_the_object_a_miss_says_nothing(tmp_path: Path, engine: str) -> None:
+    script = LegacyScript("broker")
+    script.offer(at(0))
+    missed = script.get(at(0), "MISS")
+    rows = script.finish()
+    told_so = plant.write(tmp_path / "object", rows, system=NAME, variants={"single_lookup": "object"})
+    assert not audit(told_so, engine).violations
+    found = audit(plant.write(tmp_path / "position", rows, system=NAME), engine).violations
+    assert [(row.rule, row.seq) for row in found] == [("L-READ-1", missed["seq"])]
+
+
+@pytest.mark.parametrize("engine", ["local", "replay"])
+def test_what_is_cut_off_is_inconclusive(tmp_path: Path, engine: str) -> None:
+    rows, _ = told()
+    for at_, cut in enumerate((rows[1:40], [row for row in rows if row["op"] not in ("END", "CONFIG")])):
+        trace = plant.write(tmp_path / f"cut-{at_}", cut, system=NAME, clock="virtual")
+        assert Verdict.CONFORMS not in audit(trace, engine).rules.values()

@@ -1,0 +1,56 @@
+"""All engines agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them open."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
+from entrycache_spark.audit import audit
+from entrycache_spark.pulsar_segmented.columns import COLUMNS
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.verdict import Verdict
+from tests.spark.conftest import Evaluator
+from tests.spark.test_kafka_random import FIRST, TRACES, random_traces
+from tests.support.traces import mutate, plant
+from tests.support.traces.compared import by_broker, differences
+
+CHANGED = tuple(sorted(set(COLUMNS) - {"broker", "seq", "value"}))
+PRESETS = {"ring-copies": "S-SEGMENT-3", "ring-references": "S-SEGMENT-2"}
+"""Each with the rule of the other mode."""
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Evaluator], preset: str) -> None:
+    rows = random_traces(tmp_path, range(FIRST, FIRST + TRACES), preset, CHANGED)
+    random.Random(FIRST).shuffle(rows)
+    trace = plant.write(tmp_path / "trace", rows, system=SEGMENTED)
+    results = {name: evaluate(trace) for name, evaluate in engines.items()}
+    wanted = results["local windows"]
+    assert len(by_broker(wanted.violations)) >= TRACES // 4
+    for name, result in results.items():
+        assert not differences(result, wanted), name
+        assert result.rules == wanted.rules, name
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path, preset: str) -> None:
+    (rows,) = plant.honest(tmp_path / "honest", 3_000, 11, preset=preset).values()
+    nothing = {PRESETS[preset], "S-CONFIG-1"}
+    for engine in ("local", "replay"):
+        found = audit(tmp_path / "honest", engine).rules
+        assert {rule for rule, verdict in found.items() if verdict is Verdict.CONFORMS} == found.keys() - nothing
+        assert found.keys() == {rule.id for rule in all_rules(SEGMENTED)}
+    gapped: list[plant.Row] = []
+    for seed in range(6):
+        own = plant.renamed(rows, f"gapped {seed}")
+        mutate.gap(own, random.Random(seed))
+        gapped += own
+    trace = plant.write(tmp_path / "gapped", gapped, system=SEGMENTED)
+    for engine in ("local", "replay"):
+        result = audit(trace, engine)
+        assert not result.violations
+        assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}

@@ -1,0 +1,57 @@
+"""The part of docs/behaviour-diffs.md about the releases before PIP-430, made by `entrycache diff` of their jars.
+
+`python -m tests.support.jvm.legacy_diffs` writes it anew.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from entrycache_conformance.campaign.behaviour import Behaviour, behaviours, to_markdown
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from tests.support import ROOT
+
+PAGE: Final = ROOT / "docs" / "behaviour-diffs.md"
+BEGIN: Final = "<!-- before PIP-430: begin -->\n"
+END: Final = "<!-- before PIP-430: end -->\n"
+
+
+class Pair(NamedTuple):
+    """Two releases, and how many cases they are asked."""
+
+    before: str
+    after: str
+    cases: int
+
+    def found(self, cases: int | None = None) -> list[Behaviour]:
+        """What the later one answers otherwise in so many cases."""
+        one, other = resolve(Choice(self.before)), resolve(Choice(self.after))
+        try:
+            return behaviours(one, other, 1, cases or self.cases, lambda done, found: None)
+        finally:
+            one.close()
+            other.close()
+
+    def text(self) -> str:
+        """What `entrycache diff` says of them, under headings of the page."""
+        command = f"entrycache diff {self.before} {self.after} --seed 1 --cases {self.cases}"
+        page = to_markdown((self.before, self.after), self.found(), command).removeprefix("# Behaviour diffs\n\n")
+        return page.replace("\n## ", "\n### ")
+
+
+PAIRS: Final = (Pair("pulsar:3.3.6", "pulsar:4.0.0", 60), Pair("pulsar:3.3.6", "pulsar:4.0.8", 400))
+
+
+def part(text: str) -> str:
+    """That part of the page, without its marks."""
+    return text.partition(BEGIN)[2].partition(END)[0]
+
+
+def made() -> str:
+    """The same, as the jars answer now."""
+    return "\n".join(pair.text() for pair in PAIRS)
+
+
+if __name__ == "__main__":
+    page = PAGE.read_text("utf-8")
+    PAGE.write_text(page.replace(BEGIN + part(page) + END, BEGIN + made() + END), "utf-8")

@@ -1,0 +1,178 @@
+"""Small traces of the cache of Pulsar 4.0 written by hand: a script keeps the sums of an honest one.
+
+What a faulty cache does instead is said by the arguments of a row, by changing it, or by leaving it out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from entrycache_reference.pulsar_legacy.policy import givers, share
+from entrycache_reference.pulsar_legacy.state import Cache, State
+from entrycache_reference.vocabulary import CacheName
+from entrycache_trace.schema import COLUMNS
+
+Row = dict[str, Any]
+Place = tuple[str, int, int]
+
+SHOWN = ("life", "size_bytes", "stamp_ns")
+
+
+def at(entry: int, ledger: int = 1, cache: str = "a") -> Place:
+    return (cache, ledger, entry)
+
+
+class LegacyScript:
+    """The rows of one broker. A pass takes the lowest positions of its cache, unless it is told which."""
+
+    def __init__(self, broker: str, now: int = 1_000, **config: Any) -> None:
+        self.broker = broker
+        self.rows: list[Row] = []
+        self.now = now
+        self.config = {"max_size_bytes": 1_000, "watermark": 0.5, "ttl_nanos": 100, "eviction": "inline", **config}
+        self.bytes = 0
+        self.cached: dict[Place, Row] = {}
+        self.scheduled: int | None = None
+        self._call: int | None = None
+        self.row("CONFIG", value=json.dumps(self.config))
+
+    @property
+    def trigger(self) -> int:
+        return int(self.config["max_size_bytes"] * 0.98)
+
+    @property
+    def target(self) -> int:
+        return int(self.config["max_size_bytes"] * self.config["watermark"])
+
+    def call(self, nanos: int = 10) -> LegacyScript:
+        """What follows is one call, until the next one."""
+        self._call = len(self.rows)
+        self.now += nanos
+        return self
+
+    def row(self, op: str, **columns: Any) -> Row:
+        """Any event."""
+        seq = len(self.rows)
+        call_id = seq if self._call is None else self._call
+        made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
+        made |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
+        self.rows.append(made)
+        return made
+
+    def at(self, op: str, place: Place, **columns: Any) -> Row:
+        """An event at a position, about the entry that is cached there."""
+        entry = self.cached.get(place)
+        shown = {} if entry is None else {name: entry[name] for name in SHOWN}
+        cache, ledger_id, entry_id = place
+        return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**shown, **columns})
+
+    def insert(self, place: Place, size: int = 100, cause: str = "ADD") -> Row:
+        """An entry enters, whatever is there."""
+        self.bytes += size
+        self.cached.pop(place, None)
+        made = self.at("INSERT", place, cause=cause, size_bytes=size, new_stamp_ns=self.now)
+        made["life"] = made["seq"]
+        self.cached[place] = {"life": made["seq"], "size_bytes": size, "stamp_ns": self.now}
+        return made
+
+    def offer(
+        self, place: Place, size: int = 100, cause: str = "ADD", inside: bool = False, relieve: bool = True
+    ) -> Row:
+        """An offer with the pass that it asks for, as it should be; its own row."""
+        if not inside:
+            self.call()
+        before = self.bytes
+        if before > self.trigger and relieve:
+            self.ask(before - self.target)
+        if before >= self.config["max_size_bytes"]:
+            return self.absent("SKIP", place, cause="FULL", size_bytes=size)
+        if place in self.cached:
+            return self.absent("REJECT", place, cause="DUPLICATE", size_bytes=size)
+        return self.insert(place, size, cause)
+
+    def ask(self, need: int) -> None:
+        """A size pass is asked for."""
+        if self.config["eviction"] == "manual":
+            self.scheduled = need if self.scheduled is None else self.scheduled
+        elif need > 0:
+            self.size_pass(need, "TRIGGER")
+
+    def absent(self, op: str, place: Place, **columns: Any) -> Row:
+        """An event about what is not cached, or not taken."""
+        return self.at(op, place, **{**dict.fromkeys(SHOWN), **columns})
+
+    def get(self, place: Place, op: str | None = None, cause: str = "GET", inside: bool = False) -> Row:
+        """A lookup."""
+        if not inside:
+            self.call()
+        op = op or ("HIT" if place in self.cached else "MISS")
+        return self.at(op, place, cause=cause) if op == "HIT" else self.absent(op, place, cause=cause)
+
+    def lookups(self, *places: Place) -> list[Row]:
+        """A lookup of a range."""
+        self.call()
+        return [self.get(place, inside=True) for place in places]
+
+    def gone(self, op: str, place: Place, **columns: Any) -> Row:
+        """An entry leaves."""
+        made = self.at(op, place, **columns)
+        self.bytes -= self.cached.pop(place)["size_bytes"]
+        made["bytes_after"] = made["manager_bytes"] = self.bytes
+        return made
+
+    def remove(self, cause: str, *places: Place) -> Row:
+        """Entries leave by one call; the last row."""
+        self.call()
+        return [self.gone("REMOVE", place, cause=cause) for place in places][-1]
+
+    def lowest(self, cache: str) -> list[Place]:
+        """What a cache holds, ascending."""
+        return sorted(place for place in self.cached if place[0] == cache)
+
+    def passing(
+        self, cause: str, bound: int, *places: Place, cache: str | None = None, origin: str = "CALL", **begin: Any
+    ) -> list[Row]:
+        """A pass that takes these; its rows."""
+        limits = {"trigger_bytes": self.trigger, "target_bytes": self.target} if cause == "SIZE" else {}
+        same = {"cause": cause, "origin": origin, "bound": bound, "cache": cache, **limits}
+        made = [self.row("PASS_BEGIN", **{**same, "pass_id": len(self.rows), **begin})]
+        pass_id = made[0]["seq"]
+        made += [self.gone("EVICT", place, cause=cause, pass_id=pass_id) for place in places]
+        left = [] if cache is None else self.lowest(cache)
+        stamp = self.cached[left[0]]["stamp_ns"] if left else None
+        return [*made, self.row("PASS_END", **{**same, "pass_id": pass_id, "stamp_ns": stamp})]
+
+    def need(self, cache: str, need: int) -> list[Place]:
+        """The lowest of a cache that free so much."""
+        taken: list[Place] = []
+        for place in self.lowest(cache):
+            if sum(self.cached[each]["size_bytes"] for each in taken) >= need:
+                break
+            taken.append(place)
+        return taken
+
+    def shares(self, need: int) -> dict[str, int]:
+        """What each cache is to give of an amount."""
+        held: dict[CacheName, Cache] = {}
+        for (name, _, _), entry in self.cached.items():
+            known = held.get(CacheName(name), Cache({}, 0))
+            held[CacheName(name)] = Cache({}, known.size_bytes + entry["size_bytes"])
+        names = givers(State(0, held, self.bytes))
+        total = sum(held[name].size_bytes for name in names)
+        return {name: share(need, held[name].size_bytes, total) for name in names}
+
+    def size_pass(self, need: int, origin: str = "CALL", **begin: Any) -> list[Row]:
+        """A size pass over all caches as it should be; its rows."""
+        taken = [place for name, own in self.shares(need).items() for place in self.need(name, own)]
+        return self.passing("SIZE", need, *taken, origin=origin, **begin)
+
+    def finish(self) -> list[Row]:
+        """The rows, with the snapshot and END; they are written once."""
+        if self.rows[-1]["op"] == "END":
+            return self.rows
+        self._call = None
+        for place in self.cached:
+            self.at("SNAPSHOT", place, cause="END")
+        self.row("END", value=json.dumps({"entries": len(self.cached), "bytes": self.bytes, "slots": 0}))
+        return self.rows

@@ -1,0 +1,150 @@
+"""Stories of lookups, and of reads through the cache."""
+
+from __future__ import annotations
+
+from tests.support.traces.legacy_script import LegacyScript, Place, at
+from tests.support.traces.legacy_twins.story import Found, story, wrong
+
+
+def _three(s: LegacyScript) -> None:
+    for entry in range(3):
+        s.offer(at(entry), 10)
+
+
+def _read(s: LegacyScript, *places: Place) -> None:
+    """A read of a range; what is missing comes from storage."""
+    s.call()
+    cached = all(place in s.cached for place in places)
+    for place in places:
+        s.get(place, "HIT" if cached else "MISS", "READ", inside=True)
+    for place in places if not cached else ():
+        s.offer(place, 100, "FILL", inside=True)
+
+
+@story()
+def found_after_it_has_left(s: LegacyScript, planted: bool) -> Found:
+    """What has left is not found."""
+    _three(s)
+    entry = dict(s.cached[at(1)])
+    s.remove("RANGE", at(1))
+    row = s.get(at(1))
+    if planted:
+        row |= {"op": "HIT", **entry}
+        # its life has ended, so the hit is one event too many of it as well
+    return wrong(planted, ("L-READ-1", row), ("L-LIVENESS-1", row))
+
+
+@story()
+def missed_while_cached(s: LegacyScript, planted: bool) -> Found:
+    """What is cached is found."""
+    _three(s)
+    row = s.get(at(1), "MISS" if planted else "HIT")
+    return wrong(planted, ("L-READ-1", row))
+
+
+@story()
+def range_with_a_hole(s: LegacyScript, planted: bool) -> Found:
+    """A lookup of a range finds all that is cached in it."""
+    _three(s)
+    if not planted:
+        s.remove("RANGE", at(1))
+    rows = s.lookups(at(0), at(2))
+    return wrong(planted, ("L-READ-2", rows[-1]))
+
+
+@story()
+def range_in_disorder(s: LegacyScript, planted: bool) -> Found:
+    """A lookup of a range ascends."""
+    _three(s)
+    rows = s.lookups(at(0), at(2), at(1)) if planted else s.lookups(at(0), at(1), at(2))
+    return wrong(planted, ("L-READ-2", rows[-1]))
+
+
+@story()
+def part_of_a_read_from_the_cache(s: LegacyScript, planted: bool) -> Found:
+    """A read is served by one of the two."""
+    _three(s)
+    if not planted:
+        _read(s, at(1), at(2), at(3))
+        return []
+    s.call()
+    s.get(at(2), "HIT", "READ", inside=True)
+    row = s.get(at(3), "MISS", "READ", inside=True)
+    s.offer(at(3), 100, "FILL", inside=True)
+    return [("L-READ-4", row)]
+
+
+@story()
+def storage_asked_without_need(s: LegacyScript, planted: bool) -> Found:
+    """What is all cached is not read from storage."""
+    _three(s)
+    s.call()
+    rows = [s.get(place, "MISS" if planted else "HIT", "READ", inside=True) for place in (at(1), at(2))]
+    for place in (at(1), at(2)) if planted else ():
+        s.offer(place, 100, "FILL", inside=True)
+    return wrong(planted, ("L-READ-4", rows[0]))
+
+
+@story()
+def read_that_leaps(s: LegacyScript, planted: bool) -> Found:
+    """A read asks for one position after the other."""
+    _three(s)
+    s.call()
+    s.get(at(0), cause="READ", inside=True)
+    row = s.get(at(2 if planted else 1), cause="READ", inside=True)
+    return wrong(planted, ("L-READ-4", row))
+
+
+@story()
+def fill_of_another_size(s: LegacyScript, planted: bool) -> Found:
+    """Storage gives entries of one size."""
+    _read(s, at(0))
+    s.call()
+    s.get(at(1), cause="READ", inside=True)
+    row = s.offer(at(1), 99 if planted else 100, "FILL", inside=True)
+    return wrong(planted, ("L-READ-5", row))
+
+
+@story()
+def one_is_not_filled(s: LegacyScript, planted: bool) -> Found:
+    """All of the range is offered, also what is cached."""
+    s.offer(at(0), 10)
+    s.call()
+    for entry in range(2):
+        s.get(at(entry), "MISS", "READ", inside=True)
+    rows = [s.offer(at(entry), 100, "FILL", inside=True) for entry in range(1 if planted else 2)]
+    return wrong(planted, ("L-READ-5", rows[-1]))
+
+
+@story()
+def filled_without_a_miss(s: LegacyScript, planted: bool) -> Found:
+    """A fill is of a read."""
+    s.call()
+    if not planted:
+        s.get(at(0), cause="READ", inside=True)
+    row = s.offer(at(0), 100, "FILL", inside=True)
+    return wrong(planted, ("L-READ-5", row))
+
+
+@story()
+def single_read_misses_what_is_cached(s: LegacyScript, planted: bool) -> Found:
+    """A single read finds what is cached."""
+    _three(s)
+    place = at(1 if planted else 5)
+    s.call()
+    row = s.get(place, "MISS", "READ", inside=True)
+    s.absent("SKIP", place, cause="NOT_WANTED", size_bytes=100)
+    return wrong(planted, ("L-READ-6", row))
+
+
+@story()
+def single_read_is_filled(s: LegacyScript, planted: bool) -> Found:
+    """What a single read gets from storage is not offered."""
+    s.call()
+    s.get(at(5), "MISS", "READ", inside=True)
+    s.absent("SKIP", at(5), cause="NOT_WANTED", size_bytes=100)
+    if not planted:
+        s.call()
+        s.get(at(5), "MISS", "READ", inside=True)
+    row = s.offer(at(5), 100, "FILL", inside=True)
+    return wrong(planted, ("L-READ-6", row))

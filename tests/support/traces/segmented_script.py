@@ -1,0 +1,160 @@
+"""Small traces of a ring of segments written by hand: a script keeps the sums and turns of an honest one.
+
+What a faulty cache does instead is said by the arguments of a row, by changing it, or by leaving it out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from entrycache_trace.schema import COLUMNS
+
+Row = dict[str, Any]
+Key = tuple[str, int, int]
+
+
+class RingScript:
+    """The rows of one broker. A method is a call of its own unless it says `inside`."""
+
+    def __init__(
+        self,
+        broker: str,
+        max_size_bytes: int = 300,
+        segments: int | None = 3,
+        mode: str = "reference",
+        names: bool = True,
+    ) -> None:
+        self.broker = broker
+        self.rows: list[Row] = []
+        self.now = 1_000
+        self.bytes = 0
+        self.limit, self.number, self.mode = max_size_bytes, segments or 2, mode
+        self.room = max_size_bytes // self.number
+        self.turns = 0
+        self.offsets = {0: 0}
+        self.held: dict[Key, Row] = {}
+        self.payload = 100
+        self._call: int | None = None
+        config = {
+            "max_size_bytes": max_size_bytes,
+            "mode": mode,
+            **({} if segments is None else {"segments": segments}),
+        }
+        self.row("CONFIG", value=json.dumps(config))
+
+    def call(self) -> RingScript:
+        """What follows is one call, until the next one."""
+        self._call = len(self.rows)
+        self.now += 10
+        return self
+
+    def row(self, op: str, cause: str | None = None, key: Key | None = None, **columns: Any) -> Row:
+        """Any event; about a key where one is given."""
+        seq = len(self.rows)
+        made = {
+            **dict.fromkeys(COLUMNS),
+            "broker": self.broker,
+            "seq": seq,
+            "ts_ns": self.now,
+            "op": op,
+            "cause": cause,
+        }
+        made |= {"call_id": seq if self._call is None else self._call, "bytes_after": self.bytes}
+        made |= {"manager_bytes": sum(self.offsets.values())}
+        if key is not None:
+            made |= dict(zip(("cache", "ledger_id", "entry_id"), key, strict=True))
+        made |= columns
+        self.rows.append(made)
+        return made
+
+    def advance(self, size: int) -> int:
+        """The bytes that an entry takes."""
+        return -(-size // 64) * 64 if self.mode == "copy" else size
+
+    def insert(self, key: Key, size: int = 40, turn: bool | None = None, advance: int | None = None) -> Row:
+        """An offer of what is not cached; it turns the ring where it does not fit, or where `turn` says so."""
+        self.call()
+        fits = self.offsets[self.turns] + size <= self.room
+        if not fits if turn is None else turn:
+            self.turn(size)
+        return self.take(key, size, advance)
+
+    def take(self, key: Key, size: int, advance: int | None = None, bound: int | None = None) -> Row:
+        """The current segment takes an entry."""
+        start = self.offsets[self.turns] if bound is None else bound
+        self.offsets[self.turns] = start + (self.advance(size) if advance is None else advance)
+        self.bytes += size
+        self.payload += 1
+        seq = len(self.rows)
+        columns = {"life": seq, "size_bytes": size, "bound": start, "tail_no": self.turns, "key_hash": self.payload}
+        self.held[key] = self.row("INSERT", "ADD", key, **columns)
+        return self.held[key]
+
+    def turn(self, size: int, spare: Key | None = None, end: bool = True) -> Row:
+        """A turn, without the INSERT behind it; `spare`: an entry that is forgotten."""
+        oldest = self.turns + 1 - self.number
+        columns: Row = {
+            "tail_no": self.turns + 1,
+            "ticket": oldest if oldest >= 0 else None,
+            "trigger_bytes": self.room,
+        }
+        begin = self.row("PASS_BEGIN", "TURN", size_bytes=size, bound=self.offsets[self.turns], **columns)
+        begin["pass_id"] = begin["seq"]
+        for key in [key for key, row in self.held.items() if row["tail_no"] == oldest and key != spare]:
+            self.evict(key, begin["seq"])
+        self.offsets.pop(oldest, None)
+        self.turns += 1
+        self.offsets[self.turns] = 0
+        if end:
+            self.row("PASS_END", "TURN", pass_id=begin["seq"], **columns)
+        return begin
+
+    def evict(self, key: Key, pass_id: int | None) -> Row:
+        """An entry leaves."""
+        entry = self.held.pop(key)
+        self.bytes -= entry["size_bytes"]
+        shown = {name: entry[name] for name in ("life", "size_bytes", "bound")}
+        return self.row("EVICT", "TURN", key, pass_id=pass_id, ticket=entry["tail_no"], **shown)
+
+    def left_out(self, op: str, cause: str, key: Key, size: int = 40) -> Row:
+        """An offer that is not taken."""
+        return self.call().row(op, cause, key, size_bytes=size)
+
+    def hit(self, key: Key, cause: str = "GET", inside: bool = False, entry: Row | None = None) -> Row:
+        """An entry that is handed over."""
+        if not inside:
+            self.call()
+        found = self.held[key] if entry is None else entry
+        return self.row("HIT", cause, key, **{name: found[name] for name in ("life", "size_bytes", "key_hash")})
+
+    def miss(self, key: Key) -> Row:
+        """A lookup that finds nothing."""
+        return self.call().row("MISS", "GET", key)
+
+    def ask(self, first: Key, last: Key, answer: tuple[Key, ...] = ()) -> Row:
+        """A range, and what is answered; the row of its last bound."""
+        self.call().row("ASK", "FIRST", first)
+        asked = self.row("ASK", "LAST", last)
+        for key in answer:
+            self.hit(key, "READ", inside=True)
+        return asked
+
+    def usage(self, **wrong: int) -> Row:
+        """METRICS, with what is wrong."""
+        return self.call().row("METRICS", value=json.dumps({"entries": len(self.held), "bytes": self.bytes, **wrong}))
+
+    def finish(self, **wrong: int) -> list[Row]:
+        """The rows, with SNAPSHOT and END, once."""
+        if self.rows[-1]["op"] != "END":
+            self._call = None
+            for entry in sorted(self.held.values(), key=lambda entry: entry["life"]):
+                self.row("SNAPSHOT", "END", **{name: entry[name] for name in KEPT})
+            slots = min(self.turns + 1, self.number)
+            told = {"entries": len(self.held), "bytes": self.bytes, "slots": slots, **wrong}
+            self.row("END", value=json.dumps(told))
+        return self.rows
+
+
+KEPT = ("cache", "ledger_id", "entry_id", "life", "size_bytes", "bound", "tail_no")
+"""What a snapshot shows of an entry."""

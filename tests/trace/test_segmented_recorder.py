@@ -1,0 +1,121 @@
+"""The recorder of `pulsar-segmented` tells what our caches do, faults and the ways of the branch included."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entrycache_cli.record import record
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_protocol.case import read_case
+from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
+from entrycache_spark.audit import audit
+from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
+from entrycache_trace.generate import generate
+from entrycache_trace.pulsar_segmented.workload import Broker
+
+CASE: dict[str, Any] = {
+    "system": SEGMENTED,
+    "config": {"max_size_bytes": 768, "segments": 3, "mode": "copy"},
+    "steps": [
+        {"op": "insert", "cache": "a", "pos": [1, 0], "size": 65, "token": 7},
+        {"op": "insert", "cache": "a", "pos": [1, 1], "size": 100},
+        {"op": "insert", "cache": "a", "pos": [1, 1], "size": 10},
+        {"op": "insert", "cache": "a", "pos": [1, 2], "size": 257},
+        {"op": "insert", "cache": "b", "pos": [1, 2], "size": -1},
+        *({"op": "insert", "cache": "b", "pos": [1, entry], "size": 250} for entry in (2, 3)),
+        {"op": "get_range", "cache": "a", "first": [1, 0], "last": [1, 1]},
+        {"op": "get_range", "cache": "a", "first": [1, 0], "last": [2, 1]},
+        {"op": "insert", "cache": "b", "pos": [1, 4], "size": 250},
+        {"op": "get", "cache": "a", "pos": [1, 0]},
+        {"op": "get", "cache": "b", "pos": [1, 4]},
+        {"op": "usage"},
+        {"op": "observe"},
+    ],
+}
+
+SEEN = {
+    "segmented-clears-the-full-one": "S-RING-4",
+    "segmented-duplicate-overwrites": "S-INSERT-2",
+    "segmented-duplicate-turns": "S-INSERT-2",
+    "segmented-full-advances": "S-SEGMENT-4",
+    "segmented-index-kept": "S-RING-2",
+    "segmented-offset-kept": "S-RING-3",
+    "segmented-read-is-newest": "S-STATE-2",
+    "segmented-references-aligned": "S-SEGMENT-3",
+    "segmented-too-long-is-taken": "S-INSERT-3",
+    "segmented-usage-keeps-growing": "S-USAGE-1",
+}
+"""Planted faults of the fast cache, each with a rule that its trace breaks; those of lookups change answers alone."""
+
+BRANCH = {
+    "duplicate": ("overwritten", "S-INSERT-2"),
+    "failed_offer": ("counted", "S-SEGMENT-4"),
+    "cleared_offset": ("kept", "S-RING-1"),
+    "cleared_index": ("kept", "S-RING-2"),
+    "used": ("offsets", "S-USAGE-1"),
+}
+"""Ways of the branch, each with the rule of the norm that it breaks in the case."""
+
+
+def recorded(folder: Path, case: dict[str, Any], subject: str) -> Path:
+    (folder / f"{subject}.json").write_text(json.dumps(case), encoding="utf-8")
+    found = resolve(Choice(subject, system=SEGMENTED))
+    assert record(found, read_case(folder / f"{subject}.json", SYSTEMS), folder / subject).failure is None
+    found.close()
+    return folder / subject
+
+
+def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path) -> None:
+    traces = [recorded(tmp_path, CASE, subject) for subject in ("reference", "fast")]
+    rows, others = [list(iterate_rows(list_parts(trace))) for trace in traces]
+    assert rows == others
+    shown = [(row["op"], row["life"], row["bound"], row["tail_no"], row["ticket"], row["call_id"]) for row in rows]
+    assert [row[:5] for row in shown if row[-1] == shown[17][-1]] == [
+        ("PASS_BEGIN", None, 256, 3, 0),
+        ("EVICT", 1, 0, None, 0),
+        ("EVICT", 2, 128, None, 0),
+        ("PASS_END", None, None, 3, 0),
+        ("INSERT", 21, 0, 3, None),
+    ]
+    assert [row["key_hash"] for row in rows if row["op"] == "HIT"] == [7, None, None]
+    assert json.loads(rows[-1]["value"]) == {"entries": 3, "bytes": 750, "slots": 3}
+    for engine in ("local", "replay"):
+        result = audit(traces[1], engine)
+        assert not result.violations
+        assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("variant", BRANCH)
+def test_the_ways_of_the_branch_break_the_norm(tmp_path: Path, variant: str) -> None:
+    value, rule = BRANCH[variant]
+    steps = [*CASE["steps"], *({"op": "insert", "cache": "c", "pos": [1, at], "size": 256} for at in range(4))]
+    case = {**CASE, "variants": {variant: value}, "steps": steps}
+    trace = recorded(tmp_path, case, "reference")
+    for engine in ("local", "replay"):
+        assert rule in {violation.rule for violation in audit(trace, engine).violations}
+
+
+@pytest.mark.parametrize("fault", SEEN)
+def test_a_fault_is_seen_in_its_trace(tmp_path: Path, fault: str) -> None:
+    write_metadata(tmp_path, Metadata(system=SEGMENTED))
+    Broker(PartWriter(tmp_path, "broker"), "reference", "1", FAULTS[fault]).run(1_000, lambda count: None)
+    found = [{(row.rule, row.seq) for row in audit(tmp_path, engine).violations} for engine in ("local", "replay")]
+    assert found[0] == found[1]
+    assert SEEN[fault] in {rule for rule, _ in found[0]}
+
+
+def test_the_same_seed_gives_the_same_trace(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        generate("ring-copies", 2_000, 7, tmp_path / name, 2)
+    parts = [list_parts(tmp_path / name) for name in ("one", "other")]
+    assert [part.broker for part in parts[0]] == ["broker-0", "broker-1"]
+    assert [part.path.read_bytes() for part in parts[0]] == [part.path.read_bytes() for part in parts[1]]
+    with pytest.raises(UsageError, match=SEGMENTED):
+        generate("ring-copies", 10, 7, tmp_path / "settings", settings={"segments": 1})
