@@ -16,17 +16,14 @@ from entrycache_evidence.systems import SHOWN
 OFF = Key("pulsar-pip430", worlds.CACHING_OFF.name, None)
 
 
-def test_the_counts_of_all_worlds_but_those_of_a_night_are_committed() -> None:
-    held = counts.committed()
-    assert not [
-        (name, world.name)
-        for name, shown in SHOWN.items()
-        for world in shown.long
-        if Key(name, world.name, world.depth) not in held
-    ]
-    every = {Key(name, world.name, world.depth) for name, shown in SHOWN.items() for world in shown.nightly}
-    every |= {Key(name, world.name, world.depth) for name, shown in SHOWN.items() for world in shown.long}
-    assert held.keys() <= every
+NOT_RUN = {"five entries of three caches, passes that wait"}
+"""Worlds of a night that nobody has run to their end yet; docs/evidence.md names them too."""
+
+
+def test_the_counts_of_all_worlds_are_committed_and_no_others() -> None:
+    every = {counts.key_of(world) for shown in SHOWN.values() for world in (*shown.long, *shown.nightly)}
+    assert counts.committed().keys() <= every
+    assert {key.world for key in every - counts.committed().keys()} == NOT_RUN
 
 
 def test_other_counts_are_a_failure_that_says_how_to_accept_them(monkeypatch: pytest.MonkeyPatch) -> None:
