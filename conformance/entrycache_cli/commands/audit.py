@@ -179,8 +179,8 @@ def audit(
     by then, and writes nothing.
     """
     from entrycache_cli.report.audit_text import say_audit
-    from entrycache_spark.audit import VIOLATIONS_NAME
-    from entrycache_spark.audit import audit as run_audit
+    from entrycache_spark.folder import VIOLATIONS_NAME
+    from entrycache_spark.folder import audit as run_audit
     from entrycache_spark.growing import audit_new
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
