@@ -15,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
 from entrycache_cli.commands.options import say_nothing_checked
+from entrycache_cli.report.about import versions_with
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.shown import printable
@@ -170,9 +171,10 @@ def audit(
                 directory, engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
             )
     except Stopped as stopped:
-        _say(stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_)
+        where = "not written: the audit was stopped; these are the rules decided by then"
+        _say(stopped.so_far, where, directory, engine, as_json_)
         raise
-    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", as_json_)
+    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", directory, engine, as_json_)
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
@@ -180,13 +182,13 @@ def audit(
     context.exit(result.exit_code)
 
 
-def _say(result: AuditResult, where: str, as_json: bool) -> None:
+def _say(result: AuditResult, where: str, directory: Path, engine: str, as_json: bool) -> None:
     """The verdicts, and of violations, notes and differences the first; `where` the violations are."""
     if as_json:
         answer = {"schema": 1, "rules": _named(result.rules), "violations": len(result.violations)}
         more = {"differences": list(result.differences), "kernel": result.kernel}
         brokers = {broker: _named(verdicts) for broker, verdicts in result.brokers.items()}
-        echo(json.dumps({**answer, **more, "brokers": brokers}))
+        echo(json.dumps({**answer, **more, "brokers": brokers, **_made(directory, engine)}))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -203,6 +205,16 @@ def _say(result: AuditResult, where: str, as_json: bool) -> None:
         shown.print(printable(f"differs from the rows before it: {difference}"))
     by = f" by {result.kernel}" if result.kernel else ""
     shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+
+
+def _made(directory: Path, engine: str) -> dict[str, Any]:
+    """How an audit was made, and of what; it draws no numbers, so there is neither seed nor profile."""
+    from entrycache_trace.files import read_metadata
+
+    traced = read_metadata(directory)
+    versions = versions_with("duckdb", "pyarrow", *(["pyspark"] if engine == "spark" else []))
+    of = {"subject": traced.source, "system": traced.system, "trace": str(directory)}
+    return {**of, "engine": engine, "versions": versions}
 
 
 def _named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:

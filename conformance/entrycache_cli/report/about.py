@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shlex
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from typing import Any
 
 from entrycache_conformance.failures import Failure
@@ -20,6 +20,12 @@ def versions_of(subject: UnderTest | None = None) -> dict[str, str]:
     versions = {"entrycache": version("entrycache"), "python": platform.python_version()}
     said = None if subject is None else subject.declaration.implementation.get("version")
     return {**versions, "subject": said} if type(said) is str and said else versions
+
+
+def versions_with(*packages: str) -> dict[str, str]:
+    """The same, with the versions of packages that the result rests on, where they are installed."""
+    found = {each.metadata["Name"].lower(): each.version for each in distributions()}
+    return {**versions_of(), **{name: found[name] for name in packages if name in found}}
 
 
 def about(subject: UnderTest, profile: str, seed: int, bulk_seconds: float) -> About:
