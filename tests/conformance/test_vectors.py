@@ -57,6 +57,12 @@ def test_the_manifest_names_every_pack_and_50_000_cases() -> None:
     assert (PUBLISHED / f"{SMALL}{SUFFIX}").stat().st_size <= SMALL_BYTES_MOST
 
 
+def test_the_page_names_every_pack() -> None:
+    page = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
+    rows = [tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in page.splitlines() if "| " in line]
+    assert {row for row in rows if row[1].isdigit()} == {(pack.name, str(pack.cases)) for pack in PACKS}
+
+
 def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
     told = json.loads((PUBLISHED / MANIFEST).read_text(encoding="utf-8"))
     packs = read_manifest(PUBLISHED / MANIFEST)["packs"].values()
