@@ -72,28 +72,34 @@ def audit(
     parts = list_parts(directory, parts_of(system).columns)
     rows = sum(part.rows for part in parts)
     metadata = read_metadata(directory) if parts else Metadata()
-    if out is not None and (out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents):
-        raise UsageError(f"{out}: violations are not written into the trace")
+    if out is not None:
+        check_out(directory, out)
     if engine not in ENGINES:
         raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     if kernel is not None and (engine != "spark" or kernel not in KERNELS):
         raise UsageError(f"kernel {kernel!r} is not known to engine {engine}; spark has {', '.join(KERNELS)}")
     if rows == 0 or metadata.system not in AUDITED:
-        result = _nothing(chosen, metadata.system, rows)
+        result = nothing(chosen, metadata.system, rows)
     else:
         trace = Trace(directory, parts, metadata, chosen, witnesses)
         try:
             with named(str(directory)):
-                found, by = _evaluate(trace, engine, master, kernel, max_live_slots, progress)
+                found, by = evaluated(trace, engine, master, kernel, max_live_slots, progress)
         except Stopped as stopped:
-            raise Stopped(_result(stopped.so_far, rows)) from None
-        result = _result(found, rows, by)
+            raise Stopped(result_of(stopped.so_far, rows)) from None
+        result = result_of(found, rows, by)
     if out is not None:
         try:
             write_violations(out, result.violations)
         except Unwritten as error:
             return replace(result, unwritten=str(error))
     return result
+
+
+def check_out(directory: Path, out: Path) -> None:
+    """Refuse to write into a trace."""
+    if out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents:
+        raise UsageError(f"{out}: violations are not written into the trace")
 
 
 @contextmanager
@@ -115,7 +121,7 @@ class Trace(NamedTuple):
     witnesses: bool
 
 
-def _evaluate(
+def evaluated(
     trace: Trace, engine: str, master: str, kernel: str | None, max_live_slots: int, progress: Callable[[str], None]
 ) -> tuple[Findings, str]:
     """What was found of each broker, and by which kernel."""
@@ -174,12 +180,14 @@ def _by_sql(engine: SqlEngine, trace: Trace, progress: Callable[[str], None]) ->
         engine.close()
 
 
-def _nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
+def nothing(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
+    """What is said of a trace that holds nothing to check."""
     note = "the trace has no rows" if rows == 0 else f"no trace check for system {system!r} yet"
     return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
 
 
-def _result(found: Findings, rows: int, kernel: str = "") -> AuditResult:
+def result_of(found: Findings, rows: int, kernel: str = "") -> AuditResult:
+    """The verdicts of all brokers together and of each, in a fixed order; `rows` events were read."""
     every = together(found)
     violations = in_order(violation for finding in every.values() for violation in finding.violations)
     said = [note for finding in every.values() for note in (*finding.undecided, *finding.unchecked)]

@@ -52,7 +52,8 @@ class AuditResult:
     """The verdict of every rule, the violations in a fixed order, and what was left undecided.
 
     `brokers`: the verdicts of each broker by itself. `kernel`: what evaluated the rules, where an engine has several.
-    `unwritten`: why the violations could not be written into a file, empty where they were.
+    `unwritten`: why the violations could not be written into a file, empty where they were. `judged`: of an audit of
+    what is new alone the brokers that it judged; then `violations` are those that were not told before.
     """
 
     rules: Mapping[str, Verdict]
@@ -63,10 +64,13 @@ class AuditResult:
     unwritten: str = ""
     brokers: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
     kernel: str = field(default="", compare=False)
+    judged: tuple[str, ...] | None = None
 
     @property
     def exit_code(self) -> int:
-        """1 if a rule is violated, 2 if none was checked, else 0."""
+        """1 if a rule is violated, 2 if none was checked, else 0; of what is new alone, 1 if a violation is."""
+        if self.judged is not None and self.brokers:
+            return int(bool(self.violations))
         if Verdict.VIOLATES in self.rules.values():
             return 1
         return 2 if set(self.rules.values()) <= {Verdict.NOTHING_CHECKED} else 0

@@ -17,7 +17,7 @@ from rich.table import Table
 from entrycache_cli.commands.options import say_nothing_checked
 from entrycache_cli.report.about import versions_with
 from entrycache_cli.report.terminal import console, description, echo
-from entrycache_protocol.errors import Unwritten
+from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.shown import printable
 from entrycache_protocol.stopped import Stopped
 
@@ -131,7 +131,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 
 
 @click.command()
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("where", metavar="TRACE")
 @click.option("--engine", type=click.Choice(["spark", "local", "replay"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master.")
 @click.option(
@@ -144,37 +144,64 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 @click.option(
     "--live-slots", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Replay gives up above."
 )
+@click.option(
+    "--metadata",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The file that says what TRACE is, where Spark finds that; default: the _entrycache.json in or above it.",
+)
+@click.option(
+    "--new-only",
+    is_flag=True,
+    help="Judge the brokers of a folder whose parts have changed since the last run into --out, and tell only "
+    "violations that were not told; exit 1 if there are any.",
+)
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
 @click.pass_context
 def audit(
     context: click.Context,
-    directory: Path,
+    where: str,
     engine: str,
     master: str,
     kernel: str | None,
     rules: tuple[str, ...],
     out: Path,
     live_slots: int,
+    metadata: Path | None,
+    new_only: bool,
     as_json_: bool,
 ) -> None:
     """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input.
 
-    One that is stopped while it looks for violations tells the rules that were decided by then, and writes nothing.
+    TRACE is a folder; with --engine spark also what Spark finds: s3a://.., hdfs://.., file:///.., a quoted pattern, or
+    table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
+    by then, and writes nothing.
     """
     from entrycache_spark.audit import VIOLATIONS_NAME
     from entrycache_spark.audit import audit as run_audit
+    from entrycache_spark.growing import audit_new
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
+    elsewhere = _for_spark(where, engine, kernel, metadata)
+    if elsewhere is not None and new_only:
+        raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
     try:
         with spinner("reading the trace") as say:
-            result = run_audit(
-                directory, engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
-            )
+            if new_only:
+                result = audit_new(
+                    Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
+                )
+            elif elsewhere is not None:
+                result = elsewhere(where, master, ids, out, metadata=metadata, progress=say)
+            else:
+                result = run_audit(
+                    Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
+                )
     except Stopped as stopped:
-        where = "not written: the audit was stopped; these are the rules decided by then"
-        _say(stopped.so_far, where, directory, engine, as_json_)
+        unwritten = "not written: the audit was stopped; these are the rules decided by then"
+        _say(stopped.so_far, unwritten, _made(where, metadata, engine), as_json_)
         raise
-    _say(result, "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}", directory, engine, as_json_)
+    written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
+    _say(result, written, _made(where, metadata, engine), as_json_)
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
@@ -182,13 +209,30 @@ def audit(
     context.exit(result.exit_code)
 
 
-def _say(result: AuditResult, where: str, directory: Path, engine: str, as_json: bool) -> None:
-    """The verdicts, and of violations, notes and differences the first; `where` the violations are."""
+def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | None) -> Callable[..., AuditResult] | None:
+    """What audits a trace that Spark is to find; None: it is a folder of this machine."""
+    from entrycache_trace.places import is_elsewhere
+
+    if not is_elsewhere(where):
+        if metadata is not None:
+            raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
+        return None
+    if engine != "spark" or kernel == "sql":
+        chosen = f"--engine {engine}" if engine != "spark" else "--kernel sql"
+        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --engine spark with DuckDB")
+    from entrycache_spark.elsewhere import audit_elsewhere
+
+    return audit_elsewhere
+
+
+def _say(result: AuditResult, where: str, made: Mapping[str, Any], as_json: bool) -> None:
+    """The verdicts, and of violations, notes and differences the first; `where` the violations are, and see `_made`."""
     if as_json:
         answer = {"schema": 1, "rules": _named(result.rules), "violations": len(result.violations)}
         more = {"differences": list(result.differences), "kernel": result.kernel}
         brokers = {broker: _named(verdicts) for broker, verdicts in result.brokers.items()}
-        echo(json.dumps({**answer, **more, "brokers": brokers, **_made(directory, engine)}))
+        judged = {} if result.judged is None else {"judged": list(result.judged)}
+        echo(json.dumps({**answer, **more, "brokers": brokers, **judged, **made}))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -203,18 +247,23 @@ def _say(result: AuditResult, where: str, directory: Path, engine: str, as_json:
         shown.print(printable(f"not decided: {note}"))
     for difference in result.differences[:5]:
         shown.print(printable(f"differs from the rows before it: {difference}"))
+    if result.judged is not None:
+        shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
     shown.print(printable(f"{result.rows} events{by}; violations {where}"))
 
 
-def _made(directory: Path, engine: str) -> dict[str, Any]:
-    """How an audit was made, and of what; it draws no numbers, so there is neither seed nor profile."""
-    from entrycache_trace.files import read_metadata
+def _made(where: str, metadata: Path | None, engine: str) -> dict[str, Any]:
+    """How an audit was made, and of what, where that can be read here; it draws no numbers, so it has no seed."""
+    from entrycache_trace.files import read_metadata, read_metadata_file
 
-    traced = read_metadata(directory)
+    try:
+        traced = read_metadata(Path(where)) if metadata is None else read_metadata_file(metadata)
+        of = {"subject": traced.source, "system": traced.system}
+    except UsageError:
+        of = {}
     versions = versions_with("duckdb", "pyarrow", *(["pyspark"] if engine == "spark" else []))
-    of = {"subject": traced.source, "system": traced.system, "trace": str(directory)}
-    return {**of, "engine": engine, "versions": versions}
+    return {**of, "trace": where, "engine": engine, "versions": versions}
 
 
 def _named(verdicts: Mapping[str, Verdict]) -> dict[str, str]:

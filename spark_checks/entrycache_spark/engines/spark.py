@@ -44,7 +44,7 @@ class SparkEngine:
         kinds = ", ".join(f"{name} {sql_kind(name)}" for name in columns)
         # The parts by name: whatever else stands in the folders is no part of the trace.
         found = self._spark.read.schema(kinds).option("basePath", str(directory.resolve()))
-        scan = found.parquet(*(_literal(directory.resolve() / part.path.relative_to(directory)) for part in parts))
+        scan = found.parquet(*(literal(str(directory.resolve() / part.path.relative_to(directory))) for part in parts))
         renamed: dict[bool | float | int | str, bool | float | int | str | None] = {
             _as_spark_reads(part): part.broker for part in parts if _as_spark_reads(part) != part.broker
         }
@@ -100,9 +100,9 @@ class SparkEngine:
             self._spark.catalog.dropTempView(name)
 
 
-def _literal(path: Path) -> str:
+def literal(path: str) -> str:
     """A path as Spark takes it for that file alone."""
-    return "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in str(path))
+    return "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in path)
 
 
 def _as_spark_reads(part: Part) -> str:

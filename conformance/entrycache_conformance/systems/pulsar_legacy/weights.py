@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Final, NamedTuple
 
+from entrycache_conformance.places import places
 from entrycache_reference.vocabulary import CacheName, Position
 
 WEIGHTS: Final[dict[str, int]] = {
@@ -57,16 +58,6 @@ class Traits(NamedTuple):
     def caches(self) -> tuple[CacheName, ...]:
         """The names of caches, in order."""
         return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
-
-
-def places(caches: int, ledgers: int, entries: int) -> tuple[tuple[CacheName, Position], ...]:
-    """So many caches with so many ledgers of so many entries."""
-    return tuple(
-        (CacheName(cache), Position(1 + ledger, entry))
-        for cache in "abcdefgh"[:caches]
-        for ledger in range(ledgers)
-        for entry in range(entries)
-    )
 
 
 TRAITS: Final = {

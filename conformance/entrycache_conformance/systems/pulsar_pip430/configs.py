@@ -32,6 +32,9 @@ TRIGGER: Final[Menu] = {
 GREAT_BYTES: Final = (3_001, 9_000, 20_000)
 """Limits that it takes hundreds of entries to cross."""
 
+LEAST_BYTES: Final = 1
+"""The least limit under which anything is cached: one byte less, and nothing is."""
+
 READS: Final[Menu] = {"storage_entry_size": (10, 1, 3, 25, 100, 49)}
 
 CURSORS: Final[Menu] = {
@@ -64,6 +67,7 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         options["max_size_bytes"] += (base.max_size_bytes, base.max_size_bytes, 0)
     if "reads" in levels:
         options |= READS
+        options["max_size_bytes"] += (LEAST_BYTES,) if crosses else ()
     if "cursors" in levels:
         options |= CURSORS
         options["ttl_nanos"] += (1, 0, 20)

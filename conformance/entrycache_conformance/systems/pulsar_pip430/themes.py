@@ -7,10 +7,10 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from entrycache_conformance.places import places
 from entrycache_reference.vocabulary import CacheName, HoldName, Position
 
 STEPS_MAX: Final = 60
-CACHES: Final = tuple(CacheName(name) for name in ("a", "b", "c"))
 HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
 
 
@@ -36,16 +36,6 @@ class Traits(NamedTuple):
     def caches(self) -> tuple[CacheName, ...]:
         """The names of caches, in order."""
         return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
-
-
-def places(caches: int, ledgers: int, entries: int) -> tuple[tuple[CacheName, Position], ...]:
-    """So many caches with so many ledgers of so many entries."""
-    return tuple(
-        (cache, Position(1 + ledger, entry))
-        for cache in CACHES[:caches]
-        for ledger in range(ledgers)
-        for entry in range(entries)
-    )
 
 
 class Theme(Enum):

@@ -7,9 +7,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from entrycache_conformance.places import places
 from entrycache_reference.vocabulary import CacheName, Position
-
-CACHES: Final = tuple(CacheName(name) for name in ("a", "b"))
 
 Limits = tuple[tuple[int, int | None], ...]
 """Limits in bytes, each with a number of segments, or none."""
@@ -33,16 +32,6 @@ class Traits(NamedTuple):
     steps_max: int = 40
     patience: int = 1
     often: Mapping[str, int] = MappingProxyType({})
-
-
-def places(caches: int, ledgers: int, entries: int) -> tuple[tuple[CacheName, Position], ...]:
-    """So many caches with so many ledgers of so many entries."""
-    return tuple(
-        (cache, Position(1 + ledger, entry))
-        for cache in CACHES[:caches]
-        for ledger in range(ledgers)
-        for entry in range(entries)
-    )
 
 
 class Theme(Enum):

@@ -1,0 +1,95 @@
+"""Write docs/systems.md: of each system settings, variants, levels with their operations and rules; the profiles."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.rule_levels import rule_levels
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.rulebook.registry import spec_folder
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.output import write_text
+from entrycache_protocol.schema import config_schema, object_schema
+from entrycache_protocol.system import AnySystem
+
+PAGE: Final = Path("docs/systems.md")
+
+
+def page() -> str:
+    """The page as Markdown."""
+    environment = Environment(
+        loader=PackageLoader("entrycache_cli", "."), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    systems = [_of(system) for system in SYSTEMS.values()]
+    return environment.get_template("systems_page.md.j2").render(systems=systems, profiles=PROFILES)
+
+
+def _of(system: AnySystem) -> dict[str, Any]:
+    return {
+        "name": system.name,
+        "settings": list(settings(system, means(system.name))),
+        "variants": [
+            (name, _code(json.dumps(value).strip('"') for value in kind["enum"]))
+            for name, kind in object_schema(system.model.variants)["properties"].items()
+        ],
+        "levels": list(_levels(system)),
+    }
+
+
+def means(system: str) -> dict[str, str]:
+    """What each setting of a system means, by `spec/<system>/settings.toml`."""
+    return tomllib.loads((spec_folder() / system / "settings.toml").read_text("utf-8"))
+
+
+def settings(system: AnySystem, meanings: dict[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Each setting with its type, default and meaning.
+
+    Raises:
+        UsageError: a setting has no meaning, or something that is none has one.
+    """
+    kinds = config_schema(system)["properties"]
+    if kinds.keys() != meanings.keys():
+        differ = ", ".join(sorted(kinds.keys() ^ meanings.keys()))
+        raise UsageError(f"spec/{system.name}/settings.toml: must name the settings of the schema; not so {differ}")
+    for name, kind in kinds.items():
+        yield name, _kind(kind), json.dumps(kind["default"]), meanings[name]
+
+
+def _kind(kind: dict[str, Any]) -> str:
+    """A type and its bounds, as a person says them."""
+    if "anyOf" in kind:
+        return " or ".join(_kind(one) for one in kind["anyOf"])
+    if "enum" in kind:
+        return _code(kind["enum"])
+    bounds = f" {kind['minimum']} to {kind['maximum']}" if "minimum" in kind else ""
+    return f"{kind['type']}{bounds}"
+
+
+def _levels(system: AnySystem) -> Iterator[tuple[str, str, str]]:
+    """Each level with the operations that it adds, and the rules that it is the first to meet."""
+    known: set[str] = set()
+    met = rule_levels(system)
+    for level in system.levels:
+        ops = [name for name in system.ops_up_to(level) if name not in known]
+        known.update(ops)
+        yield level, _code(ops), ", ".join(sorted((rule for rule in met if met[rule].level == level), key=_in_order))
+
+
+def _in_order(rule: str) -> tuple[str, int]:
+    family, _, number = rule.rpartition("-")
+    return family, int(number)
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    write_text(PAGE, page())
