@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.java.classpath import java_test_classpath
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import Release, every_release, releases
 from entrycache_conformance.judge import Coverage, judge, trajectory
@@ -18,11 +18,9 @@ from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import UnderTest
 from tests.support.findings import CASES, FINDINGS, PAGE_SYSTEMS, PAGES, TESTS, TIERS, Page
-from tests.support.jvm.mains import Ended, run_all, run_as_it_is
+from tests.support.jvm.mains import Ended, has_threads, run_all, run_as_it_is
 
 FAILED: Final = 1
-THREADS: Final = re.compile(r"\b(Thread|Executors?|Timer|CompletableFuture)\b")
-"""Java tests with threads of their own leave some behind, and get a JVM of their own."""
 RELEASES: Final = every_release()
 NEWEST: Final = {releases(name)[-1] for name in FAMILIES}
 """The older ones are for the long run, but for the cases of their pages."""
@@ -31,10 +29,6 @@ NEWEST: Final = {releases(name)[-1] for name in FAMILIES}
 def java_tests_of(release: Release) -> list[tuple[Page, Path]]:
     """The Java tests of its system, each with its page."""
     return [(page, path) for page, path in TESTS if page.system.family == release.family.name]
-
-
-def has_threads(path: Path) -> bool:
-    return THREADS.search(path.read_text("utf-8")) is not None
 
 
 def cases_of_releases() -> list[tuple[Release, Page, Path]]:
@@ -51,7 +45,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mappi
         together = [path for _, path in java_tests_of(release) if not has_threads(path)]
         alone = [path for _, path in java_tests_of(release) if has_threads(path)]
         try:
-            return run_all(together, alone, release, tmp_path_factory.mktemp("findings"))
+            tools = java_test_classpath(release.subject)
+            return run_all(together, alone, tools, tmp_path_factory.mktemp("findings"))
         except MissingPrerequisite as missing:
             pytest.skip(str(missing))
 
@@ -154,7 +149,8 @@ def test_a_java_test_alone_ends_as_it_does_beside_others(
 def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_path: Path) -> None:
     """Each in a JVM of its own, as it stands."""
     try:
-        ended = run_all((), [path for _, path in java_tests_of(release)], release, tmp_path)
+        tools = java_test_classpath(release.subject)
+        ended = run_all((), [path for _, path in java_tests_of(release)], tools, tmp_path)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     for page, path in java_tests_of(release):

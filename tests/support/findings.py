@@ -19,6 +19,8 @@ TIERS: Final = {
     OBSERVATION: "Observations",
 }
 """The headings of the index, by what a page says of itself."""
+GRAVE: Final = ("1", "2", "3")
+"""The tiers whose pages have every part that a maintainer needs."""
 
 
 class System(NamedTuple):

@@ -17,6 +17,7 @@ from entrycache_protocol.case import to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
 from entrycache_protocol.errors import UsageError
+from entrycache_reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
 
 
 class Pack(NamedTuple):
@@ -36,15 +37,15 @@ class Pack(NamedTuple):
 _QUEUE: Final = frozenset({"max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed"})
 
 PACKS: Final = (
-    Pack("pulsar-pip430", "range", 4_000, frozenset({"max_size_bytes"})),
-    Pack("pulsar-pip430", "queue", 8_000, _QUEUE),
-    Pack("pulsar-pip430", "manager", 8_000, _QUEUE | {"watermark", "eviction"}),
-    Pack("pulsar-pip430", "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
-    Pack("pulsar-pip430", "cursors", 5_000),
-    Pack("kafka-streams", "cache", 8_000),
-    Pack("kafka-streams", "store", 4_000),
-    Pack("pulsar-legacy", "all", 5_000),
-    Pack("pulsar-segmented", "all", 3_000),
+    Pack(pulsar_pip430.NAME, "range", 4_000, frozenset({"max_size_bytes"})),
+    Pack(pulsar_pip430.NAME, "queue", 8_000, _QUEUE),
+    Pack(pulsar_pip430.NAME, "manager", 8_000, _QUEUE | {"watermark", "eviction"}),
+    Pack(pulsar_pip430.NAME, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
+    Pack(pulsar_pip430.NAME, "cursors", 5_000),
+    Pack(kafka_streams.NAME, "cache", 8_000),
+    Pack(kafka_streams.NAME, "store", 4_000),
+    Pack(pulsar_legacy.NAME, "all", 5_000),
+    Pack(pulsar_segmented.NAME, "all", 3_000),
 )
 """All of them: 50,000 cases."""
 

@@ -51,7 +51,6 @@ public final class QueryAndResizeTest {
     private static int asked;
 
     public static void main(String[] arguments) throws Exception {
-        stream = Thread.currentThread();
         StreamsBuilder builder = new StreamsBuilder();
         builder.addStateStore(Stores.keyValueStoreBuilder(new Gated(), Serdes.String(), Serdes.String())
                 .withCachingEnabled()
@@ -66,23 +65,25 @@ public final class QueryAndResizeTest {
                 .toStream()
                 .process(Copy::new, "copies");
         builder.stream("commands", Consumed.with(Serdes.String(), Serdes.String())).process(Resize::new, "store");
-        Thread watch = new Thread(QueryAndResizeTest::watch, "watch");
-        watch.setDaemon(true);
         driver = new TopologyTestDriver(builder.build(), config(1_000_000));
         KeyValueStore<String, String> copies = driver.getKeyValueStore("copies");
         query = new Thread(() -> copies.get("a"), "query");
         query.setDaemon(true);
-        watch.start();
         TestInputTopic<String, String> commands =
                 driver.createInputTopic("commands", new StringSerializer(), new StringSerializer());
-        commands.pipeInput("c", "a");
-        query.join();
+        stream = new Thread(() -> commands.pipeInput("c", "a"), "stream");
+        stream.setDaemon(true);
+        stream.start();
+        watch();
         conforms();
     }
 
-    /** Says that neither can go on: the query waits for the stream thread, which waits for the lock that the query reads under. */
+    /**
+     * Until both have ended, or says that neither can go on: the query waits for the stream thread, which waits for the
+     * lock that the query reads under.
+     */
     private static void watch() {
-        while (true) {
+        while (stream.isAlive() || query.isAlive()) {
             ThreadInfo reader = ManagementFactory.getThreadMXBean().getThreadInfo(query.getId(), 50);
             ThreadInfo writer = ManagementFactory.getThreadMXBean().getThreadInfo(stream.getId(), 50);
             if (reader != null

@@ -48,12 +48,9 @@ public final class ReverseViewTopologyTest {
             in.pipeInput("delete", "b");
             in.pipeInput("delete", "x");
         }
-        if (!DIFFERENCES.isEmpty()) {
-            System.out.println(String.join("; ", DIFFERENCES));
-            System.out.flush();
-            Runtime.getRuntime().halt(1);
-        }
-        System.out.println("conforms");
+        System.out.println(DIFFERENCES.isEmpty() ? "conforms" : String.join("; ", DIFFERENCES));
+        System.out.flush();
+        Runtime.getRuntime().halt(DIFFERENCES.isEmpty() ? 0 : 1);
     }
 
     /** Puts or deletes the letters of its records; the driver commits, and so writes the cache through, after each. */

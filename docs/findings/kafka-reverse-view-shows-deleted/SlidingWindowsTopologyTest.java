@@ -41,8 +41,8 @@ public final class SlidingWindowsTopologyTest {
         String without = aggregated(0);
         String with = aggregated(250); // room for two windows or three
         boolean conforms = expected.equals(without) && Objects.equals(without, with);
-        System.out.println(conforms ? "conforms" : "expected " + expected + ", got " + without + " without a cache, " + with
-                + " with one");
+        String got = "got " + without + " without a cache, " + with + " with one";
+        System.out.println(conforms ? "conforms" : "expected " + expected + ", " + got);
         System.out.flush();
         Runtime.getRuntime().halt(conforms ? 0 : 1);
     }

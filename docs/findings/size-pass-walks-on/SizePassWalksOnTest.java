@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.FutureTask;
 import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
 import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
 import org.apache.bookkeeper.mledger.PositionFactory;
@@ -41,18 +42,16 @@ public final class SizePassWalksOnTest {
         start(config);
         insert(entry(0, 1));
 
-        Thread watchdog = new Thread(() -> {
-            try {
-                Thread.sleep(10_000);
-                expect("seconds that the pass took", "less than 10", "more");
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+        FutureTask<Void> pass = new FutureTask<>(() -> {
+            evict(1);
+            return null;
         });
-        watchdog.setDaemon(true);
-        watchdog.start();
-
-        evict(1);
+        Thread evicting = new Thread(pass, "evicting");
+        evicting.setDaemon(true);
+        evicting.start();
+        evicting.join(10_000);
+        expect("the pass ends within 10 seconds", true, pass.isDone());
+        pass.get();
         expect("the entry is cached", false, exists(0));
         System.out.println("conforms");
         System.out.flush();

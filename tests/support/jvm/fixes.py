@@ -19,7 +19,17 @@ from entrycache_conformance.java.releases import Release, newest, releases
 from tests.support.findings import Page
 from tests.support.jvm.maven import jar_from_maven
 
-GROUPS: Final = {"pulsar": "org.apache.pulsar", "kafka-streams": "org.apache.kafka"}
+GROUPS: Final = {
+    "pulsar": "org.apache.pulsar",
+    "pulsar-legacy": "org.apache.pulsar",
+    "kafka-streams": "org.apache.kafka",
+}
+COMPILED_WITH: Final = {
+    "org/apache/bookkeeper/mledger/impl/cache/InflightReadsLimiter.java": (
+        "org.apache.pulsar:pulsar-opentelemetry:4.2.4:jar"
+    )
+}
+"""What a source file names and no release loads here."""
 
 
 def release_of_fixes(page: Page) -> Release:
@@ -42,9 +52,20 @@ def patched_files(patch: Path) -> list[str]:
     return re.findall(r"^\+\+\+ b/(\S+)$", patch.read_text("utf-8"), re.MULTILINE)
 
 
+def without_lombok(text: str) -> str:
+    """A source file whose logger is written out: the class path of a release has no Lombok."""
+    text = text.replace("import lombok.extern.slf4j.Slf4j;\n", "")
+    return re.sub(
+        r"@Slf4j\n((?:public )?(?:final )?class (\w+)[^{]*\{\n)",
+        r"\1    private static final org.slf4j.Logger log = org.slf4j.LoggerFactory.getLogger(\2.class);\n",
+        text,
+    )
+
+
 def fixed(release: Release, patches: Sequence[Path], jar: Path, folder: Path) -> Path:
     """The classes that patches change, one applied after the other: a folder to put in front of the release."""
     sources = folder / "sources"
+    folder.mkdir(parents=True, exist_ok=True)
     changed = sorted({name for patch in patches for name in patched_files(patch)})
     with zipfile.ZipFile(jar) as released:
         for name in changed:
@@ -53,6 +74,13 @@ def fixed(release: Release, patches: Sequence[Path], jar: Path, folder: Path) ->
         argv = ["git", "apply", "--unidiff-zero", "--whitespace=nowarn", "-p1", str(patch)]
         alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder)}
         subprocess.run(argv, cwd=sources, check=True, capture_output=True, env=alone)
+    tools = java_test_classpath(release.subject)
+    for name in changed:
+        source = sources / name
+        source.write_text(without_lombok(source.read_text("utf-8")), "utf-8")
+        if name in COMPILED_WITH:
+            more = jar_from_maven(COMPILED_WITH[name], folder)
+            tools = tools._replace(classpath=os.pathsep.join([tools.classpath, str(more)]))
     classes = folder / "classes"
-    compiled([sources / name for name in changed], java_test_classpath(release.subject), classes)
+    compiled([sources / name for name in changed], tools, classes)
     return classes

@@ -6,17 +6,20 @@ A test halts its JVM when it has decided; in the copy that shares one, `Mains.ha
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import Program, compiled, main_of
 from entrycache_conformance.java.releases import Release
 
 MAINS: Final = Path(__file__).with_name("Mains.java")
 HALT: Final = "Runtime.getRuntime().halt("
 QUICK_START: Final = ("-XX:TieredStopAtLevel=1",)
+THREADS: Final = re.compile(r"\b(Thread|Executors?|Timer|CompletableFuture)\b")
+"""Java tests with threads of their own leave some behind, and get a JVM of their own."""
 TOGETHER_SECONDS: Final = 300
 ALONE_SECONDS: Final = 120
 
@@ -28,10 +31,17 @@ class Ended(NamedTuple):
     stdout: str
 
 
-def run_all(together: Sequence[Path], alone: Sequence[Path], release: Release, folder: Path) -> dict[Path, Ended]:
+def has_threads(path: Path) -> bool:
+    """Whether a Java test has threads of its own."""
+    return THREADS.search(path.read_text("utf-8")) is not None
+
+
+def run_all(
+    together: Sequence[Path], alone: Sequence[Path], tools: JavaTestClasspath, folder: Path
+) -> dict[Path, Ended]:
     """Every test on a release: those that share a JVM, and those that have one of their own."""
     copies = [_copy(path, folder / "together") for path in together]
-    program = compiled([MAINS, *copies, *alone], java_test_classpath(release.subject), folder / "out")
+    program = compiled([MAINS, *copies, *alone], tools, folder / "out")
     return {**_together(program, together), **{path: _alone(program, path) for path in alone}}
 
 

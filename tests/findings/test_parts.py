@@ -1,0 +1,86 @@
+"""Each page of the first three tiers has every part that a maintainer needs, or says why not."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from tests.support.findings import FINDINGS, GRAVE, PAGES, Page
+from tests.support.jvm.since import FAILS, record
+
+WORDS_MOST: Final = 200
+"""Of the text of an issue."""
+NOT_SMALL: Final = "None that is small"
+"""How a page begins to say why it has no fix."""
+GRAVER: Final = [page for page in PAGES if page.tier in GRAVE]
+MEASURED: Final = record()
+DECISIONS: Final = FINDINGS.parent / "decisions" / "findings.md"
+WHY: Final = "../../decisions/findings.md#why-a-finding-has-no-case"
+REASON: Final = re.compile(rf"^\| Case \| none: \[(\w+)\]\({re.escape(WHY)}\) \|$", re.MULTILINE)
+
+
+def failing(page: Page) -> list[str]:
+    """The releases on which a test of the page was seen to fail, the oldest first."""
+    rows = [row for file, row in MEASURED.items() if file.startswith(f"{page.name}/")]
+    return [version for version in (rows[0] if rows else ()) if any(row[version] == FAILS for row in rows)]
+
+
+def lacks(page: Page) -> list[str]:
+    """The parts that a page lacks."""
+    issue = FINDINGS / page.name / "ISSUE.md"
+    text = issue.read_text("utf-8") if issue.exists() else ""
+    has_fix = page.section("Fix").startswith(NOT_SMALL) or (page.fixes and all(patch.is_file() for patch in page.fixes))
+    parts = {
+        "Since": failing(page) and failing(page)[0].rpartition(".")[0] in page.section("Since"),
+        "Contract": page.section("Contract"),
+        "Fix": has_fix,
+        "ISSUE.md": text.startswith("# ") and len(text.split()) <= WORDS_MOST,
+        "Versions in ISSUE.md": all(release in text for release in failing(page)[-1:]),
+    }
+    return [name for name, there in parts.items() if not there]
+
+
+@pytest.mark.parametrize("page", GRAVER, ids=lambda page: page.name)
+def test_a_page_of_the_first_tiers_has_every_part(page: Page) -> None:
+    assert lacks(page) == []
+
+
+def test_the_index_says_which_page_has_which_part() -> None:
+    index = (FINDINGS / "README.md").read_text("utf-8")
+    for page in GRAVER:
+        row = next(line for line in index.splitlines() if line.startswith(f"| {page.name} |"))
+        assert f"[ISSUE.md]({page.name}/ISSUE.md)" in row
+        for patch in page.fixes:
+            assert f"({patch.relative_to(FINDINGS)})" in row
+        assert re.search(r"(JUnit 5|TestNG): \[", row)
+        assert ("none that is small" in row) is not bool(page.fixes)
+
+
+def test_a_page_that_lacks_a_part_is_seen() -> None:
+    page = GRAVER[0]
+    assert lacks(page._replace(text=page.text.replace("**Since.**", "**When.**"))) == ["Since"]
+    assert lacks(page._replace(text=page.text.replace("fix.patch", "other.patch"))) == ["Fix"]
+    assert "ISSUE.md" in lacks(page._replace(name="grace-period-cannot-be-set"))
+    assert "Since" in lacks(page._replace(text=page.text.replace("4.2", "4.9")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_has_a_case_or_says_why_not(page: Page) -> None:
+    index = (FINDINGS / "README.md").read_text("utf-8")
+    row = next(line for line in index.splitlines() if f"]({page.name}/README.md) |" in line)
+    reasons = REASON.findall(page.text)
+    if list((FINDINGS / page.name).glob("*.json")):
+        assert reasons == []
+        assert f"| [case.json]({page.name}/case.json) |" in row
+    else:
+        (reason,) = reasons
+        assert f"\n| {reason} | " in DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2]
+        assert f"| none: {reason} |" in row
+
+
+def test_every_reason_for_no_case_is_some_page_s() -> None:
+    table = DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2]
+    listed = set(re.findall(r"^\| (\w+) \|", table, re.MULTILINE)) - {"reason"}
+    assert listed == {reason for page in PAGES for reason in REASON.findall(page.text)}
