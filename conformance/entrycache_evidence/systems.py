@@ -29,7 +29,7 @@ from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
 PROFILES: Final = ("ci", "long", "nightly")
-"""How far to go: two minutes, some ten, hours."""
+"""How far to go: some two minutes, some ten, and the largest worlds too."""
 
 
 class Shown(NamedTuple):
@@ -70,6 +70,9 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_pip430.induction.table",
             "entrycache_evidence.pulsar_pip430.induction.queue",
             "entrycache_evidence.pulsar_pip430.induction.fold",
+            "entrycache_evidence.pulsar_pip430.induction.rounds",
+            "entrycache_evidence.pulsar_pip430.induction.reads",
+            "entrycache_evidence.pulsar_pip430.induction.doubles",
             "entrycache_evidence.pulsar_pip430.induction.bounds",
             "entrycache_evidence.pulsar_pip430.induction.steps",
         ),
@@ -87,7 +90,9 @@ SHOWN: Final[Mapping[str, Shown]] = {
         lemmas=(
             "entrycache_evidence.kafka_streams.induction.sums",
             "entrycache_evidence.kafka_streams.induction.shares",
+            "entrycache_evidence.kafka_streams.induction.sizes",
             "entrycache_evidence.kafka_streams.induction.loops",
+            "entrycache_evidence.kafka_streams.induction.calls",
             "entrycache_evidence.kafka_streams.induction.steps",
         ),
         second="entrycache_evidence.kafka_streams.tlc.second",

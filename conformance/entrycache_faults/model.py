@@ -7,6 +7,7 @@ shared: states and outcomes of a model are equal to those of the reference. A me
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -17,7 +18,7 @@ Place = str | type[Any]
 """Where a function is replaced: `module.function`, or an operation, by its type.
 
 A function that the module defines is replaced wherever it is used, one that it has from elsewhere in this module
-only, and that of an operation only where steps are dispatched.
+only, and that of an operation only where steps are dispatched. A built-in function is one from elsewhere.
 """
 
 TABLE: Final = "step.FUNCTIONS"
@@ -34,7 +35,7 @@ class Model:
         self.replaced = replaced = replaced or {}
         for place, made in replaced.items():
             if isinstance(place, str):
-                there = vars(self._original(place))[_name(place)]
+                there = self._there(place)
                 if isinstance(there, FunctionType) and there.__module__ == self._module_of(place):
                     self._functions[there] = made
         self._copied(import_module(f"{package}.step"))
@@ -71,6 +72,11 @@ class Model:
 
     def _original(self, place: str) -> ModuleType:
         return import_module(self._module_of(place))
+
+    def _there(self, place: str) -> Any:
+        """What the reference has at a place; a built-in function stands in every module that calls it."""
+        names = vars(self._original(place))
+        return names[_name(place)] if _name(place) in names else vars(builtins)[_name(place)]
 
     def _is_own(self, name: str | None) -> bool:
         return name is not None and name.startswith(f"{self.package}.")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_evidence.explore import __main__ as command
 from entrycache_evidence.explore import counts
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore.counts import Counts, Key
@@ -44,3 +45,18 @@ def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.Monke
     held = {OFF: Counts(2, 58, 2, True), Key("kafka-streams", "one", 3): Counts(1, 2, 3, False)}
     counts.write(held)
     assert counts.committed() == held
+
+
+def test_with_missing_only_worlds_without_counts_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(counts, "path", lambda: tmp_path / "worlds.json")
+    shown = SHOWN["pulsar-pip430"]._replace(ci=(worlds.CACHING_OFF, worlds.NO_BUDGET))
+    monkeypatch.setattr(command, "SHOWN", {"pulsar-pip430": shown})
+    counts.write({OFF: Counts(1, 1, 1, True)})
+    assert command.main(["ci", "--missing"]) == 0
+    assert capsys.readouterr().out == "no budget: 544 states and 4308 transitions, closed\n"
+    assert counts.committed()[OFF] == Counts(1, 1, 1, True)
+    assert command.main(["ci"]) == 0
+    assert counts.committed()[OFF] == Counts(2, 58, 2, True)
+    assert command.main(["soon"]) == 2

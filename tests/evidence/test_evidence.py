@@ -190,7 +190,8 @@ def test_the_committed_evidence_is_complete() -> None:
     path = evidence.evidence_file()
     assert path is not None
     found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
-    assert {item["rule"] for item in found} == {
+    # R-INVALIDATE-6 is a MAY, against which none is planted for subjects: its lemma has an error of its own.
+    assert {item["rule"] for item in found} == {Rule.INVALIDATE_6.value} | {
         fault.rule.value
         for planted in (pulsar_pip430, kafka_streams, pulsar_legacy, pulsar_segmented)
         for fault in planted.PLANTED.own

@@ -11,15 +11,20 @@ z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 from entrycache_evidence.induction import lemma as lemmas  # noqa: E402
 from entrycache_evidence.induction.evidence import LEMMAS, induct  # noqa: E402
 from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, problems, refuted, unsatisfiable  # noqa: E402
+from entrycache_evidence.induction.on_terms import on_terms  # noqa: E402
 from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
 from entrycache_evidence.kafka_streams.induction import sums  # noqa: E402
 from entrycache_evidence.planted import FAULT_OF  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction import table  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction import shapes, steps, table  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.take import Take  # noqa: E402
 from entrycache_evidence.systems import SHOWN  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
+from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
+from entrycache_reference.pulsar_pip430.config import Config  # noqa: E402
 from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
+from entrycache_reference.pulsar_pip430.state import Step  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
+from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 
 @pytest.mark.long  # `prove` does it in the tour
@@ -106,3 +111,31 @@ def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
     assert any(
         unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION, model)
     )
+
+
+def test_a_built_in_function_is_replaced_in_one_module_only() -> None:
+    model = Model(table.PULSAR.package, {"limits.int": lambda number: 7})
+    assert model["limits.trigger_bytes"](model.initial(Config())) == 7
+    assert model["laws.thresholds.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
+    with pytest.raises(KeyError):
+        Model(table.PULSAR.package, {"limits.nothing": 7})
+
+
+def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
+    def none_left(*passed: object) -> Step:
+        raise LookupError
+
+    model = on_terms(FAULT_OF[Rule.TRIGGER_2].model, {"passes.run_pass": none_left})
+    config = Config(max_size_bytes=100, watermark=0.5)
+    with pytest.raises(LookupError):
+        model.step(model.initial(config), ops.Insert(CacheName("a"), Position(0, 0), 98), config)
+
+
+def test_any_pass_is_as_many_passes_as_there_may_be() -> None:
+    """Else what is shown of the operations that run one would be shown of few."""
+    cycle = next(case for case in steps.CASES if case.op.name == "cycle" and case.shape.name == "the entry first")
+    done = [step for _, step in steps.played(table.PULSAR, cycle)[1]]
+    left = {frozenset(slot for slot in step.state.queue if slot is not None) for step in done}
+    assert len(left) == 2**3
+    assert {len(step.parts) for step in done} == {1, 2}
+    assert any(step.parts[0].step.state.queue[-1] == shapes.X for step in done)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from operator import mul
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
+from entrycache_evidence.kafka_streams.induction import sizes  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import claims, loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.table import PULSAR  # noqa: E402
@@ -153,3 +156,38 @@ def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
         after = step(pre, event, Config()).state
         drawn = step(summary(pre), event, Config()).state
         assert summary(after) == summary(drawn)
+
+
+@pytest.mark.parametrize("kind", PassKind)
+def test_what_stands_for_passes_leaves_what_passes_leave(kind: PassKind) -> None:
+    """A pass takes heads: what it takes leaves, or stands at the tail, stamped anew and unmarked. All else stays."""
+    source = random.Random(11)
+    slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(8)]
+    kept_again, gone_ever = 0, 0
+    for _ in range(20):
+        pre = large_state(source, slots)
+        bound = pre.now_nanos - source.randint(0, 20) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
+        left = passes.run_pass(pre, kind, bound, Config()).state
+        was = {Slot(name, pos): entry for name, cache in pre.caches.items() for pos, entry in cache.entries.items()}
+        now = {Slot(name, pos): entry for name, cache in left.caches.items() for pos, entry in cache.entries.items()}
+        touched = {slot for slot in was if now.get(slot) is not was[slot]}
+        untouched = tuple(slot for slot in pre.queue if slot is not None and slot not in touched)
+        again = [slot for slot in touched if slot in now]
+        assert left.queue[: len(left.queue) - len(again)] == pre.queue[len(pre.queue) - len(left.queue) + len(again) :]
+        assert set(untouched) <= set(left.queue[: len(left.queue) - len(again)])
+        assert set(left.queue[len(left.queue) - len(again) :]) == set(again)
+        assert all((now[slot].stamp_nanos, now[slot].accessed) == (pre.now_nanos, False) for slot in again)
+        gone = [was[slot] for slot in touched if slot not in now]
+        assert left.size_bytes == pre.size_bytes - sum(entry.size_bytes for entry in gone)
+        assert left.counts.evicted_entries == pre.counts.evicted_entries + len(gone)
+        kept_again, gone_ever = kept_again + len(again), gone_ever + len(gone)
+    assert min(kept_again, gone_ever) > 10
+
+
+@given(strategies.text(strategies.characters(codec=None)))
+def test_a_text_is_counted_by_its_letters_of_each_kind(text: str) -> None:
+    of_kind = [sum(kind.first <= ord(letter) <= kind.last for letter in text) for kind in sizes.KINDS]
+    assert sum(of_kind) == len(text)
+    for encoding, each in (("utf-8", [kind.bytes for kind in sizes.KINDS]), ("utf-16-le", [2, 2, 2, 4])):
+        assert len(text.encode(encoding, "surrogatepass")) == sum(map(mul, each, of_kind))
+    assert [2 * kind.units for kind in sizes.KINDS] == [2, 2, 2, 4]

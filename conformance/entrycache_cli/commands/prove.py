@@ -31,7 +31,7 @@ ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
     type=click.Choice(["ci", "long", "nightly"]),
     default="ci",
     show_default=True,
-    help="How far to go: minutes, a quarter of an hour, hours.",
+    help="How far to go: minutes, a quarter of an hour, the largest worlds too.",
 )
 @json_option
 @ends_with_code

@@ -1,33 +1,52 @@
-"""`python -m entrycache_evidence.explore [PROFILE]`: count the worlds of a profile, and write docs/worlds.json."""
+"""`python -m entrycache_evidence.explore [PROFILE] [--missing]`: count the worlds of a profile; write docs/worlds.json.
+
+With `--missing` only those are counted that have no counts there.
+"""
 
 from __future__ import annotations
 
 import sys
+from typing import Final
+
+from rich.console import Console
 
 from entrycache_evidence.explore import counts
-from entrycache_evidence.explore.search import explore
+from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.search import Exploration, explore
 from entrycache_evidence.systems import PROFILES, SHOWN
 
+MISSING: Final = "--missing"
 
-def main() -> int:
+
+def main(arguments: list[str]) -> int:
     """Write what is counted, world by world; the exit code is 1 where a law breaks, and then no more is counted."""
-    profile = sys.argv[1] if len(sys.argv) > 1 else PROFILES[0]
+    profile = next((argument for argument in arguments if argument != MISSING), PROFILES[0])
     if profile not in PROFILES:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
         return 2
     held = counts.committed()
     for shown in SHOWN.values():
         for world in shown.of(profile):
-            seen = explore(world, whole=False)
+            if MISSING in arguments and counts.key_of(world) in held:
+                continue
+            seen = _explored(world)
             if seen.counterexample is not None:
                 print(f"{world.name}: a law is broken; nothing is accepted: entrycache prove", file=sys.stderr)
                 return 1
             key, now = counts.counted(world, seen)
             held[key] = now
             counts.write(held)
-            print(f"{world.name}: {counts.told(now)}")
+            print(f"{world.name}: {counts.told(now)}", flush=True)
     return 0
 
 
+def _explored(world: AnyWorld) -> Exploration:
+    """The world to its end; on a terminal, with how many states there are so far."""
+    if not sys.stderr.isatty():
+        return explore(world, whole=False)
+    with Console(stderr=True).status(world.name) as status:
+        return explore(world, lambda states, _: status.update(f"{world.name}: {states} states"), whole=False)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

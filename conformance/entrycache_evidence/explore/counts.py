@@ -33,10 +33,14 @@ class Counts(NamedTuple):
     closed: bool
 
 
+def key_of(world: AnyWorld) -> Key:
+    """Which world it is."""
+    return Key(world.parts().system.name, world.name, world.depth)
+
+
 def counted(world: AnyWorld, seen: Exploration) -> tuple[Key, Counts]:
     """The counts of an exploration."""
-    key = Key(world.parts().system.name, world.name, world.depth)
-    return key, Counts(seen.states, seen.transitions, seen.depth, seen.closed)
+    return key_of(world), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
 
 
 def path() -> Path | None:

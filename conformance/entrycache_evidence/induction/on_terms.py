@@ -27,7 +27,19 @@ def _moved(made: object, norm: Model) -> object:
     """A function of a planted fault, calling this model where it calls the reference."""
     if not isinstance(made, FunctionType):
         return made
-    names = {name: norm.own(value) for name, value in made.__globals__.items()}
+    names: dict[str, Any] = {}
+    names.update({name: _own(value, made, names, norm) for name, value in made.__globals__.items()})
+    return _with(made, names)
+
+
+def _own(value: Any, made: FunctionType, names: dict[str, Any], norm: Model) -> Any:
+    """What a planted fault calls: this model's functions, and its own helpers, which do so too."""
+    is_helper = isinstance(value, FunctionType) and value.__module__ == made.__module__
+    return _with(value, names) if is_helper else norm.own(value)
+
+
+def _with(made: FunctionType, names: dict[str, Any]) -> FunctionType:
+    """A function with other globals."""
     moved = FunctionType(made.__code__, names, made.__name__, made.__defaults__, made.__closure__)
     moved.__kwdefaults__ = made.__kwdefaults__
     return moved

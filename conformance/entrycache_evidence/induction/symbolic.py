@@ -74,6 +74,9 @@ class Term:
     def __mod__(self, other: object) -> Term:
         return Term(self.term % raw(other))
 
+    def __divmod__(self, other: object) -> tuple[Term, Term]:
+        return self // other, self % other
+
 
 class Product:
     """The IEEE product of a number that is not negative and a constant: its whole part may be any number.

@@ -19,9 +19,10 @@ from entrycache_evidence.planted import FAULT_OF
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.environment import Environment
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.kafka_streams.laws.law import Law
-from entrycache_reference.kafka_streams.outcomes import Context
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done
 from entrycache_reference.kafka_streams.state import Listener, Space, State, Step
 from entrycache_reference.rules import Rule
 
@@ -104,7 +105,7 @@ def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...
 
 def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
     """The law, after each of its operations, wherever it is about that."""
-    for case in CASES:
+    for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if law.on and type(case.op) not in law.on:
             continue
         pre, steps = played(model, case)
@@ -116,17 +117,30 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
         yield from held_to(case.name, SIZES, steps, judged)
 
 
+def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment) -> tuple[State, Answer]:
+    return state, Done()
+
+
+OWN_FAULTS: Final = {
+    Rule.K_LIVENESS_2: Planted(
+        "usage answers that it is done.",
+        Model(FAULT_OF[Rule.K_LIVENESS_2].package, {ops.Usage: _usage_done}),
+    )
+}
+"""Of a rule whose planted fault stands in an operation of a higher level."""
+
+
 def about(rule: Rule) -> Lemma:
     """The lemma of a rule whose law is asked."""
     law = next(law for law in LAWS if law.rule is rule)
-    named = "every operation" if not law.on else ", ".join(op.name for op in law.on)
-    fault = FAULT_OF[rule]
+    named = "every operation of level cache" if not law.on else ", ".join(op.name for op in law.on)
+    fault = OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model)
     return Lemma(
         rule,
         f"the law itself, after {named}; an entry, the rest of its namespace as one, another namespace as one; any "
         "sizes, counters and limits",
         lambda table, model: obligations_of(law, model),
-        Planted(fault.note, fault.model),
+        fault,
     )
 
 
@@ -138,7 +152,7 @@ RULES: Final = (
     *(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_FLUSH_6),
     *(Rule.K_FLUSH_7, Rule.K_FLUSH_8),
     *(Rule.K_LISTEN_5, Rule.K_CLOSE_1, Rule.K_CLOSE_2, Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3),
-    *(Rule.K_METRICS_2, Rule.K_METRICS_3),
+    *(Rule.K_METRICS_2, Rule.K_METRICS_3, Rule.K_LIVENESS_2),
 )
 """The rules of level `cache`, but those about sums of `usage` and the running total, which stand in `sums`."""
 

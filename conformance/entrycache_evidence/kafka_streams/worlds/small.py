@@ -35,10 +35,10 @@ def deeper(steps: int) -> tuple[AnyWorld, ...]:
     return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in worlds)
 
 
-LONG: Final[tuple[AnyWorld, ...]] = (*CI, store.SECOND_KEY, *deeper(1), cache.WIDE)
+LONG: Final[tuple[AnyWorld, ...]] = (*CI, store.ONE_CALL, store.SECOND_KEY, *deeper(1), cache.DEEP, cache.WIDE)
 NIGHTLY: Final[tuple[AnyWorld, ...]] = (
-    *(*CI, store.SECOND_KEY, *deeper(3), cache.WIDE),
-    *(cache.DEEP, store.ONE_CALL, cache.VAST),
+    *(*CI, store.ONE_CALL, store.SECOND_KEY, *deeper(3), cache.DEEP, cache.WIDE),
+    cache.VAST,
 )
 
 

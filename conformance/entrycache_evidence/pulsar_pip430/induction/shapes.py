@@ -113,6 +113,7 @@ class Shape(NamedTuple):
     is_counted: bool = True
     is_held: bool = False
     is_open: bool = True
+    has_cursor: bool = True
 
     def state(self) -> State:
         """The state of this shape: any numbers."""
@@ -125,13 +126,15 @@ class Shape(NamedTuple):
             name: Cache(
                 {slot.pos: entry for slot, entry in entries.items() if slot.cache == name},
                 number(f"{name}.bytes"),
-                {CURSOR: OWN},
+                {CURSOR: OWN} if self.has_cursor else {},
+                number(f"{name}.grace"),
                 is_open=self.is_open or name != A,
             )
             for name in self.caches
         }
         most: Any = number("most")
-        settings = Settings(number("limit"), 0.9, number("ttl"), most, flag("extend"))
+        watermark: Any = Term(z3.Real("watermark"))
+        settings = Settings(number("limit"), watermark, number("ttl"), most, flag("extend"))
         held = (Held(X, X in entries), Held(Z, Z in entries), Held(Y, False), Held(Slot(A, NEXT), False))
         holds = {KEPT: held} if self.is_held else {}
         counts = Counts(*(number(f"counts.{name}") for name in Counts._fields))
@@ -145,6 +148,9 @@ SHAPES: Final = (
     Shape("not the entry", (Y, None, Z), (A, B), is_held=True),
     Shape("a cache that was removed", (Z, None), (A, B), is_open=False),
 )
+
+
+LEFT: Final = Shape("its last cursor has left", (Z,), (A, B), has_cursor=False)
 
 
 def sound(state: State) -> Any:
@@ -175,6 +181,12 @@ RELEASED: Final = Config(
         RequeueBudget.SPLIT, CountFloor.ZERO, ZeroReads.COUNTED, DuplicateCount.REPLACED, SizePassRounds.ONE
     ),
 )
+GRACES: Final = (
+    Config(ttl_nanos=number("first_ttl"), storage_entry_size=number("fill")),
+    Config(ttl_nanos=number("first_ttl"), grace_millis=number("grace"), storage_entry_size=number("fill")),
+)
+"""The default of the grace period, and one that is given."""
+GRACE: Final = ops.ShouldCache(A)
 OFF: Final = Config(max_size_bytes=0, storage_entry_size=number("fill"))
 
 BOUNDS: Final = (

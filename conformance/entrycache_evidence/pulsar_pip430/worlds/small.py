@@ -116,9 +116,9 @@ VAST: Final = replace(
     slots=4,
     needs=(1, 3),
     counts=(0, 2),
-    depth=10,
+    depth=8,
 )
-"""The large world of a night: some ten million states, extrapolated from its first steps."""
+"""The large world of a night."""
 
 NO_BUDGET: Final = replace(
     PAIR,

@@ -1,0 +1,163 @@
+"""Reads of any number of positions: the loops of `lookups`, `fill` and `deliver` as folds of one operation each.
+
+The operation of a turn is any: what it answers is made up, and looked for afterwards. So a turn is one of any number of
+them, whose position is any and which meets whatever the turn before it has left. What the operation itself does is
+shown in `steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import z3
+
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.symbolic import paths
+from entrycache_evidence.pulsar_pip430.induction.shapes import CONFIG, OFF, RELEASED, SHAPES, A, asking, number
+from entrycache_evidence.pulsar_pip430.induction.table import PULSAR
+from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430 import ops, storage_reads
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.outcomes import Inserted, Served
+from entrycache_reference.pulsar_pip430.rows import absent_row
+from entrycache_reference.pulsar_pip430.state import Held, Part, Slot, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+WANTED: Final = tuple(Position(1, entry) for entry in (3, 4, 5))
+START: Final = SHAPES[1].state()
+
+
+class Met(NamedTuple):
+    """What one turn asked its operation, and what that answered."""
+
+    state: State
+    event: ops.Op
+    step: Step
+
+
+class _Any:
+    """Stands for the operation of a turn: it answers any state, any row, and parts or none."""
+
+    def __init__(self, has_parts: bool) -> None:
+        self.met: list[Met] = []
+        self.has_parts = has_parts
+
+    def __call__(self, state: State, event: Any, config: Config, cause: str = "") -> Step:
+        at = len(self.met)
+        row = absent_row(Rule.READ_7, f"turn {at}", "any", START, A, event.pos)
+        after = START._replace(now_nanos=number(f"present of turn {at}"))
+        part = Part(state, event, Step(after, Inserted(True), (row,)))
+        done = Step(after, Inserted(True), (row,), (part, part) if self.has_parts else ())
+        self.met.append(Met(state, event, done))
+        return done
+
+
+class Loop(NamedTuple):
+    """A loop, what its turn does, and what it asks for a position."""
+
+    place: str
+    run: Callable[[Model, Config], Step | tuple[Part, ...]]
+    event: Callable[[Position], ops.Op]
+
+
+_READ: Final = ops.Read(A, WANTED[0], WANTED[-1], number("reads"))
+_HELD: Final = tuple(Held(Slot(A, pos), True) for pos in WANTED)
+_LET_GO: Final = Held(Slot(A, Position(9, 9)), False)
+
+LOOKUPS: Final = Loop(
+    "storage_reads.get",
+    lambda model, config: model["storage_reads.lookups"](START, A, WANTED, config),
+    lambda pos: ops.Get(A, pos),
+)
+FILL: Final = Loop(
+    "storage_reads.offer",
+    lambda model, config: model["storage_reads.fill"](START, _READ, WANTED, config),
+    lambda pos: ops.Insert(A, pos, CONFIG.storage_entry_size, _READ.expected_reads, pos.entry),
+)
+DELIVER: Final = Loop(
+    "storage_reads.mark_read",
+    lambda model, config: model["storage_reads.deliver"](START, (_HELD[0], _LET_GO, *_HELD[1:]), config),
+    lambda pos: ops.MarkRead(A, pos),
+)
+
+
+def _is_fold(loop: Loop, met: list[Met], done: Step | tuple[Part, ...]) -> bool:
+    """Each turn asks for its own position what the one before it has left; nothing but their parts is answered."""
+    if [one.event for one in met] != [loop.event(pos) for pos in WANTED]:
+        return False
+    before = [START, *(one.step.state for one in met)]
+    if any(one.state is not state for one, state in zip(met, before, strict=False)):
+        return False
+    parts = done.parts if isinstance(done, Step) else done
+    made = [one.step.parts or (Part(*one),) for one in met]
+    rows = [row.op for one in met for row in one.step.rows]
+    if isinstance(done, Step) and (done.state is not before[-1] or [row.op for row in done.rows] != rows):
+        return False
+    flat = [part for some in made for part in some]
+    return len(parts) == len(flat) and all(
+        one.pre is two.pre and one.event == two.event and one.step.state is two.step.state
+        for one, two in zip(parts, flat, strict=True)
+    )
+
+
+def _folds(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
+    def obligations(table: Any, model: Model) -> Iterator[Obligation]:
+        for config, has_parts in ((CONFIG, False), (CONFIG, True), (RELEASED, False), (OFF, True)):
+
+            def run(config: Config = config, has_parts: bool = has_parts) -> tuple[bool, bool]:
+                turn = _Any(has_parts and loop is FILL)
+                done = loop.run(asking(model, {loop.place: turn}), config)
+                if turn.met:
+                    return True, _is_fold(loop, turn.met, done)
+                # Nothing is to be cached: nobody is asked, and nothing changes.
+                return False, isinstance(done, Step) and done.state is START and done.outcome == Served((), WANTED)
+
+            ways = paths(run, z3.BoolVal(True))
+            turned = z3.BoolVal(any(is_about for _, (is_about, _) in ways))
+            said = [z3.Implies(condition, z3.BoolVal(holds)) for condition, (_, holds) in ways]
+            yield Obligation(f"{loop.place}, {config.variants}, parts {has_parts}", turned, z3.And(said))
+
+    return obligations
+
+
+def _looking_back(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+    return tuple(part for pos in cached for part in storage_reads.lookups(state, name, (pos,), config))
+
+
+def _in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+    return storage_reads.fill(state, event, fills[::-1], config)
+
+
+def _all_but_the_last(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+    return storage_reads.deliver(state, kept[:-1], config)
+
+
+def _planted(note: str, place: str, made: object) -> Planted:
+    return Planted(note, Model(PULSAR.package, {f"storage_reads.{place}": made}))
+
+
+EACH: Final = "any number of positions; each turn asks it of its own position, in what the turn before has left"
+
+LEMMAS: Final = (
+    Lemma(
+        Rule.READ_7,
+        f"the lookups of a read are a fold of get: {EACH}",
+        _folds(LOOKUPS),
+        _planted("Each lookup of a read asks the state before the first.", "lookups", _looking_back),
+    ),
+    Lemma(
+        Rule.READ_9,
+        f"the fills of a read are a fold of insert with its trigger: {EACH}",
+        _folds(FILL),
+        _planted("Fills are cached from the last to the first.", "fill", _in_reverse),
+    ),
+    Lemma(
+        Rule.COUNT_5,
+        f"the deliveries of a read are a fold of mark_read: {EACH}; what has left the cache is passed over",
+        _folds(DELIVER),
+        _planted("The last entry of a read is not delivered.", "deliver", _all_but_the_last),
+    ),
+)
+"""The lemmas of this module."""
