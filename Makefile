@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 .PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
+.PHONY: dist licences sbom extras-lowest
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,5 +66,23 @@ site: environment ## the pages of docs/, spec/ and a page a rule as a site in bu
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
 
+dist: environment ## a wheel, and the sources that it is built from, in dist; nothing is published
+	$(BIN)/python -m build --outdir dist .
+
+licences: environment ## the licence of every package that is installed; fails on one that pyproject.toml does not allow
+	$(BIN)/pip-licenses
+
+sbom: environment ## dist/sbom.json (CycloneDX): every package of .venv, with version and licence
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.json
+
+LOWEST := tests/trace/test_format.py tests/spark/test_planted.py tests/packaging/test_extras.py tests/cli/test_usage.py
+
+extras-lowest: environment ## tests with the oldest version of each package that pyproject.toml lets in
+	$(BIN)/uv venv -q --allow-existing -p $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install -q --python .venv-lowest/bin/python --resolution lowest-direct \
+	  -e '.[trace,spark,prove,bench,league]' 'pytest>=8.4' 'pytest-timeout>=2.4' 'packaging>=24'
+	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -m "not long" $(LOWEST)
+
 clean: ## take away what these commands made
-	rm -rf .venv dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lowest dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from entrycache_cli.main import main
 def late():
-    import entrycache_spark.audit
+    import entrycache_spark.folder
 from entrycache_protocol.case import Case
 """
 
@@ -51,7 +51,7 @@ def test_a_planted_import_that_runs_up_is_seen(tmp_path: Path) -> None:
     told = imports(modules((tmp_path,)))
     assert [(each.name, each.typing) for each in upward(told)] == [
         ("entrycache_cli.main.main", True),
-        ("entrycache_spark.audit", False),
+        ("entrycache_spark.folder", False),
     ]
 
 

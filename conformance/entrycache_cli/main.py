@@ -12,7 +12,7 @@ from entrycache_cli.ending import OneLineErrors
 
 OWN: Final = (
     *("conform", "campaign", "diff", "serve", "smoke", "replay", "museum", "prove", "bench", "doctor", "rules"),
-    *("report", "versions", "init", "subjects"),
+    *("report", "versions", "init", "subjects", "vectors"),
 )
 """The commands that have a module of their name."""
 

@@ -12,7 +12,7 @@ from entrycache_conformance.table import Table, table_of_case
 from entrycache_protocol.failure import FailingCase, expected_json, got_json
 from entrycache_protocol.shape import COUNT, TEXT, TEXTS, record
 
-TEXTS_MORE: Final = ("level", "replay", "log", "finding")
+TEXTS_MORE: Final = ("level", "replay", "log", "finding", "unconfirmed")
 """Keys of its object that are absent where they are empty."""
 
 
@@ -41,8 +41,8 @@ class Failure:
 
     `repeats`: it failed once more on a fresh process; `earlier`: after so many runs, which stand in the file. `level`
     is where it was found, `table` its steps, `replay` the line that plays it again, `log` the telling part of what the
-    subject has said on stderr, `finding` the one whose own case it is. `found` is what the search has found,
-    `unwritten` why there is no file (then `case` is empty); JSON has neither.
+    subject has said on stderr, `finding` the one whose own case it is, `unconfirmed` why no fresh process played it.
+    `found` is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
     """
 
     rules: tuple[str, ...]
@@ -59,6 +59,7 @@ class Failure:
     replay: str = ""
     log: str = ""
     finding: str = ""
+    unconfirmed: str = ""
     found: FailingCase | Found | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
@@ -90,6 +91,7 @@ class Failure:
             *(rules, case, at, expected, got, steps, None, failing.repeats, earlier),
             table=table_of_case(failing, rules),
             log="" if difference.failed is None else "\n".join(difference.failed.log),
+            unconfirmed=failing.unconfirmed,
             found=failing,
             unwritten=unwritten,
         )

@@ -24,7 +24,7 @@ from entrycache_conformance.subjects.broken import broken_reference
 from entrycache_conformance.subjects.reference import REFERENCE
 from entrycache_conformance.written import rules_met, written
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import OurError
+from entrycache_protocol.errors import NotAgain, OurError
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
@@ -86,25 +86,48 @@ def _conform(
     for level in options.levels:
         if level != LEVEL:
             hung = any(part.hung for part in parts.values())
-            parts[level] = _judged(subject, level, options, coverage, notify, hung)
+            try:
+                parts[level] = _judged(subject, level, options, coverage, notify, hung)
+            except NotAgain as error:
+                parts[level] = _not_again(_unasked(subject.declaration, level), level, error, parts)
     seldom = _hold_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     skipped += unplayed(options.first, options.levels)
     if LEVEL in options.levels:
-        begun = time.monotonic()
-        threaded = conform_concurrent(
-            subject,
-            options.profile.examples,
-            options.seed,
-            options.failures,
-            lambda done, wanted: notify(LEVEL, done, wanted),
-        )
-        coverage.fired.update(threaded.fired)
-        skipped += threaded.skipped
-        met = Coverage(fired=dict(threaded.fired))
-        rules = rules_met(met, threaded.level.verdict, threaded.failures, options.profile)
-        parts[LEVEL] = Part(replace(threaded.level, rules=rules, seconds=since(begun)), threaded.failures)
+        try:
+            parts[LEVEL] = _threaded(subject, options, coverage, notify)
+        except NotAgain as error:
+            parts[LEVEL] = _not_again(LevelReport(), LEVEL, error, parts)
+        skipped += parts[LEVEL].skipped
     return _report(subject, coverage, parts, skipped)
+
+
+def _not_again(unasked: LevelReport, level: str, error: NotAgain, parts: Mapping[str, Part]) -> Part:
+    """A level for which the subject could not be started again; what earlier levels have found is told all the same.
+
+    Raises:
+        NotAgain: they have found nothing.
+    """
+    if not any(part.failures for part in parts.values()):
+        raise error
+    return Part(unasked, skipped=(Skip(f"level {level}", str(error)),))
+
+
+def _threaded(subject: UnderTest, options: Options, coverage: Coverage, notify: Notify) -> Part:
+    """The level of threads."""
+    begun = time.monotonic()
+    threaded = conform_concurrent(
+        subject,
+        options.profile.examples,
+        options.seed,
+        options.failures,
+        lambda done, wanted: notify(LEVEL, done, wanted),
+    )
+    coverage.fired.update(threaded.fired)
+    met = Coverage(fired=dict(threaded.fired))
+    rules = rules_met(met, threaded.level.verdict, threaded.failures, options.profile)
+    level = replace(threaded.level, rules=rules, seconds=since(begun))
+    return Part(level, threaded.failures, threaded.skipped)
 
 
 def _so_far(subject: UnderTest, coverage: Coverage, parts: Mapping[str, Part], levels: Sequence[str]) -> RunReport:
@@ -137,7 +160,7 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
     """One level, where it can be asked; `hung`: a case of an earlier level never ended."""
     declaration = subject.declaration
     wanted = declaration.system.ops_up_to(level)
-    unasked = LevelReport(missing=tuple(name for name in wanted if name not in declaration.ops))
+    unasked = _unasked(declaration, level)
     if hung:
         reason = "a run of an earlier level never ended, and this level plays its operations too"
         return Part(unasked, skipped=(Skip(f"level {level}", reason),))
@@ -171,6 +194,12 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
     rules = rules_met(met, Verdict.VIOLATES, failures, options.profile)
     judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=since(begun))
     return Part(judged, failures, skipped, hung)
+
+
+def _unasked(declaration: Declaration, level: str) -> LevelReport:
+    """A level of which nothing was asked."""
+    wanted = declaration.system.ops_up_to(level)
+    return LevelReport(missing=tuple(name for name in wanted if name not in declaration.ops))
 
 
 def _own_failures(

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.hunt import Hunt, Progress, hunted, shrink_unanswered, shrunk
 from entrycache_conformance.judge import Coverage, judge
-from entrycache_conformance.settle import settled, with_earlier_runs
+from entrycache_conformance.settle import settled, unconfirmed, with_earlier_runs
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
-from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.errors import BrokenSubject, NotAgain
 from entrycache_protocol.failure import Difference, FailingCase
 from entrycache_protocol.subject import Skipped, UnderTest
 
@@ -68,7 +68,7 @@ def search(
     if failure is None or failure.difference.is_silent or not shrinks:
         return Search(failure, skipped)
     origin = with_earlier_runs(subject, failure)
-    return Search(settled(subject, shrunk(hunt, hunt.choices, failure), origin), skipped)
+    return Search(_settled(hunt, hunt.choices, failure, origin), skipped)
 
 
 def number_seeded(examples: int) -> int:
@@ -164,4 +164,13 @@ def _shrink_recorded(
     hunt = Hunt(subject, menu, Coverage(), lambda count: None, theme)
     if difference.failed is not None and difference.is_silent:
         return shrink_unanswered(subject, item.made.case, difference.failed)
-    return settled(subject, shrunk(hunt, item.choices, found), origin)
+    return _settled(hunt, item.choices, found, origin)
+
+
+def _settled(hunt: Hunt, choices: Sequence[int], found: FailingCase, origin: FailingCase) -> FailingCase | None:
+    """The failure shrunk, and as it fails again; as it was met where the subject ends meanwhile and starts no more."""
+    try:
+        shorter = shrunk(hunt, choices, found)
+    except NotAgain as error:
+        return unconfirmed(found, error)
+    return settled(hunt.subject, shorter, origin)

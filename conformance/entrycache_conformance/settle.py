@@ -17,6 +17,7 @@ from entrycache_conformance.judge import Coverage, differs, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, leave_out, shortest
 from entrycache_conformance.subjects.fresh import Fresh, child_of, play_anew
 from entrycache_protocol.case import STEPS_MOST, Case
+from entrycache_protocol.errors import NotAgain
 from entrycache_protocol.failure import Difference, FailingCase
 from entrycache_protocol.subject import Played, UnderTest
 
@@ -35,13 +36,28 @@ def with_earlier_runs(subject: UnderTest, failing: FailingCase) -> FailingCase:
 
 
 def settled(subject: UnderTest, found: FailingCase | None, origin: FailingCase) -> FailingCase | None:
-    """The failure as it fails again. `origin`: as it was met first, with the runs before it.
+    """The failure as it fails again; one that cannot be played on a fresh process is told with the reason.
+
+    `origin`: as it was met first, with the runs before it.
 
     Raises:
         BrokenSubject: the subject does not speak the protocol.
     """
     if found is None or found.difference.is_silent:  # what gave no answer was tried on a fresh process already
         return found
+    try:
+        return _on_fresh_processes(subject, found, origin)
+    except NotAgain as error:
+        return unconfirmed(found, error)
+
+
+def unconfirmed(found: FailingCase, error: NotAgain) -> FailingCase:
+    """A failure as it was met, where its subject cannot be started again."""
+    alone = dataclasses.replace(found.case, earlier=())
+    return _cut(found._replace(case=alone, unconfirmed=str(error)))
+
+
+def _on_fresh_processes(subject: UnderTest, found: FailingCase, origin: FailingCase) -> FailingCase | None:
     fresh = Fresh(subject)
     if differs(fresh, found.case) is not None:
         return found

@@ -27,6 +27,10 @@ class BrokenSubject(EntrycacheError):
     exit_code = 3
 
 
+class NotAgain(BrokenSubject):
+    """It could be started once, and not again (exit 3, where nothing was found before)."""
+
+
 class MissingPrerequisite(EntrycacheError):
     """A tool or library that this command needs is not there (exit 4)."""
 

@@ -27,13 +27,15 @@ class Difference(NamedTuple):
 class FailingCase(NamedTuple):
     """A case on which a subject and the reference differ, with the reference's steps.
 
-    `repeats`: it differed again on a fresh process, after the runs before it, if it has any.
+    `repeats`: it differed again on a fresh process, after the runs before it, if it has any. `unconfirmed`: why nobody
+    knows, empty where it was tried.
     """
 
     case: Case
     steps: list[Any]
     difference: Difference
     repeats: bool = True
+    unconfirmed: str = ""
 
     def told(self, rules: tuple[str, ...] = ()) -> Case:
         """The case as its file tells it: with the reference's answers, those of the subject, and the rules."""

@@ -16,11 +16,11 @@ from pyspark.errors import PySparkException
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.strict_json import parse
-from entrycache_spark.audit import named, nothing, result_of, write_violations
 from entrycache_spark.engines.session import QUICK, is_local, session
 from entrycache_spark.engines.spark import literal
 from entrycache_spark.engines.tasks import MEMORY_MIB, NotThere, findings_of, slots_of
-from entrycache_spark.frames import audit_frame
+from entrycache_spark.folder import named, nothing, result_of, write_violations
+from entrycache_spark.frames import audit
 from entrycache_spark.rulefiles import select_rules
 from entrycache_spark.systems import AUDITED
 from entrycache_spark.verdict import AuditResult
@@ -69,7 +69,7 @@ def audit_elsewhere(
             raise UsageError(f"no trace check for system {trace.metadata.system!r} yet")
         progress("DuckDB in tasks of Spark")
         slots = slots_of(spark)
-        found = audit_frame(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
+        found = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
         try:
             findings = findings_of(found.toArrow())
             rows = trace.rows.count()

@@ -31,7 +31,7 @@ INTEGERS: Final = ("tinyint", "smallint", "int")
 Batches = Iterator[pa.RecordBatch]
 
 
-def audit_frame(
+def audit(
     trace: DataFrame,
     metadata: Metadata,
     rules: Sequence[str] = (),

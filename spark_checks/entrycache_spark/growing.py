@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.output import write_text
 from entrycache_protocol.strict_json import parse
-from entrycache_spark.audit import (
+from entrycache_spark.folder import (
     VIOLATIONS_NAME,
     Trace,
     check_out,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,11 @@ def built(language: str, folder: Path) -> None:
         subprocess.run(LANGUAGES[language].build, shell=True, cwd=folder, check=True, capture_output=True)
 
 
+def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What the language's own test runner says of the vectors."""
+    return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+
+
 def judged(language: str, folder: Path, command: str) -> tuple[int, str]:
     """The exit code and what is printed of a command that starts the adapter as `init` says."""
     start = LANGUAGES[language].command.replace("python ", f"{sys.executable} ")
@@ -61,6 +67,9 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     for command in ("smoke", "conform"):
         code, said = judged(language, folder, command)
         assert code == 0, said
+    if LANGUAGES[language].test:
+        done = vectors_played(language, folder)
+        assert done.returncode == 0, done.stdout + done.stderr
     name, right, wrong = SLIPS[language]
     text = (folder / name).read_text(encoding="utf-8")
     assert text.count(right) == 1
@@ -69,6 +78,26 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     code, said = judged(language, folder, "conform")
     assert code == 1, said
     assert "R-READ-" in said
+    if LANGUAGES[language].test:
+        done = vectors_played(language, folder)
+        assert done.returncode != 0
+        assert "pulsar-pip430-range 1, seed 0" in done.stdout + done.stderr
+
+
+def test_a_reader_of_vectors_that_played_none_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is missing")
+    run(capsys, "init", "--lang", "node", str(tmp_path))
+    assert vectors_played("node", tmp_path).returncode == 0
+    with gzip.open(tmp_path / "vectors.jsonl.gz", "rt", encoding="utf-8") as pack:
+        others = [line for line in pack if '"system":"kafka-streams"' in line]
+    with gzip.open(tmp_path / "others.jsonl.gz", "wt", encoding="utf-8") as pack:
+        pack.writelines(others)
+    monkeypatch.setenv("ENTRYCACHE_VECTORS", str(tmp_path / "others.jsonl.gz"))
+    done = vectors_played("node", tmp_path)
+    assert (done.returncode, "no vector was played" in done.stdout) == (1, True)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

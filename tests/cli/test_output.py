@@ -163,7 +163,7 @@ OWN = {
     "entrycache_protocol/leftovers.py": "the file beside",
     "entrycache_protocol/output.py": "the one place",
     "entrycache_trace/files.py": "a part, which is renamed when it is whole",
-    "entrycache_spark/audit.py": "beside, in `whole`",
+    "entrycache_spark/folder.py": "beside, in `whole`",
     "entrycache_trace/recorded.py": "a part, which is renamed when it is whole",
     "entrycache_trace/repeat.py": "beside, in `whole`",
     "entrycache_spark/frames.py": "parts, in a folder that goes away with the task",

@@ -78,6 +78,32 @@ def test_a_known_failure_is_expected_as_long_as_it_is_true(
     assert {name: count for name, count in counts.items() if name != "deselected"} == outcomes
 
 
+COUNTED = """
+import os, pathlib
+from my_cache import MyCache as Wrong
+
+class MyCache(Wrong):
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        pathlib.Path("ran", str(os.getpid())).touch()
+"""
+
+
+@pytest.mark.long
+def test_workers_of_xdist_make_one_run(author: pytest.Pytester) -> None:
+    author.makepyfile(counted=COUNTED)
+    author.mkdir("ran")
+    subject = ("--entrycache-subject", "counted:MyCache")
+    result = author.runpytest_subprocess(*OPTIONS, *subject, "-p", "xdist", "-n", "2", "--dist", "load")
+    counts = result.parseoutcomes()
+    assert (counts["failed"], counts["passed"]) == (1, 1)
+    out = result.stdout.str()
+    assert "FAILED entrycache::range::R-READ-3" in out
+    assert 'get_range  cache="a"  first=[1, 0]  last=[1, 0] │ {"hits": [[1, 0]]} │ {"hits": []}' in out
+    assert len(list(Path("ran").iterdir())) == 1
+    assert len(list(Path("entrycache-failures").iterdir())) == 1
+
+
 def test_the_fixture_holds_a_class_to_the_rules(author: pytest.Pytester) -> None:
     author.makepyfile(
         """

@@ -28,7 +28,7 @@ from entrycache_evidence.obtained import Evidence
 from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.stopped import Stopped
 from entrycache_reference.rules import Rule
-from entrycache_spark import audit, tiers
+from entrycache_spark import folder, tiers
 from tests.support.command import run
 
 
@@ -202,10 +202,10 @@ def test_an_audit_tells_the_rules_that_were_decided_and_writes_nothing(
 ) -> None:
     trace, out = str(tmp_path / "trace"), tmp_path / "out"
     assert run(capsys, "trace", "generate", "tail-fanout", "--events", "200", "--out", trace)[0] == 0
-    monkeypatch.setattr(audit, "audit", partial(audit.audit, witnesses=False))
+    monkeypatch.setattr(folder, "audit", partial(folder.audit, witnesses=False))
     argv = ("audit", trace, "--engine", "local", "--out", str(out), "--json")
     every = json.loads(run(capsys, *argv)[1])["rules"]
-    (out / audit.VIOLATIONS_NAME).unlink()
+    (out / folder.VIOLATIONS_NAME).unlink()
     monkeypatch.setattr(tiers, "told", StoppedAt(tiers.told, 5))
     code, said, err = run(capsys, *argv)
     told = json.loads(said)["rules"]

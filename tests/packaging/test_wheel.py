@@ -15,12 +15,11 @@ from tests.support.pages import play
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command `entrycache` of an environment that holds the wheel and its required packages only."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
-    wheel = next(folder.glob("*.whl"))
+    wheel = next(built.glob("*.whl"))
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
     subprocess.run([*pip, "--python", str(python), "install", str(wheel)], check=True)
@@ -35,6 +34,17 @@ def test_the_wheel_judges_the_fast_cache(installed: Path, tmp_path: Path) -> Non
     done = run(installed, "conform", "fast", "--level", "range", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdict"] == "conforms"
+
+
+def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, tmp_path: Path) -> None:
+    for arguments in (
+        ["vectors", "consume", "small", "fast", "--system", "kafka-streams"],
+        ["vectors", "fill", "--check", "--pack", "small"],
+        ["init", "--lang", "go", "mine"],
+    ):
+        done = run(installed, *arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert {"main.go", "vectors_test.go", "vectors.jsonl.gz"} <= {path.name for path in (tmp_path / "mine").iterdir()}
 
 
 def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: Path) -> None:
@@ -60,6 +70,8 @@ def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed:
     jvm = packages / "entrycache_conformance" / "jvm"
     assert (jvm / "pom.xml").is_file()
     assert list((packages / "entrycache_conformance" / "findings").glob("*/case.json"))
+    schemas = (packages / "entrycache_conformance" / "spec").glob("*/case.schema.json")
+    assert len({json.loads(path.read_text(encoding="utf-8"))["title"] for path in schemas}) == 4
     assert not list(jvm.rglob("*.class"))
 
 

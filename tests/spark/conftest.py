@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.verdict import AuditResult
 
 Evaluator = Callable[[Path], AuditResult]

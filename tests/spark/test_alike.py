@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from tests.spark.conftest import Evaluator
 from tests.support.traces import plant
 

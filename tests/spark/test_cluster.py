@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from tests.support import ROOT
 from tests.support.traces import plant
 
@@ -33,7 +33,7 @@ JOB: Final = """
 import json, os, signal, sys, time
 from pathlib import Path
 from pyspark.sql import SparkSession
-from entrycache_spark.frames import audit_frame
+from entrycache_spark import audit
 from entrycache_trace.files import Metadata
 
 spark = SparkSession.builder.getOrCreate()
@@ -54,7 +54,7 @@ def slowly(batches):
         yield batch
 
 frame = spark.read.option("basePath", folder).parquet(f"{folder}/broker=*")
-found = audit_frame(frame.mapInArrow(slowly, frame.schema), Metadata()).collect()
+found = audit(frame.mapInArrow(slowly, frame.schema), Metadata()).collect()
 import entrycache_spark
 told = sorted([row.broker, row.rule, violation.seq] for row in found for violation in row.violations)
 print(json.dumps({"from": entrycache_spark.__file__, "told": told, "verdicts": len(found)}))

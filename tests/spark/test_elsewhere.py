@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_spark.audit import audit
 from entrycache_spark.elsewhere import audit_elsewhere
 from entrycache_spark.engines.spark import literal
+from entrycache_spark.folder import audit
 from entrycache_spark.verdict import AuditResult
 from entrycache_trace.files import METADATA_NAME
 from entrycache_trace.places import is_elsewhere

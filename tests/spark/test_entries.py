@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.pulsar_pip430.replay.entries import READ_BY
 from tests.support.traces import plant
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.audit import audit
+from entrycache_spark import audit
 from entrycache_spark.engines.tasks import FOUND, Group, Question, answer, findings_of
-from entrycache_spark.frames import audit_frame, task
+from entrycache_spark.folder import audit as audit_folder
+from entrycache_spark.frames import task
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import Findings
@@ -94,19 +95,19 @@ def test_a_frame_is_judged_as_its_folder_and_its_session_keeps_what_it_has(
     before = settings(spark_session)
     frame = spark_session.read.option("basePath", str(folder)).parquet(f"{folder}/broker=*")
     for shuffled in (frame, frame.repartition(7).withColumnRenamed("seq", "SEQ").withColumnRenamed("SEQ", "seq")):
-        assert findings_of(audit_frame(shuffled, Metadata()).toArrow()) == wanted
-    assert audit(folder, "spark", kernel="sql", rules=["R-STATE-1"]).violations
+        assert findings_of(audit(shuffled, Metadata()).toArrow()) == wanted
+    assert audit_folder(folder, "spark", kernel="sql", rules=["R-STATE-1"]).violations
     assert settings(spark_session) == before
     assert spark_session.table("trace").count() == 3
     assert [view.name for view in spark_session.catalog.listTables()] == ["trace"]
     spark_session.catalog.dropTempView("trace")
     spark_session.conf.set("spark.sql.ansi.enabled", "false")
     with pytest.raises(UsageError, match="column seq is missing"):
-        audit_frame(frame.drop("seq"), Metadata())
+        audit(frame.drop("seq"), Metadata())
     with pytest.raises(UsageError, match="column seq is string, not bigint"):
-        audit_frame(frame.selectExpr("* except (seq)", "cast(seq as string) as seq"), Metadata())
+        audit(frame.selectExpr("* except (seq)", "cast(seq as string) as seq"), Metadata())
     with pytest.raises(UsageError, match="no trace check for system 'x'"):
-        audit_frame(frame, Metadata(system="x"))
+        audit(frame, Metadata(system="x"))
 
 
 def settings(spark: SparkSession) -> dict[str, str]:

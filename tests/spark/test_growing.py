@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from entrycache_cli.main import main
 from entrycache_protocol.errors import UsageError
 from entrycache_spark import growing
-from entrycache_spark.audit import LIVE_SLOTS_MOST, VIOLATIONS_NAME, audit
+from entrycache_spark.folder import LIVE_SLOTS_MOST, VIOLATIONS_NAME, audit
 from entrycache_spark.verdict import AuditResult, Verdict
 from tests.support.traces import plant
 

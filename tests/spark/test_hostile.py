@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from entrycache_cli.commands import audit as cli
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.verdict import Verdict
 from entrycache_trace.convert import convert
 from entrycache_trace.files import iterate_rows, list_parts

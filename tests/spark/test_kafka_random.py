@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.folder import audit
 from entrycache_spark.kafka_streams.columns import COLUMNS as STREAM_COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql

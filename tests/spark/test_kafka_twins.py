@@ -9,7 +9,7 @@ import pytest
 
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
 from tests.support.traces import plant

@@ -14,9 +14,9 @@ from py4j import java_gateway
 from entrycache_cli.commands import audit as cli
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_spark.audit import KERNELS, audit
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.engines.session import is_worth_telling
+from entrycache_spark.folder import KERNELS, audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate
 from entrycache_spark.verdict import together

@@ -15,7 +15,7 @@ from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_reference.pulsar_legacy import NAME
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.mutations.changes import Row, changed, changes_of, renamed
 from entrycache_spark.verdict import Verdict
 from entrycache_trace.files import iterate_rows, list_parts, read_metadata

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.needs import CONFIG, VALUE, Need, Told, parse_needs
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
 from tests.spark import test_twins

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_spark.audit import audit
 from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.folder import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate as evaluate_sql
 from entrycache_spark.verdict import Verdict, together

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.pulsar_segmented.columns import COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import Verdict

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.verdict import AuditResult, Verdict
 from tests.support.traces import plant

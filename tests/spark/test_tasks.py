@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_spark import audit as audits
+from entrycache_spark import folder as audits
 from entrycache_spark.engines import session, tasks
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.engines.tasks import FOUND, Group, NotThere, Question, answer, findings_of, grouped

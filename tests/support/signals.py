@@ -60,6 +60,8 @@ COMMANDS: Final[dict[str, str]] = {
     "doctor": "doctor",
     "subjects": "subjects",
     "init": "init --lang python begun",
+    "fill": "vectors fill --out filled",
+    "consume": "vectors consume small --command 'sleep 1000'",
     "campaign": "campaign reference fast --system pulsar-pip430 --cpu-seconds 60",
     "diff": "diff reference fast --cases 100000",
     "versions": f"versions --results {ROOT}/docs/campaigns --findings {ROOT}/docs/findings",

@@ -14,7 +14,7 @@ from entrycache_cli.pulsar_pip430.recording import record_broker
 from entrycache_conformance.brokers.application import Application
 from entrycache_conformance.brokers.plans import PLANS
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.verdict import AuditResult, Verdict
 from entrycache_trace.files import list_parts, read_broker, read_metadata, write_rows
 from entrycache_trace.inspect import summarize

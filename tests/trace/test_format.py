@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from entrycache_cli import trace_format
-from entrycache_spark.audit import audit
 from entrycache_spark.check import check
+from entrycache_spark.folder import audit
 from entrycache_spark.systems import AUDITED
 from entrycache_spark.verdict import Verdict
 from entrycache_trace.convert import convert, metadata_path

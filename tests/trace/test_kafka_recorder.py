@@ -14,7 +14,7 @@ from entrycache_fast.kafka import Row, ThreadCache
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
 from entrycache_trace.generate import generate
 from entrycache_trace.kafka_streams.recorder import Recorder as StreamRecorder

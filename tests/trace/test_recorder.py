@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from entrycache_fast import BrokerCache, Row
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
 from entrycache_trace.pulsar_pip430.recorder import TraceWriter
 

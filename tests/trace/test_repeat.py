@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.verdict import Verdict
 from entrycache_trace import repeat as repeats
 from entrycache_trace.files import list_parts, read_broker

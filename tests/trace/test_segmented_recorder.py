@@ -15,7 +15,7 @@ from entrycache_faults.fast.pulsar_segmented import FAULTS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
 from entrycache_trace.generate import generate
 from entrycache_trace.pulsar_segmented.workload import Broker

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_bench.measurement import Measurement
 from entrycache_cli.audit_bench.meter import Cost, cost_of
-from entrycache_spark.audit import audit
 from entrycache_spark.engines.session import QUICK, session
+from entrycache_spark.folder import audit
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.rulefiles import all_rules
 from entrycache_trace.generate import generate

@@ -178,9 +178,9 @@ def audit(
     table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
     by then, and writes nothing.
     """
-    from entrycache_cli.report.audit_text import say_audit
-    from entrycache_spark.audit import VIOLATIONS_NAME
-    from entrycache_spark.audit import audit as run_audit
+    from entrycache_cli.report.audit_text import made_of, say_audit
+    from entrycache_spark.folder import VIOLATIONS_NAME
+    from entrycache_spark.folder import audit as run_audit
     from entrycache_spark.growing import audit_new
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
@@ -200,16 +200,11 @@ def audit(
                     Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
                 )
     except Stopped as stopped:
-        say_audit(
-            stopped.so_far, "not written: the audit was stopped; these are the rules decided by then", as_json_, None
-        )
+        unwritten = "not written: the audit was stopped; these are the rules decided by then"
+        say_audit(stopped.so_far, unwritten, made_of(where, metadata, engine), as_json_, None)
         raise
-    say_audit(
-        result,
-        "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}",
-        as_json_,
-        None if elsewhere else Path(where),
-    )
+    written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
+    say_audit(result, written, made_of(where, metadata, engine), as_json_, None if elsewhere else Path(where))
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:

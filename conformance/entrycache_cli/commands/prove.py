@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.table import Table
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from entrycache_evidence import Proof
     from entrycache_evidence.obtained import Refinement
+
+
+ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
+"""What obtains the evidence; none of it draws numbers, so there is no seed."""
 
 
 @click.command("prove")
@@ -57,10 +61,14 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         for item in result.evidence
     ]
     if as_json:
+        from entrycache_cli.report.about import versions_with  # noqa: PLC0415 - for this form alone
+
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
         shown = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
         walked = [refinement._asdict() for refinement in result.refinements]
-        echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped}))
+        versions = versions_with("crosshair-tool", "z3-solver")
+        made = {"subject": "reference", "profile": profile.partition(",")[0], "engine": ENGINE, "versions": versions}
+        echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped, **made}))
         return
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
     for column in ("rule", "grade", "bounds", "refutes"):

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import sources
+from entrycache_conformance.vectors.files import SUFFIX
+from entrycache_conformance.vectors.packs import SMALL
+from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.output import write_text
+from entrycache_protocol.output import whole
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -16,20 +19,24 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 class Language(NamedTuple):
     """How an adapter of that language is built and started, from within its folder.
 
-    `tool`: the program that has to be there; `build`: the shell command that builds it, "" where none does.
+    `tool`: the program that has to be there; `build`: the shell command that builds it, "" where none does; `test`:
+    the one that plays vectors on it in its own language, "" where that is `entrycache vectors consume`.
     """
 
     tool: str
     build: str
     command: str
+    test: str = ""
 
 
 LANGUAGES: Final[Mapping[str, Language]] = {
     "python": Language("python", "", "python my_cache.py"),
-    "java": Language("mvn", "mvn -q package", "java -cp target/classes:target/lib/* mycache.MyCache"),
-    "go": Language("go", "go build -o my-cache .", "./my-cache"),
-    "rust": Language("cargo", "cargo build --release", "target/release/my-cache"),
-    "node": Language("node", "", "node cache.mjs"),
+    "java": Language(
+        *("mvn", "mvn -q package -DskipTests", "java -cp target/classes:target/lib/* mycache.MyCache", "mvn -q test")
+    ),
+    "go": Language("go", "go build -o my-cache .", "./my-cache", "go test ./..."),
+    "rust": Language("cargo", "cargo build --release", "target/release/my-cache", "cargo test --release"),
+    "node": Language("node", "", "node cache.mjs", "node --test"),
 }
 
 
@@ -40,23 +47,27 @@ def write_adapter(language: str, folder: Path) -> list[Path]:
         UsageError: one of them is there already; none is written then.
         Unwritten: the folder cannot be written to.
     """
-    texts = {folder / name: text for name, text in _files(language).items()}
-    for path in sorted(texts):
+    contents = {folder / name: content for name, content in _files(language).items()}
+    for path in sorted(contents):
         if path.exists() or path.is_symlink():
             raise UsageError(f"{path}: is there already, and is not written over; name another folder")
-    for path, text in sorted(texts.items()):
-        write_text(path, text)
-    return sorted(texts)
+    for path, content in sorted(contents.items()):
+        with whole(path) as beside:
+            beside.write_bytes(content)
+    return sorted(contents)
 
 
-def _files(language: str) -> dict[Path, str]:
-    """The text of each file; in Java the protocol is spoken by the same classes as in our own drivers.
+def _files(language: str) -> dict[Path, bytes]:
+    """The content of each file; in Java the protocol is spoken by the same classes as in our own drivers.
 
-    A file in Python ends on ``.txt`` here: it is a user's, and no module of this package.
+    A file in Python ends on ``.txt`` here: it is a user's, and no module of this package. Where the language plays
+    vectors itself, the small pack comes along.
     """
     own = TEMPLATES / language
     found = {path.relative_to(own): path for path in own.rglob("*") if path.is_file()}
     if language == "java":
         protocol = sources() / "protocol"
         found |= {path.relative_to(protocol): path for path in protocol.rglob("src/main/java/**/*.java")}
-    return {Path(str(name).removesuffix(".txt")): path.read_text(encoding="utf-8") for name, path in found.items()}
+    if LANGUAGES[language].test:
+        found[Path(f"vectors{SUFFIX}")] = spec_folder() / "vectors" / f"{SMALL}{SUFFIX}"
+    return {Path(str(name).removesuffix(".txt")): path.read_bytes() for name, path in found.items()}

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_cli.plugin.running import Running
+from entrycache_cli.plugin.shared import place_of
 from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import console
 from entrycache_cli.report.told_once import Told, body, told_once
@@ -88,7 +89,7 @@ class KnownTest(OwnTest):
 
     def runtest(self) -> None:
         """Fail where the entry is not true any more."""
-        (checked,) = (one for one in self.running.report(self.levels()).checked if one.entry is self.entry)
+        (checked,) = (one for one in self.running.report(self.levels()).checked if one.entry == self.entry)
         if checked.state is State.FAILS:
             pytest.xfail(self.entry.reason)
         if checked.state is State.ANOTHER:
@@ -119,7 +120,7 @@ def tests_of(session: pytest.Session, asked: Mapping[str, str]) -> list[pytest.I
         UsageError: of pytest, which ends with its exit code for wrong usage.
     """
     try:
-        running = Running(asked)
+        running = Running(asked, place_of(session.config))
     except EntrycacheError as error:
         raise pytest.UsageError(f"entrycache: {error}") from None
     session.config.add_cleanup(running.subject.close)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from entrycache_cli.plugin.shared import once
 from entrycache_cli.report.about import about, with_about
 from entrycache_conformance.known.entry import Entry, read_known
 from entrycache_conformance.known.run import KnownReport, conform_knowing
@@ -20,12 +21,13 @@ from entrycache_protocol.errors import UsageError
 class Running:
     """The subject of a session, the tests there are of it, and the report once there is one."""
 
-    def __init__(self, asked: Mapping[str, str]) -> None:
-        """Start the subject.
+    def __init__(self, asked: Mapping[str, str], place: Path | None = None) -> None:
+        """Start the subject; `place`: the folder that several processes share, which make one run together.
 
         Raises:
             EntrycacheError: there is no such subject, level, profile or file, or it does not start.
         """
+        self._place = place
         self._profile, self._seed = asked["profile"] or "dev", seed_of(asked["seed"])
         if self._profile not in PROFILES:
             raise UsageError(f"unknown profile {self._profile!r}; expected one of: {', '.join(PROFILES)}")
@@ -66,13 +68,17 @@ class Running:
             EntrycacheError: the subject is broken; for each test anew.
         """
         if self._answer is None:
-            try:
-                self._answer = self._run(tuple(level for level in self.levels if level in levels))
-            except Exception as error:
-                self._answer = error
+            asked = tuple(level for level in self.levels if level in levels)
+            self._answer = once(self._place, lambda: self._tried(asked))
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
+
+    def _tried(self, levels: tuple[str, ...]) -> KnownReport | Exception:
+        try:
+            return self._run(levels)
+        except Exception as error:
+            return error
 
     def _run(self, levels: tuple[str, ...]) -> KnownReport:
         options = Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures)

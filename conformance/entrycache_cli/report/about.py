@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shlex
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from typing import Any
 
 from entrycache_conformance.failures import Failure
@@ -15,13 +15,22 @@ from entrycache_protocol.subject import UnderTest
 from entrycache_protocol.verdict import Verdict
 
 
+def versions_of(subject: UnderTest | None = None) -> dict[str, str]:
+    """The versions that a result names: ours, Python's, and the subject's where it tells it."""
+    versions = {"entrycache": version("entrycache"), "python": platform.python_version()}
+    said = None if subject is None else subject.declaration.implementation.get("version")
+    return {**versions, "subject": said} if type(said) is str and said else versions
+
+
+def versions_with(*packages: str) -> dict[str, str]:
+    """The same, with the versions of packages that the result rests on, where they are installed."""
+    found = {each.metadata["Name"].lower(): each.version for each in distributions()}
+    return {**versions_of(), **{name: found[name] for name in packages if name in found}}
+
+
 def about(subject: UnderTest, profile: str, seed: int, bulk_seconds: float) -> About:
     """How a run of `conform` is made."""
-    versions = {"entrycache": version("entrycache"), "hypothesis": version("hypothesis")}
-    versions["python"] = platform.python_version()
-    said = subject.declaration.implementation.get("version")
-    if type(said) is str and said:
-        versions["subject"] = said
+    versions = {"hypothesis": version("hypothesis"), **versions_of(subject)}
     engine = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
     return About(seed, profile, engine, versions)
 
@@ -39,7 +48,6 @@ def replay_line(failure: Failure, choice: Choice) -> str:
 
 def broken(choice: Choice, message: str, seed: int, profile: str) -> dict[str, Any]:
     """The result of a run in which the subject does not speak the protocol: nothing is said of rules."""
-    versions = {"entrycache": version("entrycache"), "python": platform.python_version()}
     name = choice.name or choice.command or "the subject"
     told = {"schema": SCHEMA, "subject": name, "system": choice.system, "verdict": Verdict.NOTHING_CHECKED.value}
-    return {**told, "broken": message, "seed": seed, "profile": profile, "versions": versions}
+    return {**told, "broken": message, "seed": seed, "profile": profile, "versions": versions_of()}

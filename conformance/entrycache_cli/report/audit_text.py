@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich.table import Table
 from rich.text import Text
 
+from entrycache_cli.report.about import versions_with
 from entrycache_cli.report.terminal import console, echo
+from entrycache_protocol.errors import UsageError
 from entrycache_protocol.shown import printable
 from entrycache_spark.verdict import AuditResult, Verdict, Violation
 from entrycache_trace.around import around
+from entrycache_trace.files import read_metadata, read_metadata_file
 
 SHOWN_WITH_ROWS: Final = 3
 """Violations that a terminal shows with the rows around them."""
 
 
-def say_audit(result: AuditResult, where: str, as_json: bool, trace: Path | None) -> None:
-    """The verdicts, and of violations, notes and differences the first; `where` the violations are.
+def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json: bool, trace: Path | None) -> None:
+    """The verdicts, and of violations, notes and differences the first; `where` the violations are, see `made_of`.
 
     `trace`: what the rows around the first violations are read from; None: they are not shown.
     """
@@ -29,7 +32,7 @@ def say_audit(result: AuditResult, where: str, as_json: bool, trace: Path | None
         more = {"differences": list(result.differences), "kernel": result.kernel}
         brokers = {broker: named(verdicts) for broker, verdicts in result.brokers.items()}
         judged = {} if result.judged is None else {"judged": list(result.judged)}
-        echo(json.dumps({**answer, **more, "brokers": brokers, **judged}))
+        echo(json.dumps({**answer, **more, "brokers": brokers, **judged, **made}))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -51,6 +54,17 @@ def say_audit(result: AuditResult, where: str, as_json: bool, trace: Path | None
         shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
     shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+
+
+def made_of(where: str, metadata: Path | None, engine: str) -> dict[str, Any]:
+    """How an audit was made, and of what, where that can be read here; it draws no numbers, so it has no seed."""
+    try:
+        traced = read_metadata(Path(where)) if metadata is None else read_metadata_file(metadata)
+        of = {"subject": traced.source, "system": traced.system}
+    except UsageError:
+        of = {}
+    versions = versions_with("duckdb", "pyarrow", *(["pyspark"] if engine == "spark" else []))
+    return {**of, "trace": where, "engine": engine, "versions": versions}
 
 
 def rows_around(trace: Path, violation: Violation) -> Table:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from jinja2 import Environment
 
 from entrycache_cli.report.results import Line, all_lines, kind_of, lines_of
-from entrycache_cli.report.told_once import OWN_CASE, Told, depends, elsewhere, told_once
+from entrycache_cli.report.told_once import OWN_CASE, UNCONFIRMED, Told, depends, elsewhere, told_once
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.written import in_their_order
 from entrycache_protocol import verdict
@@ -134,7 +134,8 @@ def _failure(told: Told, column: int, pool: Pool) -> dict[str, Any]:
     notes = [depends(failure.earlier)] if failure.earlier else []
     notes += [failure.schedules.in_words] if failure.schedules is not None else []
     own = OWN_CASE.format(failure.finding) if failure.finding else ""
-    notes += [text for text in (elsewhere(told), own, failure.log) if text]
+    alone = UNCONFIRMED.format(failure.unconfirmed) if failure.unconfirmed else ""
+    notes += [text for text in (elsewhere(told), own, alone, failure.log) if text]
     value = {
         "of": column,
         "rules": [pool(rule) for rule in failure.rules],

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import coloured, console
-from entrycache_cli.report.told_once import OWN_CASE, Told, depends, elsewhere, told_once
+from entrycache_cli.report.told_once import OWN_CASE, UNCONFIRMED, Told, depends, elsewhere, told_once
 from entrycache_conformance.report import RunReport
 from entrycache_protocol.shown import cut, printable
 
@@ -80,6 +80,8 @@ def _show_failure(out: Console, told: Told) -> None:
         out.print(depends(failure.earlier), soft_wrap=True)
     if not failure.repeats:
         out.print(SELDOM, soft_wrap=True)
+    if failure.unconfirmed:
+        out.print(printable(UNCONFIRMED.format(failure.unconfirmed)), soft_wrap=True)
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return

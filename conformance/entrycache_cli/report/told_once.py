@@ -40,6 +40,9 @@ def elsewhere(told: Told) -> str:
 OWN_CASE = "the finding's own case: {}"
 """What is said of a failure that no search had to find."""
 
+UNCONFIRMED = "not confirmed on a fresh process: {}"
+"""What is said of a failure that could be met, and not met again."""
+
 DEPENDS = "it depends on earlier runs: it fails after {} before it, which {} in the case file and above, and not alone"
 
 
@@ -61,6 +64,7 @@ def body(told: Told) -> str:
     lines += [depends(failure.earlier)] if failure.earlier else []
     lines += [f"stderr: {line}" for line in failure.log.splitlines()]
     lines += [OWN_CASE.format(failure.finding)] if failure.finding else []
+    lines += [UNCONFIRMED.format(failure.unconfirmed)] if failure.unconfirmed else []
     lines += [text for text in (elsewhere(told),) if text]
     lines += [f"case file: {failure.case}"] if failure.case else []
     lines += [f"replay it: {failure.replay}"] if failure.replay else []

@@ -20,7 +20,7 @@ from entrycache_conformance.subjects.watch import MARK, Watch, end, marked
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, NotAgain, UsageError
 from entrycache_protocol.history import History
 from entrycache_protocol.shown import cut, printable
 from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
@@ -285,7 +285,15 @@ class Child:
             raise broken from None
 
     def _start_again(self) -> None:
-        declared = self._start()
+        """Start it once more.
+
+        Raises:
+            NotAgain: it does not start; a licence, a port or a file may be for one process only.
+        """
+        try:
+            declared = self._start()
+        except BrokenSubject as error:
+            raise NotAgain(f"the subject could be started once, and not again: {error}") from None
         if replace(declared, implementation=self._declaration.implementation) != self._declaration:
             self._drop()
             raise BrokenSubject("the subject was started again, and declares something else than at first")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_protocol.leftovers import scratch
-from entrycache_spark.audit import audit
+from entrycache_spark.folder import audit
 from entrycache_spark.mutations.changes import Change, Row, changed, renamed
 from entrycache_spark.systems import AUDITED
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // An adapter for system `pulsar-pip430`, level `range`, with a naive cache: put calls of your own in its place.
 // One JSON object a line comes on stdin, one a line is answered on stdout; logs go to stderr.
+import { realpathSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 const byPosition = (a, b) => a[0] - b[0] || a[1] - b[1];
 const REFUSED = { error: 'illegal-argument' };
@@ -63,7 +65,7 @@ const OPS = {
   },
 };
 
-const DECLARED = {
+export const DECLARED = {
   version: 1,
   implementation: { name: 'my-cache', version: '1', language: 'JavaScript' },
   systems: {
@@ -72,7 +74,7 @@ const DECLARED = {
 };
 
 /** Every run starts from an empty instance; what throws is told with the step at which it did. */
-function run({ id, config, steps }) {
+export function run({ id, config, steps }) {
   const outcomes = [];
   try {
     const cache = new Cache(config);
@@ -83,8 +85,11 @@ function run({ id, config, steps }) {
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line);
-  if (request.cmd === 'stop') break;
-  process.stdout.write(`${JSON.stringify(request.cmd === 'start' ? DECLARED : run(request))}\n`);
+// Imported, as by its tests, it reads nothing.
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const request = JSON.parse(line);
+    if (request.cmd === 'stop') break;
+    process.stdout.write(`${JSON.stringify(request.cmd === 'start' ? DECLARED : run(request))}\n`);
+  }
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{stdin, stdout, BufRead, Write};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+#[cfg(test)]
+mod vectors;
+
 /// Ledger and entry; the derived order is that of positions.
 type Position = (i64, i64);
 

@@ -52,7 +52,8 @@ public final class Server<R> {
     private final Adapter<R> adapter;
     private final Map<String, Operation<R>> operations;
 
-    private Server(Adapter<R> adapter) {
+    /** Serves one adapter. */
+    public Server(Adapter<R> adapter) {
         this.adapter = adapter;
         this.operations =
                 adapter.operations().stream().collect(Collectors.toMap(Operation::name, Function.identity()));
@@ -105,22 +106,28 @@ public final class Server<R> {
     private void serve(BufferedReader in, Writer out) throws IOException {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             JsonObject request = JsonParser.parseString(line).getAsJsonObject();
-            String command = new Args(request).text("cmd");
-            if (command.equals("stop")) {
+            if (new Args(request).text("cmd").equals("stop")) {
                 return;
             }
-            JSON.toJson(
-                    switch (command) {
-                        case "start" -> start();
-                        case "history" -> history(request, out);
-                        default -> run(request, out);
-                    },
-                    out);
+            JSON.toJson(answer(request, out), out);
             out.write('\n');
             if (!in.ready()) {
                 out.flush();
             }
         }
+    }
+
+    /** The answer to one request, for a test in the same process. */
+    public JsonObject answer(JsonObject request) {
+        return answer(request, Writer.nullWriter());
+    }
+
+    private JsonObject answer(JsonObject request, Writer out) {
+        return switch (new Args(request).text("cmd")) {
+            case "start" -> start();
+            case "history" -> history(request, out);
+            default -> run(request, out);
+        };
     }
 
     private JsonObject start() {

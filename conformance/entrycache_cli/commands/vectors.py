@@ -1,0 +1,208 @@
+"""`entrycache vectors`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
+from entrycache_cli.report.about import replay_line, versions_of
+from entrycache_cli.report.failure_table import shown_table
+from entrycache_cli.report.terminal import coloured, console, description, echo
+from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.vectors.consume import Consumed, consume
+from entrycache_conformance.vectors.files import (
+    MANIFEST,
+    SUFFIX,
+    Filled,
+    Packing,
+    manifest,
+    otherwise,
+    read_manifest,
+    write_manifest,
+)
+from entrycache_conformance.vectors.packs import NAMES, SMALL, cases_of, pack_lines
+from entrycache_evidence.rulebook.registry import spec_folder
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.shown import printable
+from entrycache_protocol.stopped import Stopped
+from entrycache_protocol.subject import UnderTest
+
+Result = TypeVar("Result")
+Notify = Callable[[str, int, int], None]
+"""Told what is under way, how many cases are done, and of how many (0: nobody knows)."""
+
+SEED: Final = 0
+"""That of the packs whose hashes are published."""
+
+
+@click.group("vectors")
+def command() -> None:
+    """Cases with the reference's outcomes, as files for other languages: make them, or play them."""
+
+
+@command.command("fill")
+@click.option("--pack", "packs", multiple=True, type=click.Choice(NAMES), help="A pack (again for more); default: all.")
+@click.option("--seed", type=int, default=SEED, show_default=True, help="The seed of all cases.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("entrycache-vectors"), show_default=True
+)
+@click.option("--check", is_flag=True, help="Write nothing; hold the published manifest to what is made.")
+@click.option("--write", is_flag=True, help="Write the published manifest and the small pack again.")
+@json_option
+@ends_with_code
+def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool, as_json: bool) -> int:
+    """Make packs of vectors from the reference, 50,000 cases in all.
+
+    Exit 0: made, or with --check as published; 1: --check found another hash.
+    """
+    if (check or write) and seed != SEED:
+        raise UsageError(f"what is published has the seed {SEED}; --check and --write go without --seed")
+    if write and (packs or check):
+        raise UsageError("--write makes every pack, and neither --pack nor --check goes with it")
+    published = spec_folder() / "vectors"
+    filled = _with_progress(as_json, lambda notify: [
+        _filled(name, seed, None if check else _target(name, out, published, write), notify)
+        for name in packs or NAMES
+    ])  # fmt: skip
+    told = manifest(filled, seed)
+    wrong = otherwise(filled, published / MANIFEST, whole_set=not packs) if check else []
+    if not check:
+        write_manifest(told, (published if write else out) / MANIFEST)
+    if as_json:
+        echo(json.dumps({**told, "versions": versions_of(), **({"otherwise": wrong} if check else {})}))
+    else:
+        _show(filled, told, "checked, nothing written" if check else f"in {published if write else out}")
+        for name in wrong:
+            echo(f"{name} is not as published: run `entrycache vectors fill --write` if its rules were meant to change")
+    return 1 if wrong else 0
+
+
+def _target(name: str, out: Path, published: Path, write: bool) -> Path | None:
+    """The file of a pack; published is only the small one."""
+    if write:
+        return published / f"{name}{SUFFIX}" if name == SMALL else None
+    return out / f"{name}{SUFFIX}"
+
+
+def _filled(name: str, seed: int, target: Path | None, notify: Notify) -> Filled:
+    packing = Packing(keeps=target is not None)
+    steps = 0
+    rules: set[str] = set()
+    wanted = cases_of(name)
+    for number, made in enumerate(pack_lines(name, seed), 1):
+        packing.add(made.line)
+        steps += made.steps
+        rules |= {rule.value for rule, count in made.met.fired.items() if count}
+        notify(name, number, wanted)
+    if target is not None:
+        packing.write(target)
+    return Filled(name, wanted, steps, packing.text_bytes, packing.sha256, tuple(sorted(rules)))
+
+
+def _show(filled: list[Filled], told: dict[str, Any], where: str) -> None:
+    table = Table(title=Text(f"seed {told['seed']}"), title_justify="left")
+    for column in ("pack", "cases", "steps", "rules met", "sha256 of the text"):
+        table.add_column(column, overflow="fold")
+    for pack in filled:
+        table.add_row(pack.name, str(pack.cases), str(pack.steps), str(len(pack.rules)), pack.sha256)
+    console().print(table)
+    echo(f"{told['cases']} cases; sha256 of these hashes {told['sha256']}; {where}")
+
+
+@command.command("consume")
+@click.argument("pack", type=click.Path(path_type=Path))
+@click.argument("subject", required=False)
+@subject_options
+@click.option(
+    "--failures",
+    type=click.Path(path_type=Path),
+    default=Path("entrycache-failures"),
+    show_default=True,
+    metavar="DIR",
+    help="Where case files of failures go.",
+)
+@json_option
+@ends_with_code
+def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
+    """Play PACK on SUBJECT; PACK is a file, or `small` for the one that comes with the suite.
+
+    Exit 0: it answers as the reference does; 1: it differs; 2: no case of PACK can be asked of it; 3: it is broken.
+    """
+    choice = choice_of(subject, kwargs)
+    path = spec_folder() / "vectors" / f"{SMALL}{SUFFIX}" if str(pack) == SMALL and not pack.exists() else pack
+    found = resolve(choice)
+    try:
+        done = _with_progress(
+            as_json, lambda notify: consume(path, found, failures, lambda cases: notify(path.name, cases, 0))
+        )
+    except Stopped as stopped:
+        _say(found, path, stopped.so_far, choice, as_json)
+        raise
+    finally:
+        found.close()
+    _say(found, path, done, choice, as_json)
+    code = done.verdict.exit_code
+    if code == 2:
+        say_nothing_checked([reason for reason, _ in done.not_asked.most_common(1)] or [f"{path} holds no case"])
+    return code
+
+
+def _say(subject: UnderTest, path: Path, done: Consumed, choice: Choice, as_json: bool) -> None:
+    """What a pack has shown."""
+    known = read_manifest(spec_folder() / "vectors" / MANIFEST)["packs"].values()
+    published = next((pack["name"] for pack in known if pack["sha256"] == done.sha256), None)
+    if as_json:
+        told = {
+            "schema": 1,
+            "subject": subject.name,
+            "system": subject.declaration.system.name,
+            "verdict": done.verdict.value,
+            "pack": str(path),
+            "sha256": done.sha256,
+            "published": published,
+            "cases": done.cases,
+            "played": done.played,
+            "steps": done.steps,
+            "not_asked": [{"cases": count, "reason": reason} for reason, count in done.not_asked.most_common()],
+            "failures": [{**each.to_json(), "replay": replay_line(each, choice)} for each in done.failures],
+            "versions": versions_of(subject),
+        }
+        echo(json.dumps(told))
+        return
+    out = console()
+    for failure in done.failures[:1]:
+        if failure.table is not None:
+            out.print(shown_table(failure.table))
+    for failure in done.failures:
+        out.print(f"{', '.join(failure.rules)} at step {failure.step}: {printable(replay_line(failure, choice))}")
+    for reason, count in done.not_asked.most_common(5):
+        out.print(f"{count} cases not asked: {printable(reason)}", soft_wrap=True)
+    which = "" if not done.ended else f" ({published}, as published)" if published else " (not a published pack)"
+    rest = "" if done.ended else "; the rest was not looked at"
+    summary = f"{done.played} of {done.cases} cases played, {done.steps} steps{rest}"
+    out.print(coloured(done.verdict.value), f"{subject.name}: {printable(str(path))}{which}: {summary}", soft_wrap=True)
+
+
+def _with_progress(quiet: bool, run: Callable[[Notify], Result]) -> Result:
+    """What a command answers that tells how far it is."""
+    out = console(stderr=True)
+    if quiet or not out.is_terminal:
+        return run(lambda what, done, wanted: None)
+    columns = (description(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as progress:
+        tasks: dict[str, Any] = {}
+
+        def notify(what: str, done: int, wanted: int) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=wanted or None)
+            progress.update(tasks[what], completed=done)
+
+        return run(notify)

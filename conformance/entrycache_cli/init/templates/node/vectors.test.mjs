@@ -1,0 +1,33 @@
+// Plays vectors, by `node --test`: cases with the outcomes that the rules ask for, a JSON object a line.
+// Those are played that need only what is declared. ENTRYCACHE_VECTORS names another pack.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { DECLARED, run } from './cache.mjs';
+
+/** What of an object is sent or compared: these keys, where it has them. */
+const among = (from, names) => Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
+
+test('vectors', (t) => {
+  const pack = process.env.ENTRYCACHE_VECTORS ?? new URL('vectors.jsonl.gz', import.meta.url);
+  const lines = gunzipSync(readFileSync(pack)).toString().trimEnd().split('\n');
+  let played = 0;
+  for (const line of lines) {
+    const { system, config, steps, outcomes, note } = JSON.parse(line);
+    const offered = DECLARED.systems[system];
+    if (!offered || !steps.every(({ op }) => offered.ops.includes(op))) continue;
+    const answer = run({ id: played, config: among(config, offered.config), steps });
+    assert.equal(answer.errored, undefined, note);
+    played += 1;
+    for (const [at, step] of steps.entries()) {
+      const shown = (outcome) => (step.op === 'observe' ? among(outcome, offered.introspection) : outcome);
+      const got = JSON.parse(JSON.stringify(answer.outcomes[at])); // what JSON tells of it
+      delete got.message; // of a refusal, for people
+      const told = `${note}: step ${at}, ${JSON.stringify(step)}: expected ${JSON.stringify(outcomes[at])}`;
+      assert.deepEqual(shown(got), shown(outcomes[at]), `${told}, got ${JSON.stringify(got)}`);
+    }
+  }
+  t.diagnostic(`${played} vectors played; ${lines.length - played} need more than is declared`);
+  assert.ok(played > 0, 'no vector was played');
+});

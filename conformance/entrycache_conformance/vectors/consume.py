@@ -1,0 +1,169 @@
+"""Playing a pack on a subject: the judge of every run, with cases that come from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.failures import Failure
+from entrycache_conformance.judge import judge
+from entrycache_conformance.replay import fit
+from entrycache_conformance.run import hangs
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.vectors.files import read_pack
+from entrycache_conformance.written import written
+from entrycache_protocol.case import Case, from_json
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.failure import FailingCase
+from entrycache_protocol.stopped import keeping
+from entrycache_protocol.strict_json import json_of, same_json
+from entrycache_protocol.subject import Skipped, UnderTest
+from entrycache_protocol.verdict import Verdict
+
+BATCH: Final = 200
+FAILURES_MOST: Final = 10
+"""Cases that differ, after which a pack is put away: each is explained, and one fault shows in many."""
+
+
+class Vector(NamedTuple):
+    """A case of a pack, with the reference's steps through it."""
+
+    case: Case
+    steps: list[Any]
+
+
+@dataclass(slots=True)
+class Consumed:
+    """What a pack shows. `not_asked`: cases by the reason for which the subject was not asked, or did not play.
+
+    `ended`: whether every case was looked at; `sha256`: of its text, where it was.
+    """
+
+    cases: int = 0
+    played: int = 0
+    steps: int = 0
+    not_asked: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    ended: bool = False
+    sha256: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to; a pack that was stopped conforms in nothing."""
+        if self.failures:
+            return Verdict.VIOLATES
+        return Verdict.CONFORMS if self.played and self.ended else Verdict.NOTHING_CHECKED
+
+
+def consume(path: Path, subject: UnderTest, failures: Path, notify: Callable[[int], None]) -> Consumed:
+    """Play every case of a pack that the subject can be asked.
+
+    Raises:
+        UsageError: the pack cannot be read, or its outcomes are not the reference's.
+        BrokenSubject: the subject does not speak the protocol.
+        Stopped: with what was judged by then.
+    """
+    done = Consumed()
+    text = hashlib.sha256()
+    vectors = _asked(path, subject, done, text)
+    with keeping(lambda: done):
+        while batch := list(islice(vectors, BATCH)):
+            answers = subject.play([vector.case for vector in batch])
+            for vector, answer in zip(batch, answers, strict=True):
+                if isinstance(answer, Skipped):
+                    done.not_asked[f"the subject skipped it: {answer.reason}"] += 1
+                    continue
+                done.played += 1
+                done.steps += len(vector.steps)
+                difference = judge(vector.case, vector.steps, answer, subject.declaration)
+                if difference is None:
+                    continue
+                failing = FailingCase(vector.case, vector.steps, difference)
+                done.failures.append(written(subject, failing, failures, vector.case.system.levels[-1]))
+                if len(done.failures) == FAILURES_MOST or hangs(failing):
+                    return done
+            notify(done.cases)
+    done.ended = True
+    done.sha256 = text.hexdigest()
+    return done
+
+
+def _asked(path: Path, subject: UnderTest, done: Consumed, text: Any) -> Iterator[Vector]:
+    """The vectors that a subject can be asked; the others are counted."""
+    for number, line in read_pack(path):
+        text.update(line)
+        done.cases += 1
+        where = f"{path}, line {number}"
+        try:
+            value = json_of(line.decode("utf-8"), where)
+        except UnicodeDecodeError:
+            raise UsageError(f"{where}: it is not UTF-8 text") from None
+        try:
+            case = from_json(value, SYSTEMS)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+        reason = _unfit(case, subject)
+        if reason:
+            done.not_asked[reason] += 1
+            continue
+        steps = _played(case)
+        _hold_outcomes(case, steps, where)
+        if _shows_variants(case, steps, subject):
+            done.not_asked[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
+            continue
+        yield Vector(dataclasses.replace(case, outcomes=()), steps)
+
+
+def _unfit(case: Case, subject: UnderTest) -> str:
+    """Why a subject cannot be asked a case, empty where it can: a setting counts that it cannot be told."""
+    try:
+        fit(case, subject)
+    except UsageError as error:
+        return str(error)
+    declaration = subject.declaration
+    base = declaration.base_config()
+    for name in sorted({each.name for each in dataclasses.fields(base)} - {"variants"}):
+        if not declaration.varies(name) and getattr(case.config, name) != getattr(base, name):
+            return f"{subject.name} cannot be told {name}"
+    return ""
+
+
+def _played(case: Case) -> list[Any]:
+    """The reference's steps through a case; laws are not looked at, as they were when it was made."""
+    state = case.system.model.initial(case.config)
+    steps = []
+    for op in case.steps:
+        steps.append(case.system.model.step(state, op, case.config))
+        state = steps[-1].state
+    return steps
+
+
+def _hold_outcomes(case: Case, steps: list[Any], where: str) -> None:
+    """Hold the outcomes of the file to the reference's.
+
+    Raises:
+        UsageError: they are others; the file was made by other rules, or changed.
+    """
+    if len(case.outcomes) != len(steps):
+        raise UsageError(f"{where}: {len(case.outcomes)} outcomes for {len(steps)} steps; expected one a step")
+    for index, (done, outcome) in enumerate(zip(steps, case.outcomes, strict=True)):
+        if not same_json(outcome, case.system.wire.write_outcome(done.outcome)):
+            raise UsageError(
+                f"{where}: the outcome of step {index} is not the reference's; make the pack again with this version "
+                "(entrycache vectors fill)"
+            )
+
+
+def _shows_variants(case: Case, steps: list[Any], subject: UnderTest) -> bool:
+    """Whether the reference answers otherwise under the variants that a subject declares."""
+    variants = subject.declaration.base_config().variants
+    if variants == case.config.variants:
+        return False
+    like = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=variants))
+    return any(one.outcome != other.outcome for one, other in zip(steps, _played(like), strict=True))

@@ -1,0 +1,74 @@
+"""A subject that can be started only once: what it was seen to do wrong is told, with a note."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import run
+
+SUBJECT = """
+import json, pathlib, sys
+started, wrong = pathlib.Path(sys.argv[1]), sys.argv[2]
+if started.exists():
+    sys.exit("the port is taken")
+started.touch()
+OPS = ["insert", "usage", "evict"]
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": {"ops": OPS}}}), flush=True)
+    elif request["cmd"] == "run":
+        if wrong == "dies":
+            sys.exit(1)
+        caches, outcomes = {}, []
+        for step in request["steps"]:
+            size = step.get("size", 0)
+            if step["op"] == "insert" and size >= 0:
+                entry = (step["cache"], *step["pos"])
+                outcomes.append({"inserted": entry not in caches})
+                caches.setdefault(entry, size)
+            elif step["op"] == "usage":
+                here = [size for (cache, *_), size in caches.items() if step.get("cache", cache) == cache]
+                outcomes.append({"entries": len(here) + 1, "bytes": sum(here)})
+            else:
+                outcomes.append({"error": "illegal-argument"})
+        print(json.dumps({"id": request["id"], "outcomes": outcomes}), flush=True)
+"""
+
+
+def command(tmp_path: Path, wrong: str) -> list[str]:
+    line = shlex.join([sys.executable, "-c", SUBJECT, str(tmp_path / "started"), wrong])
+    return ["conform", "--command", line, "--failures", str(tmp_path / "failures")]
+
+
+def test_its_failure_is_told_and_the_levels_after_it_are_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, *command(tmp_path, "counts"), "--json")
+    assert code == 1, err
+    told = json.loads(out)
+    failure = told["failures"][0]
+    assert failure["steps"] == 1
+    assert "could be started once, and not again" in failure["unconfirmed"]
+    assert "the port is taken" in failure["unconfirmed"]
+    assert Path(failure["case"]).is_file()
+    assert (told["levels"]["range"]["verdict"], told["levels"]["queue"]["verdict"]) == ("violates", "nothing-checked")
+    assert [skip["what"] for skip in told["skipped"]] == ["level queue"]
+
+
+def test_the_text_says_that_it_is_not_confirmed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *command(tmp_path, "counts"), "--level", "range")
+    assert code == 1, err
+    assert "not confirmed on a fresh process: the subject could be started once" in out
+
+
+def test_one_that_dies_and_does_not_start_again_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, *command(tmp_path, "dies"))
+    assert code == 3
+    assert "could be started once, and not again" in err
+    assert len(err.strip().splitlines()) == 1

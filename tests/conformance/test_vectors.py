@@ -1,0 +1,142 @@
+"""Vectors: the same packs every time, held to their manifest, and played with the judge of every run."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.vectors.files import MANIFEST, SUFFIX, Filled, otherwise, read_manifest
+from entrycache_conformance.vectors.packs import NAMES, PACKS, SMALL, SMALL_ONE_IN, cases_of, pack_lines
+from tests.support import ROOT
+from tests.support.command import run
+
+PUBLISHED = ROOT / "spec" / "vectors"
+SMALL_BYTES_MOST = 300_000
+
+
+def lines() -> list[str]:
+    with gzip.open(PUBLISHED / f"{SMALL}{SUFFIX}", "rt", encoding="utf-8") as pack:
+        return pack.read().splitlines()
+
+
+def written(path: Path, pack: list[str]) -> str:
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in pack)
+    return str(path)
+
+
+def consumed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict, str]:
+    code, out, err = run(capsys, "vectors", "consume", *arguments, "--json")
+    return code, json.loads(out) if out else {}, err
+
+
+def test_the_small_pack_is_what_the_code_makes(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "vectors", "fill", "--check", "--pack", SMALL)
+    assert (code, "seed 0" in out) == (0, True), out + err
+    assert [made.line for made in islice(pack_lines(SMALL, 0), 100)] == lines()[:100]
+    assert [made.line for made in islice(pack_lines(SMALL, 1), 100)] != lines()[:100]
+
+
+@pytest.mark.long
+def test_the_whole_set_is_what_the_code_makes(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "vectors", "fill", "--check", "--json")
+    told = json.loads(out)
+    assert (code, told["otherwise"], told["cases"]) == (0, [], 50_000)
+
+
+def test_the_manifest_names_every_pack_and_50_000_cases() -> None:
+    told = json.loads((PUBLISHED / MANIFEST).read_text(encoding="utf-8"))
+    assert told["cases"] == sum(pack.cases for pack in PACKS) == 50_000
+    assert {pack["name"]: pack["cases"] for pack in told["packs"]} == {name: cases_of(name) for name in NAMES}
+    assert {pack.system for pack in PACKS} == SYSTEMS.keys()
+    assert (PUBLISHED / f"{SMALL}{SUFFIX}").stat().st_size <= SMALL_BYTES_MOST
+
+
+def test_the_page_names_every_pack() -> None:
+    page = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
+    rows = [
+        tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in page.splitlines() if line.startswith("| ")
+    ]
+    assert {row for row in rows if row[1].isdigit()} == {(pack.name, str(pack.cases)) for pack in PACKS}
+
+
+def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
+    told = json.loads((PUBLISHED / MANIFEST).read_text(encoding="utf-8"))
+    packs = read_manifest(PUBLISHED / MANIFEST)["packs"].values()
+    filled = [
+        Filled(**{name: pack[name] for name in Filled._fields} | {"rules": tuple(pack["rules"])}) for pack in packs
+    ]
+    assert otherwise(filled, PUBLISHED / MANIFEST, whole_set=True) == []
+    assert otherwise(filled[1:], PUBLISHED / MANIFEST, whole_set=True) == [filled[0].name]
+    told["packs"][2]["sha256"] = told["packs"][1]["sha256"]
+    (tmp_path / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+    assert otherwise(filled, tmp_path / MANIFEST, whole_set=False) == [filled[2].name]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_our_caches_play_the_small_pack(system: str, capsys: pytest.CaptureFixture[str]) -> None:
+    subject = "reference" if SYSTEMS[system].fast is None else "fast"
+    code, told, err = consumed(capsys, SMALL, subject, "--system", system)
+    assert code == 0, err
+    assert (told["verdict"], told["published"], told["cases"]) == ("conforms", SMALL, 1_000)
+    assert told["played"] == sum(pack.cases // SMALL_ONE_IN for pack in PACKS if pack.system == system)
+
+
+def test_a_planted_fault_is_found_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, told, _ = consumed(capsys, SMALL, "expire-at-the-cutoff", "--failures", str(tmp_path))
+    assert (code, told["verdict"]) == (1, "violates")
+    failure = told["failures"][0]
+    assert failure["rule"] == "R-EXPIRE-1"
+    code, _, _ = run(capsys, "replay", failure["case"], "expire-at-the-cutoff")
+    assert code == 1
+    code, _, _ = run(capsys, "replay", failure["case"], "fast")
+    assert code == 0
+
+
+def test_outcomes_that_are_not_the_references_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pack = lines()[:3]
+    assert '{"hits":[[1,3],[2,0]]}' in pack[1]
+    pack[1] = pack[1].replace('{"hits":[[1,3],[2,0]]}', '{"hits":[[1,3]]}')
+    code, _, err = consumed(capsys, written(tmp_path / "altered.gz", pack), "fast", "--system", "pulsar-pip430")
+    assert code == 2
+    assert "line 2: the outcome of step 11 is not the reference's" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\x1f\x8bnot a pack", "damaged"),
+        (gzip.compress(b"\n" * 1_000)[:-9], "damaged"),
+        (b"{}\n", "line 1"),
+        (b"\xff\n", "not UTF-8"),
+        (b"", "holds no case"),
+    ],
+)
+def test_what_is_no_pack_is_told_in_one_line(
+    content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pack").write_bytes(content)
+    code, _, err = run(capsys, "vectors", "consume", str(tmp_path / "pack"), "fast", "--system", "pulsar-pip430")
+    assert (code, says in err, len(err.strip().splitlines())) == (2, True, 1), err
+
+
+def test_a_pack_of_other_systems_checks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    others = [line for line in lines() if '"system":"kafka-streams"' in line]
+    code, told, err = consumed(capsys, written(tmp_path / "others.gz", others), "fast", "--system", "pulsar-pip430")
+    assert (code, told["verdict"], told["played"]) == (2, "nothing-checked", 0)
+    assert "the case is about kafka-streams" in err
+
+
+def test_fill_writes_what_consume_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "vectors", "fill", "--pack", SMALL, "--seed", "7", "--out", str(tmp_path))
+    assert code == 0, err
+    code, told, _ = consumed(capsys, str(tmp_path / f"{SMALL}{SUFFIX}"), "reference", "--system", "pulsar-segmented")
+    assert (code, told["published"], told["played"]) == (0, None, 60)
+    code, _, err = run(capsys, "vectors", "fill", "--check", "--seed", "7")
+    assert (code, "--seed" in err) == (2, True)
