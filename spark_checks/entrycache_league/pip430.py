@@ -11,9 +11,11 @@ from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ
 from entrycache_league.totals import LOOKED, OVERSHOOT, PEAK, count_evicted
 
-TTL, INTERVAL, MOST_REQUEUES, BY_COUNT, FILLS, EXTEND, SPLIT, INLINE, TRIGGER, GOAL = range(10)
+TTL, INTERVAL, MOST_REQUEUES, BY_COUNT, FILLS, EXTEND, SPLIT, INLINE, ERA_5, TRIGGER, GOAL = range(11)
 """The columns of `rules`. INTERVAL: between cycles. FILLS: reads fill also without BY_COUNT, with the count 1; then
-what is added carries none. INLINE: size passes run within adds and fills, not in cycles alone."""
+what is added carries none. INLINE: size passes run within adds and fills, not in cycles alone. ERA_5: as 5.0.1 does, a
+count stops at 0 and may begin there, a duplicate's replaces it, and a size pass spares an entry once (R-COUNT-8,
+R-INSERT-7, R-READ-13, R-INSERT-8, R-REQUEUE-9)."""
 
 CACHED, ACCESSED, COUNTED, EXPECTS, REQUEUES, STAMP, LIFE = range(7)
 """The columns of what is known of each entry; LIFE counts its stays, so that slots of earlier ones are dead."""
@@ -29,6 +31,7 @@ def _run_pass(
     """Take slots from the head until one stays: it is young enough, or enough bytes are freed."""
     mask = len(ring) - 1
     freed = 0
+    round_end = state[TAIL]
     while state[HEAD] != state[TAIL]:
         at = state[HEAD] & mask
         entry, life = ring[at, 0], ring[at, 1]
@@ -38,9 +41,11 @@ def _run_pass(
             continue
         if of[entry, STAMP] >= bound if kind == TIMED else freed >= bound:
             break
+        is_late = kind == SIZED and rules[ERA_5] and state[HEAD] >= round_end
         state[HEAD] += 1
         touched = of[entry, ACCESSED] and rules[EXTEND]
-        if touched or (of[entry, EXPECTS] >= 1 and of[entry, REQUEUES] < rules[MOST_REQUEUES]):
+        is_spared = touched or (of[entry, EXPECTS] >= 1 and of[entry, REQUEUES] < rules[MOST_REQUEUES])
+        if is_spared and not is_late:
             totals[LOOKED] += 1
             of[entry, STAMP] = now
             of[entry, ACCESSED] = 0
@@ -85,14 +90,20 @@ def _drop_dead(ring: Array, state: Array, of: Array) -> None:
 
 
 @compiled
+def _count(entry: int, expects: int, rules: Array, of: Array) -> None:
+    """The reads that are expected of an entry that comes, or of a duplicate of it."""
+    of[entry, COUNTED] = expects > 0 or (rules[ERA_5] and rules[BY_COUNT] and expects == 0)
+    of[entry, EXPECTS] = max(0, expects)
+
+
+@compiled
 def _insert(
     entry: int, now: int, expects: int, rules: Array, sizes: Array, ring: Array, state: Array, of: Array, totals: Array
 ) -> None:
     """An entry enters; a size pass follows where that crosses the trigger."""
     of[entry, CACHED] = 1
     of[entry, ACCESSED] = 0
-    of[entry, COUNTED] = expects > 0
-    of[entry, EXPECTS] = max(0, expects)
+    _count(entry, expects, rules, of)
     of[entry, REQUEUES] = 0
     of[entry, STAMP] = now
     if state[TAIL] - state[HEAD] == len(ring):
@@ -152,7 +163,10 @@ def pip430(
         elif kind == PASSED and not rules[BY_COUNT]:
             _leave_behind(counts[i], numbers[i], low, sizes, state, of)
         for j in range(i, end):
-            filled = kind == READ and not hits[j] and (counts[j] > 0 if rules[BY_COUNT] else rules[FILLS] == 1)
+            wanted = counts[j] + rules[ERA_5] > 0 if rules[BY_COUNT] else rules[FILLS] == 1
+            filled = kind == READ and not hits[j] and wanted
+            if kind == ADD and rules[ERA_5] and rules[BY_COUNT] and of[numbers[j], CACHED]:
+                _count(numbers[j], counts[j], rules, of)
             if (kind == ADD or filled) and not of[numbers[j], CACHED]:
                 topic = topics[numbers[j]]
                 low[topic] = min(low[topic], numbers[j])
@@ -161,5 +175,7 @@ def pip430(
         for j in range(i, end):
             if kind in (READ, EXPECT) and of[numbers[j], CACHED] and of[numbers[j], COUNTED]:
                 of[numbers[j], EXPECTS] += 1 if kind == EXPECT else -1
+                if rules[ERA_5]:
+                    of[numbers[j], EXPECTS] = max(0, of[numbers[j], EXPECTS])
             held[j] = state[USED]
         i = end

@@ -83,9 +83,13 @@ def _belady(requests: Requests, capacity: int, broker: Broker) -> Replayed | Bou
 
 def _pip430(flags: frozenset[str], requests: Requests, capacity: int, broker: Broker) -> Replayed:
     out = _empty(requests)
-    said = [flag in flags for flag in ("expected", "backlog", "extend", "split")]
+    said = [
+        *(flag in flags for flag in ("expected", "backlog", "extend", "split")),
+        "task" not in flags,
+        "5.0" in flags,
+    ]
     thresholds = int(capacity * 0.98), int(capacity * broker.watermark)
-    settings = (broker.ttl_nanos, broker.interval_nanos, broker.max_requeues, *said, "task" not in flags)
+    settings = (broker.ttl_nanos, broker.interval_nanos, broker.max_requeues, *said)
     pip430(
         *(requests.kinds, requests.times, requests.numbers, requests.counts, requests.ends, requests.sizes),
         *(requests.topics, requests.starts, np.array((*settings, *thresholds), np.int64), *out),
@@ -115,15 +119,17 @@ FLAGS: Final = {
     "extend": "what was read goes to the tail once more instead of leaving",
     "backlog": "without `expected`: what is read from storage is cached, as in a broker with backlog caching",
     "split": "being read does not use up the requeues that expected reads have",
+    "5.0": "the readings of 5.0.1: a count stops at 0 and may begin there, and a size pass spares an entry once",
     "task": "size passes run in the periodic task alone, so bytes may pass the limit between them",
 }
 """The flags of PIP-430's cache, and what is decided by them."""
 
 COMBINED: Final = (
     *("expected+extend", "expected", "extend", "plain", "extend+backlog", "plain+backlog"),
-    *("expected+extend+split", "expected+task"),
+    *("expected+extend+split", "expected+task", "expected+5.0", "expected+extend+5.0"),
 )
-"""Their combinations; `split` means something only where both flags before it are, `backlog` without the first."""
+"""Their combinations; `split` means something only where both flags before it are, `backlog` without the first, `5.0`
+with it."""
 
 
 POLICIES: Final[Mapping[str, Play]] = {
@@ -144,7 +150,7 @@ POLICIES: Final[Mapping[str, Play]] = {
     "belady": _belady,
 }
 
-ERAS: Final = {"4.0": "legacy", "4.2": "pip430:expected+extend", "5.0": "pip430:expected"}
+ERAS: Final = {"4.0": "legacy", "4.2": "pip430:expected+extend", "5.0": "pip430:expected+5.0"}
 """What a broker of each era has by default (docs/settings.md)."""
 
 

@@ -1,4 +1,4 @@
-"""The caches of Pulsar once more: PIP-430's is the fast cache, the others are the references of their systems."""
+"""The caches of Pulsar once more: PIP-430's is the fast cache, that of 5.0 and the others are references."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.views import Stored
 from entrycache_league.policies import Broker
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Requests
-from entrycache_reference import pulsar_legacy, pulsar_segmented
+from entrycache_reference import pulsar_legacy, pulsar_pip430, pulsar_segmented
 from entrycache_reference.pulsar_legacy import ops as legacy_ops
+from entrycache_reference.pulsar_pip430 import ops as pip430_ops
 from entrycache_reference.pulsar_segmented import ops as segmented_ops
 from entrycache_reference.pulsar_segmented.state import Place
 from entrycache_reference.vocabulary import CacheName, Position
@@ -86,6 +87,49 @@ def pip430(
             for position in served.hits:
                 hits[together[0] + position.entry - first] = True
         held[together[0] : together[-1] + 1] = [cache.size_bytes] * len(together)
+    return hits, held
+
+
+def era_5(requests: Requests, capacity: int, broker: Broker, extend: bool, variants: pulsar_pip430.Variants) -> Answers:
+    """What the reference of `pulsar-pip430` answers under these variants, of entries of one size."""
+    config = pulsar_pip430.Config(
+        max_size_bytes=capacity,
+        watermark=broker.watermark,
+        ttl_nanos=broker.ttl_nanos,
+        max_requeues=broker.max_requeues,
+        extend_recently_accessed=extend,
+        storage_entry_size=int(requests.sizes[0]),
+        variants=variants,
+    )
+    state = pulsar_pip430.initial(config)
+
+    def do(op: Any) -> Any:
+        nonlocal state
+        done = pulsar_pip430.step(state, op, config)
+        state = done.state
+        return done.outcome
+
+    hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
+    due = ticks(requests, broker.interval_nanos)
+    for kind, together in calls(requests):
+        now = int(requests.times[together[0]])
+        for tick in due(now):
+            do(pip430_ops.Advance(tick - state.now_nanos))
+            do(pip430_ops.Cycle())
+        do(pip430_ops.Advance(now - state.now_nanos))
+        for at in together:
+            entry, count = int(requests.numbers[at]), int(requests.counts[at])
+            if kind == ADD:
+                do(pip430_ops.Insert(*place_of(requests, entry), int(requests.sizes[entry]), count))
+            elif kind == EXPECT:
+                do(pip430_ops.ExpectRead(*place_of(requests, entry)))
+        if kind == READ:
+            first, last = (int(requests.numbers[at]) for at in (together[0], together[-1]))
+            cache, count = name_of(int(requests.topics[first])), int(requests.counts[together[0]])
+            served = do(pip430_ops.Read(cache, Position(1, first), Position(1, last), count))
+            for position in served.hits:
+                hits[together[0] + position.entry - first] = True
+        held[together[0] : together[-1] + 1] = [state.size_bytes] * len(together)
     return hits, held
 
 

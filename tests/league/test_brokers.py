@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import product
+from typing import Final
 
 import pytest
 
 from entrycache_league.policies import POLICIES, Broker, Replayed
+from entrycache_reference import pulsar_pip430
+from entrycache_reference.pulsar_pip430.config import CountFloor, DuplicateCount, SizePassRounds, ZeroReads
 from tests.league import brokers
 from tests.league.drawn import seeded
 
@@ -55,6 +59,36 @@ def test_without_backlog_caching_no_read_fills(flags: str) -> None:
         cold = Broker(ttl_nanos=BROKER.ttl_nanos, watermark=BROKER.watermark, max_requeues=2)
         own = brokers.pip430(requests, capacity(seed), cold, False, flags == "extend", False, fill_count=0)
         assert played(f"pip430:{flags}", seed) == own
+
+
+OF_5: Final = pulsar_pip430.Variants(
+    count_floor=CountFloor.ZERO,
+    zero_reads=ZeroReads.COUNTED,
+    duplicate_count=DuplicateCount.REPLACED,
+    size_pass_rounds=SizePassRounds.ONE,
+)
+
+
+@pytest.mark.parametrize("extend", [True, False])
+def test_the_readings_of_5_answer_as_the_reference(extend: bool) -> None:
+    policy = "pip430:expected+extend+5.0" if extend else "pip430:expected+5.0"
+    for seed in SEEDS:
+        requests = seeded(seed, 200, 1, 30)
+        out = POLICIES[policy](requests, capacity(seed), BROKER)
+        assert isinstance(out, Replayed)
+        wanted = brokers.era_5(requests, capacity(seed), BROKER, extend, OF_5)
+        assert (out.hits.tolist(), out.held.tolist()) == wanted, seed
+
+
+@pytest.mark.parametrize("variant", ["zero_reads", "duplicate_count", "size_pass_rounds"])
+def test_a_reading_of_5_that_is_not_followed_is_seen(variant: str) -> None:
+    norm = {variant: getattr(pulsar_pip430.Variants(), variant)}
+    other = dataclasses.replace(OF_5, **norm)
+    asked = [(seeded(seed, 200, 1, 30), small) for seed in SEEDS for small in (3, 5, 8)]
+    assert any(
+        brokers.era_5(requests, small, BROKER, True, other) != brokers.era_5(requests, small, BROKER, True, OF_5)
+        for requests, small in asked
+    )
 
 
 def test_legacy_answers_as_its_reference() -> None:
