@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from entrycache_cli.main import main
 from entrycache_cli.report.html import html
 from tests.support import ROOT
 from tests.support.nasty import NASTY
 from tests.support.runs import failure, result
+from tests.support.traces import plant
 
 AUDITED = {"schema": 1, "rules": {"R-EVICT-8": "violates"}, "violations": 1}
 CODE = "</script><script>window.ran = true</script><img src=x onerror='window.ran = true'>"
@@ -47,8 +50,16 @@ def model(page: Page) -> Any:
     return json.loads(next(text for tag, text in page.within if tag == "script" and text.startswith("{")))
 
 
+def violation(text: str) -> dict[str, Any]:
+    """A violation of an audit with the rows around it, as a page is told it."""
+    rows = [["6", "HIT", text], ["7", "EVICT", text]]
+    words = {"rule": "R-EVICT-8", "broker": text, "expected": text, "observed": text}
+    lines = {"columns": ["seq", "op", text], "rows": rows, "bad": 1, "bytes": [[6, 10], [7, 4]]}
+    return {**words, **lines, "seq": 7, "trigger": 8, "target": None}
+
+
 def told(text: str) -> list[dict[str, Any]]:
-    return [result(text, [failure("R-EXPIRE-1", text)]), {**AUDITED, "engine": text}]
+    return [result(text, [failure("R-EXPIRE-1", text)]), {**AUDITED, "engine": text, "shown": [violation(text)]}]
 
 
 def test_equal_input_gives_the_same_bytes() -> None:
@@ -88,6 +99,30 @@ def test_the_matrix_holds_every_rule_and_every_subject() -> None:
     ]
 
 
+def test_a_violation_of_an_audit_has_its_rows_and_a_timeline() -> None:
+    shown = model(Page(html(told("mine"))))
+    of_run, of_audit = shown["failures"]
+    assert "timeline" not in of_run
+    assert of_audit["timeline"] == {"at": 7, "bytes": [[6, 10], [7, 4]], "trigger": 8, "target": None}
+    say = shown["texts"].__getitem__
+    assert [[say(cell) for cell in row] for row in of_audit["rows"]] == [["6", "HIT", "mine"], ["7", "EVICT", "mine"]]
+    assert (say(shown["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
+
+
+def test_an_audit_writes_its_page(tmp_path: Path) -> None:
+    rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
+    ((rule, seq),) = plant.planted(plant.wrong_sum, rows, 1)
+    trace, page = plant.write(tmp_path / "trace", rows), tmp_path / "page.html"
+    asked = ["audit", str(trace), "--engine", "local", "--out", str(tmp_path / "out"), "--html", str(page), "--json"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 1 and "shown" not in json.loads(done.stdout)
+    shown = model(Page(page.read_text("utf-8")))
+    found = next(one for one in shown["failures"] if one["timeline"]["at"] == seq)
+    assert shown["texts"][found["rules"][0]] == rule
+    assert shown["texts"][found["rows"][found["bad"]][0]] == str(seq)
+    assert len(found["timeline"]["bytes"]) > len(found["rows"]) > 1
+
+
 def many() -> list[dict[str, Any]]:
     return [
         result(
@@ -125,7 +160,7 @@ def chromium() -> Path:
 @pytest.mark.parametrize("kind", ["hostile", "many"])
 def test_in_chromium_nothing_runs_nothing_is_said_and_keys_work(kind: str, chromium: Path, tmp_path: Path) -> None:
     results = many() if kind == "many" else [one for text in (*NASTY, CODE) for one in told(text)]
-    failures = sum(len(one.get("failures", ())) for one in results)
+    failures = sum(len(one.get("failures", ())) + len(one.get("shown", ())) for one in results)
     file = tmp_path / "page.html"
     file.write_text(html(results), "utf-8")
     looks = {}

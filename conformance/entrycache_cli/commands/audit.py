@@ -14,6 +14,7 @@ import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
 from entrycache_cli.commands.options import say_nothing_checked
+from entrycache_cli.report.file_options import Files, report_options
 from entrycache_cli.report.terminal import console, description, echo
 from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.shown import printable
@@ -158,6 +159,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
     "violations that were not told; exit 1 if there are any.",
 )
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
+@report_options
 @click.pass_context
 def audit(
     context: click.Context,
@@ -171,6 +173,8 @@ def audit(
     metadata: Path | None,
     new_only: bool,
     as_json_: bool,
+    junit: Path | None,
+    html: Path | None,
 ) -> None:
     """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input.
 
@@ -178,7 +182,8 @@ def audit(
     table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
     by then, and writes nothing.
     """
-    from entrycache_cli.report.audit_text import made_of, say_audit
+    from entrycache_cli.report.audit_shown import shown
+    from entrycache_cli.report.audit_text import audit_json, made_of, say_audit
     from entrycache_spark.folder import VIOLATIONS_NAME
     from entrycache_spark.folder import audit as run_audit
     from entrycache_spark.growing import audit_new
@@ -204,7 +209,11 @@ def audit(
         say_audit(stopped.so_far, unwritten, made_of(where, metadata, engine), as_json_, None)
         raise
     written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
-    say_audit(result, written, made_of(where, metadata, engine), as_json_, None if elsewhere else Path(where))
+    made = made_of(where, metadata, engine)
+    say_audit(result, written, made, as_json_, None if elsewhere else Path(where))
+    if junit is not None or html is not None:
+        rows = [] if elsewhere or html is None else shown(Path(where), result.violations)
+        Files({"junit": junit, "html": html}).write([{**audit_json(result, made), "shown": rows}])
     if result.unwritten:
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:

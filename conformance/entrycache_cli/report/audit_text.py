@@ -28,11 +28,7 @@ def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json:
     `trace`: what the rows around the first violations are read from; None: they are not shown.
     """
     if as_json:
-        answer = {"schema": 1, "rules": named(result.rules), "violations": len(result.violations)}
-        more = {"differences": list(result.differences), "kernel": result.kernel}
-        brokers = {broker: named(verdicts) for broker, verdicts in result.brokers.items()}
-        judged = {} if result.judged is None else {"judged": list(result.judged)}
-        echo(json.dumps({**answer, **more, "brokers": brokers, **judged, **made}))
+        echo(json.dumps(audit_json(result, made)))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -54,6 +50,15 @@ def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json:
         shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
     shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+
+
+def audit_json(result: AuditResult, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The result as `--json` prints it; `made` as `made_of` answers."""
+    answer = {"schema": 1, "rules": named(result.rules), "violations": len(result.violations)}
+    more = {"differences": list(result.differences), "kernel": result.kernel}
+    brokers = {broker: named(verdicts) for broker, verdicts in result.brokers.items()}
+    judged = {} if result.judged is None else {"judged": list(result.judged)}
+    return {**answer, **more, "brokers": brokers, **judged, **made}
 
 
 def made_of(where: str, metadata: Path | None, engine: str) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def _model(results: list[dict[str, Any]]) -> dict[str, Any]:
             failures += [_failure(told, len(columns), pool) for told in told_once(report.failures)]
             columns.append(_of_run(report, pool))
         else:
+            failures += [_violation(shown, len(columns), pool) for shown in result.get("shown", ())]
             columns += _of_lines(lines_of(result), pool)
     rules = sorted({rule for column in columns for rule in column["rules"]}, key=in_their_order)
     for column in columns:
@@ -157,6 +158,29 @@ def _failure(told: Told, column: int, pool: Pool) -> dict[str, Any]:
         "wrong": table.wrong,
         "before": _lanes(table.before, pool),
         "after": _lanes(table.after, pool),
+    }
+
+
+def _violation(shown: dict[str, Any], column: int, pool: Pool) -> dict[str, Any]:
+    """A violation of an audit: the rows around it, and the bytes over the events near it."""
+    return {
+        "of": column,
+        "rules": [pool(shown["rule"])],
+        "levels": [pool(f"broker {shown['broker']}")],
+        "expected": pool(shown["expected"]),
+        "got": pool(shown["observed"]),
+        "notes": [],
+        "case": pool(""),
+        "replay": pool(""),
+        "title": pool(f"{shown['rule']}: seq {shown['seq']}"),
+        "config": pool(""),
+        "columns": [pool(name) for name in shown["columns"]],
+        "rows": [[pool(cell) for cell in row] for row in shown["rows"]],
+        "bad": shown["bad"],
+        "wrong": -1,
+        "before": [],
+        "after": [],
+        "timeline": {"at": shown["seq"], **{name: shown[name] for name in ("bytes", "trigger", "target")}},
     }
 
 

@@ -13,7 +13,7 @@ from entrycache_conformance.report import SHAPE, RunReport
 from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_text
-from entrycache_protocol.shape import TEXT, each, hold, many, record
+from entrycache_protocol.shape import TEXT, each, hold, many, or_null, record
 from entrycache_protocol.strict_json import parse, same_json
 from entrycache_protocol.verdict import Verdict
 from entrycache_reference.rules import Rule
@@ -120,11 +120,29 @@ KINDS: Final = {
 }
 """By which keys a result is known, the first that has them all."""
 
+WHOLE: Final = {"type": "integer"}
+PAIR: Final = {**many(WHOLE), "minItems": 2, "maxItems": 2}
+
+SHOWN: Final = record(
+    {
+        **dict.fromkeys(("rule", "broker", "expected", "observed"), TEXT),
+        "seq": WHOLE,
+        "columns": many(TEXT),
+        "rows": many(many(TEXT)),
+        "bad": WHOLE,
+        "bytes": many(PAIR),
+        "trigger": or_null(WHOLE),
+        "target": or_null(WHOLE),
+    }
+)
+"""A violation with the rows around it: `bad` is the offending one's place among them; `bytes`, pairs of a number of an
+event and the bytes after it, with the trigger and the target that the last event near it told."""
+
 SHAPES: Final = {
     "a broken subject": record({"broken": TEXT, "subject": TEXT}),
     "conform": SHAPE,
     "prove": record({"evidence": many(record(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT)))}),
-    "audit": record({"rules": each(TEXT), "engine": TEXT}, "engine"),
+    "audit": record({"rules": each(TEXT), "engine": TEXT, "shown": many(SHOWN)}, "engine", "shown"),
     "a part that was skipped": record({"skipped": many(record({"what": TEXT, "reason": TEXT}))}),
 }
 """What of each is read, as JSON Schema."""

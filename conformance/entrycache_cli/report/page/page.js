@@ -92,6 +92,31 @@
     return put(made("figure"), made("figcaption", title), svg);
   };
 
+  const timeline = ({ at, bytes, trigger, target }) => {
+    const WIDE = 720, HIGH = 170, LEFT = 90, TOP = 10, BOTTOM = 24;
+    const marks = [["trigger", trigger], ["target", target]].filter(([, value]) => value !== null);
+    const most = Math.max(1, ...bytes.map(([, value]) => value), ...marks.map(([, value]) => value));
+    const first = Math.min(at, ...bytes.map(([seq]) => seq)), last = Math.max(at, ...bytes.map(([seq]) => seq));
+    const x = (seq) => LEFT + (WIDE - LEFT - 10) * (last > first ? (seq - first) / (last - first) : 0.5);
+    const y = (value) => HIGH - BOTTOM - (HIGH - TOP - BOTTOM) * Math.max(0, value) / most;
+    const title = `bytes cached, events ${first} to ${last}; the offending one is ${at}`;
+    const svg = drawn("svg", { role: "img", "aria-label": title, width: WIDE, height: HIGH, viewBox: `0 0 ${WIDE} ${HIGH}` });
+    let steps = "";
+    bytes.forEach(([seq, value], index) => {
+      steps += index ? ` H ${x(seq).toFixed(1)} V ${y(value).toFixed(1)}` : `M ${x(seq).toFixed(1)} ${y(value).toFixed(1)}`;
+    });
+    if (steps) svg.append(drawn("path", { d: steps, class: "bytes" }));
+    for (const [name, value] of marks) {
+      svg.append(drawn("line", { x1: LEFT, x2: WIDE - 10, y1: y(value), y2: y(value), class: name }));
+      svg.append(drawn("text", { x: LEFT + 4, y: y(value) - 3 }, `${name} ${value}`));
+    }
+    svg.append(drawn("line", { x1: x(at), x2: x(at), y1: TOP, y2: HIGH - BOTTOM, class: "at" }));
+    svg.append(drawn("text", { x: 2, y: TOP + 10 }, String(most)), drawn("text", { x: 2, y: HIGH - BOTTOM }, "0"));
+    svg.append(drawn("text", { x: LEFT, y: HIGH - 6 }, String(first)));
+    svg.append(drawn("text", { x: WIDE - 10, y: HIGH - 6, "text-anchor": "end" }, String(last)));
+    return put(made("figure"), made("figcaption", title), svg);
+  };
+
   const fill = (element, failure) => {
     if (failure.rows) {
       if (say(failure.config)) element.append(made("p", `config ${say(failure.config)}`));
@@ -108,6 +133,7 @@
           picture("before the step that fails", failure.before, failure.after),
           picture("after it, as it should be", failure.after, failure.before)));
     }
+    if (failure.timeline) element.append(timeline(failure.timeline));
     const told = [["expected", say(failure.expected)], ["got", say(failure.got)], ["case file", say(failure.case)],
       ["replay it", say(failure.replay)]];
     for (const [name, text] of told) if (text) element.append(put(made("p", `${name}: `), made("code", text)));
