@@ -93,13 +93,16 @@
   };
 
   const timeline = ({ at, bytes, trigger, target }) => {
-    const WIDE = 720, HIGH = 170, LEFT = 90, TOP = 10, BOTTOM = 24;
-    const marks = [["trigger", trigger], ["target", target]].filter(([, value]) => value !== null);
-    const most = Math.max(1, ...bytes.map(([, value]) => value), ...marks.map(([, value]) => value));
+    const WIDE = 720, HIGH = 170, LEFT = 120, TOP = 22, BOTTOM = 24, FAR = 4;
+    const highest = Math.max(1, ...bytes.map(([, value]) => value));
+    const told = [["trigger", trigger], ["target", target]].filter(([, value]) => value !== null);
+    const marks = told.filter(([, value]) => value <= FAR * highest);
+    const most = Math.max(highest, ...marks.map(([, value]) => value));
     const first = Math.min(at, ...bytes.map(([seq]) => seq)), last = Math.max(at, ...bytes.map(([seq]) => seq));
     const x = (seq) => LEFT + (WIDE - LEFT - 10) * (last > first ? (seq - first) / (last - first) : 0.5);
     const y = (value) => HIGH - BOTTOM - (HIGH - TOP - BOTTOM) * Math.max(0, value) / most;
-    const title = `bytes cached, events ${first} to ${last}; the offending one is ${at}`;
+    const above = told.filter((mark) => !marks.includes(mark)).map(([name, value]) => `; ${name} ${value}, far above`);
+    const title = `bytes cached, events ${first} to ${last}; the offending one is ${at}${above.join("")}`;
     const svg = drawn("svg", { role: "img", "aria-label": title, width: WIDE, height: HIGH, viewBox: `0 0 ${WIDE} ${HIGH}` });
     let steps = "";
     bytes.forEach(([seq, value], index) => {
@@ -108,10 +111,12 @@
     if (steps) svg.append(drawn("path", { d: steps, class: "bytes" }));
     for (const [name, value] of marks) {
       svg.append(drawn("line", { x1: LEFT, x2: WIDE - 10, y1: y(value), y2: y(value), class: name }));
-      svg.append(drawn("text", { x: LEFT + 4, y: y(value) - 3 }, `${name} ${value}`));
+      const right = name === "target";
+      const place = right ? { x: WIDE - 12, "text-anchor": "end" } : { x: LEFT + 4 };
+      svg.append(drawn("text", { ...place, y: y(value) - 4 }, `${name} ${value}`));
     }
     svg.append(drawn("line", { x1: x(at), x2: x(at), y1: TOP, y2: HIGH - BOTTOM, class: "at" }));
-    svg.append(drawn("text", { x: 2, y: TOP + 10 }, String(most)), drawn("text", { x: 2, y: HIGH - BOTTOM }, "0"));
+    svg.append(drawn("text", { x: 2, y: TOP + 5 }, String(most)), drawn("text", { x: 2, y: HIGH - BOTTOM }, "0"));
     svg.append(drawn("text", { x: LEFT, y: HIGH - 6 }, String(first)));
     svg.append(drawn("text", { x: WIDE - 10, y: HIGH - 6, "text-anchor": "end" }, String(last)));
     return put(made("figure"), made("figcaption", title), svg);
