@@ -70,7 +70,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_pip430.induction.table",
             "entrycache_evidence.pulsar_pip430.induction.queue",
             "entrycache_evidence.pulsar_pip430.induction.fold",
-            "entrycache_evidence.pulsar_pip430.induction.rounds",
+            "entrycache_evidence.pulsar_pip430.induction.one_round",
             "entrycache_evidence.pulsar_pip430.induction.reads",
             "entrycache_evidence.pulsar_pip430.induction.doubles",
             "entrycache_evidence.pulsar_pip430.induction.bounds",
