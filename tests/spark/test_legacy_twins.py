@@ -36,24 +36,9 @@ def found_in(result: AuditResult) -> Found:
     return {(row.broker, row.rule, row.seq) for row in result.violations}
 
 
-@pytest.mark.parametrize(
-    "engine",
-    [
-        *("local", "local windows", "replay"),
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("spark", "spark sql")),
-    ],
-)
-def test_stories_are_judged_right_by_every_engine(tmp_path: Path, request: pytest.FixtureRequest, engine: str) -> None:
+def test_stories_are_judged_right_by_every_engine(tmp_path: Path, evaluate: Callable[[Path], AuditResult]) -> None:
     rows, wanted = told()
-    trace = plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual")
-    how: dict[str, Callable[[Path], AuditResult]] = {
-        "local": lambda path: audit(path, "local"),
-        "local windows": lambda path: audit(path, "local", witnesses=False),
-        "replay": lambda path: audit(path, "replay"),
-    }
-    if engine not in how:
-        how = request.getfixturevalue("evaluators")
-    result = how[engine](trace)
+    result = evaluate(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual"))
     found = found_in(result)
     assert found == wanted, (sorted(found - wanted), sorted(wanted - found))
     assert not result.notes
