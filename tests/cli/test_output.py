@@ -65,6 +65,8 @@ FULL = [
     ("trace record fast --case case.json --out new-recorded", ""),
     ("trace convert honest new.jsonl", ""),
     ("init --lang python new", ""),
+    ("vectors fill --pack pulsar-segmented-all --out new", ""),
+    ("vectors consume small expire-at-the-cutoff --failures new", "violates"),
     ("audit wrong --engine local --out new", "violates"),
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
@@ -84,7 +86,7 @@ NO_FOLDER = ": No usable temporary directory found in "
 PATHS = {"--out", "--write", "--page", "--failures", "--fix", "--known"}
 """The options that name a file or a folder to write."""
 
-DEAR = ("rules", "--json", "threads-", "--known", "simulate", "campaign fast", "bench", "diff", "league")
+DEAR = ("rules", "--json", "threads-", "--known", "simulate", "campaign fast", "bench", "diff", "league", "vectors")
 """What is left to the long run."""
 
 
@@ -178,6 +180,9 @@ OWN = {
     "entrycache_evidence/tlc/module.py": "what TLC reads, in a folder that goes away with it",
     "entrycache_cli/ending.py": "stdin and stderr, where they are closed",
     "entrycache_cli/faults/__main__.py": "pages of a checkout",
+    "entrycache_cli/init/adapter.py": "beside, in `whole`",
+    "entrycache_cli/plugin/shared.py": "what workers share, in a folder of pytest's that goes away",
+    "entrycache_conformance/vectors/files.py": "beside, in `whole`",
     "entrycache_cli/pulsar_pip430/settings/__main__.py": "pages of a checkout",
 }
 

@@ -41,6 +41,7 @@ LINES = {
     "share": "share --total 1000 --threads 2",
     "smoke": "smoke fast --system pulsar-pip430",
     "trace": "trace inspect trace",
+    "vectors": "vectors consume small fast",
     "versions": f"versions --results {ROOT}/docs/campaigns --findings {ROOT}/docs/findings",
 }
 MORE = ("trace convert trace t.jsonl", "trace simulate trace", "--help", "conform --help", "rules", "museum --json")

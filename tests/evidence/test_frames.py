@@ -21,6 +21,7 @@ from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.laws import frame as kafka
 from entrycache_reference.kafka_streams.ops import frame as kafka_words
 from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import DuplicateCount
 from entrycache_reference.pulsar_pip430.laws import frame as pulsar
 from entrycache_reference.pulsar_pip430.ops import frame as pulsar_words
 from entrycache_reference.vocabulary import CacheName, HoldName, Position
@@ -56,6 +57,16 @@ RARE: Final = (
         PULSAR,
         pulsar_pip430.Config(),
         (ops.Read(A, AT, AT, 1, HoldName("h")), ops.InvalidateBefore(A, Position(1, 0))),
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(),
+        (ops.Read(A, AT, AT, 1, HoldName("h")), ops.InvalidateLedger(A, AT.ledger)),
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(variants=pulsar_pip430.Variants(duplicate_count=DuplicateCount.REPLACED)),
+        (ops.Insert(A, AT, 1, 1), ops.Read(A, AT, AT, 1, HoldName("h")), ops.Insert(A, AT, 1, 2)),
     ),
     *(
         Run(KAFKA, kafka_streams.Config(max_size_bytes=100), (*FULL, event))

@@ -30,7 +30,7 @@ def ended(finding: str, name: str, release: str, folder: Path, *more: Path) -> s
         java = find_java(JAVA, compiler=True)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    tools = JavaTestClasspath(java.program, str(java.tool("javac")), joined([*jars, *more]), None)
+    tools = JavaTestClasspath(java.program, str(java.tool("javac")), joined([*jars, *more]), None, ())
     path = FINDINGS / finding / "broker" / f"{name}.java"
     return compile_and_run(path, tools, folder, timeout_seconds=SECONDS_MOST)
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from entrycache_conformance.java.classpath import java_test_classpath
 from entrycache_conformance.java.releases import Release, releases
 from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 from entrycache_conformance.judge import Coverage, trajectory
@@ -63,7 +64,11 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     for path in sources.values():
         path.write_text(TEXTS[path.stem], "utf-8")
     try:
-        return OnRelease(request.param, sources, run_all(list(sources.values()), (), request.param, folder))
+        return OnRelease(
+            request.param,
+            sources,
+            run_all(list(sources.values()), (), java_test_classpath(request.param.subject), folder),
+        )
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 

@@ -57,7 +57,7 @@ def tools() -> JavaTestClasspath:
         java = find_java(17, compiler=True)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    return JavaTestClasspath(java.program, str(java.tool("javac")), ".", None)
+    return JavaTestClasspath(java.program, str(java.tool("javac")), ".", None, ())
 
 
 def test_one_file_is_compiled_and_run(tools: JavaTestClasspath, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ EXTRAS: Final = {
     "prove": "prove",
     "bench": "bench",
     "league": "league",
+    "docs": "make site",
 }
 """The extras of the package, and the commands that need them; `dev` is for work on the suite itself."""
 

@@ -76,7 +76,7 @@ def _audit(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
     """A trace that must have been recorded with given settings."""
     from entrycache_simulate.agreement import hold_to  # noqa: PLC0415
 
-    hold_to(kwargs["directory"], settings.config, settings.system, settings.source)
+    hold_to(Path(kwargs["where"]), settings.config, settings.system, settings.source)
 
 
 def _missing(name: str, module: str) -> click.Command:

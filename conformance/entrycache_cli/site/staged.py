@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from entrycache_protocol.output import write_text
+
 FIRST: Final = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 FOLDERS: Final = ("docs", "spec")
 LINK: Final = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
@@ -34,7 +36,7 @@ def stage(root: Path, out: Path, made: Mapping[str, str]) -> None:
         done.add(page)
         linked: set[Path] = set()
         text = _linked(text, page, root, linked, frozenset(root / name for name in made))
-        _target(page, root, out).write_text(text, encoding="utf-8")
+        write_text(_target(page, root, out), text)
         for path in sorted(linked - done - todo.keys()):
             if path.suffix == ".md":
                 todo[path] = path.read_text(encoding="utf-8")
