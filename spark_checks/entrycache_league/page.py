@@ -12,7 +12,7 @@ from entrycache_league.claims import CLAIMS, Numbers
 from entrycache_league.cost import Cost, costs
 from entrycache_league.league import League, play_league
 from entrycache_league.picture import draw_costs, draw_curves
-from entrycache_league.policies import FLAGS, POLICIES
+from entrycache_league.policies import ERAS, FLAGS, POLICIES
 from entrycache_league.presets import NAMES, preset
 from entrycache_league.replay import Measured
 from entrycache_league.show import COUNTED, cells, cost_rows, markdown_table, title
@@ -42,8 +42,8 @@ checked against: [decisions/league.md](decisions/league.md).
 |---|---|
 {flags}
 
-By default a broker of 4.0 has `legacy`, of 4.2 `pip430:expected+extend`, of 5.0 `pip430:expected` (settings.md). All
-have a time to live of 1 s, a task every 10 ms, watermark 0.9 and 5 requeues; the policies of the field have no time
+By default a broker has, by its era ([settings.md](settings.md)): {eras}.
+All have a time to live of 1 s, a task every 10 ms, watermark 0.9 and 5 requeues; the policies of the field have no time
 to live.
 `belady` knows the future: exact for entries of one size, else named an upper bound, which no policy need reach.
 
@@ -58,7 +58,8 @@ of the numbers confirm it, others do not.
 def page(numbers: Numbers) -> str:
     """The page in Markdown."""
     flags = "\n".join(f"| `{flag}` | {text} |" for flag, text in FLAGS.items())
-    parts = [HEAD.format(flags=flags), claims_table(numbers), "## What a request costs\n"]
+    eras = ", ".join(f"{era} `{policy}`" for era, policy in ERAS.items())
+    parts = [HEAD.format(flags=flags, eras=eras), claims_table(numbers), "## What a request costs\n"]
     parts.append(
         "10,000 adds a second over so many topics, each read after 2 and 300 ms; the capacity holds half a second. "
         "Kernels are compiled alike; looks are at entries, dead slots and, of legacy, caches.\n"
