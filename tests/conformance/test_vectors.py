@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from itertools import islice
 from pathlib import Path
 
@@ -140,3 +141,15 @@ def test_fill_writes_what_consume_reads(tmp_path: Path, capsys: pytest.CaptureFi
     assert (code, told["published"], told["played"]) == (0, None, 60)
     code, _, err = run(capsys, "vectors", "fill", "--check", "--seed", "7")
     assert (code, "--seed" in err) == (2, True)
+
+
+def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
+    shutil.copytree(PUBLISHED, tmp_path / "vectors")
+    known = json.loads((PUBLISHED / MANIFEST).read_text("utf-8"))["packs"]
+    pack = next(pack for pack in known if pack["name"] == SMALL)
+    small = Filled(**{name: pack[name] for name in Filled._fields} | {"rules": tuple(pack["rules"])})
+    assert otherwise([small], tmp_path / "vectors" / MANIFEST, whole_set=False) == []
+    file = tmp_path / "vectors" / f"{SMALL}{SUFFIX}"
+    text = gzip.decompress(file.read_bytes())
+    file.write_bytes(gzip.compress(text.replace(b'"hit":true', b'"hit":false', 1), mtime=0))
+    assert otherwise([small], tmp_path / "vectors" / MANIFEST, whole_set=False) == [SMALL]

@@ -114,7 +114,7 @@ def _show(filled: list[Filled], told: dict[str, Any], where: str) -> None:
     for pack in filled:
         table.add_row(pack.name, str(pack.cases), str(pack.steps), str(len(pack.rules)), pack.sha256)
     console().print(table)
-    echo(f"{told['cases']} cases; sha256 of these hashes {told['sha256']}; {where}")
+    echo(f"{sum(pack.cases for pack in filled)} cases; sha256 of these hashes {told['sha256']}; {where}")
 
 
 @command.command("consume")

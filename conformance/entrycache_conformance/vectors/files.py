@@ -107,14 +107,25 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def otherwise(filled: Sequence[Filled], path: Path, whole_set: bool) -> list[str]:
-    """The packs that are not as a manifest says; of the whole set, those too that only the manifest has.
+    """The packs that are not as a manifest says, or whose file beside it is not; of the whole set, those too that only
+    the manifest has.
 
     Raises:
-        UsageError: see `read_manifest`.
+        UsageError: see `read_manifest` and `read_pack`.
     """
     known = read_manifest(path)["packs"]
-    wrong = [pack.name for pack in filled if known.get(pack.name) != pack.to_json()]
+    wrong = [
+        pack.name for pack in filled
+        if known.get(pack.name) != pack.to_json() or not _is_beside(path.parent / f"{pack.name}{SUFFIX}", pack.sha256)
+    ]  # fmt: skip
     return wrong + [name for name in known if whole_set and name not in {pack.name for pack in filled}]
+
+
+def _is_beside(path: Path, sha256: str) -> bool:
+    """Whether a file of a pack holds the text of this hash; one that is not published is made when it is asked for."""
+    if not path.exists():
+        return True
+    return hashlib.sha256(b"".join(line for _, line in read_pack(path))).hexdigest() == sha256
 
 
 def read_pack(path: Path) -> Iterator[tuple[int, bytes]]:
