@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from entrycache_spark.asked import ask
+from entrycache_spark.asked import Asked, ask
 from entrycache_spark.needs import Need
 from entrycache_spark.parts import ConfigObject
 from entrycache_spark.settings import config_of, untold_of
@@ -147,6 +148,63 @@ class Reading(NamedTuple, Generic[S]):
     follow: Callable[[Facts[S], Telling, int], bool]
 
 
+class Played(NamedTuple):
+    """What the replay of one broker has found, by rule; `differences`: pairs of a rule and a line.
+
+    `gave_up`: of what there was too much at once, empty where the rows were replayed to the end.
+    """
+
+    asked: Asked
+    gave_up: str = ""
+    missing: Sequence[str] = ()
+    violations: Mapping[str, Sequence[Violation]] = MappingProxyType({})
+    undecided: Mapping[str, Sequence[str]] = MappingProxyType({})
+    differences: Iterable[tuple[str, str]] = ()
+
+
+def broker_by_broker(
+    columns: Sequence[str],
+    play: Callable[[str, list[Row]], Played],
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Mapping[str, Sequence[Need]],
+    progress: Callable[[str], None],
+) -> dict[str, RuleFinding]:
+    """What the rows of each broker say about the rules; `play` replays those of one."""
+    checked: Counter[str] = Counter()
+    violations: defaultdict[str, list[Violation]] = defaultdict(list)
+    undecided: defaultdict[str, list[str]] = defaultdict(list)
+    differences: defaultdict[str, list[str]] = defaultdict(list)
+    unchecked: defaultdict[str, list[str]] = defaultdict(list)
+    shared = ["the trace is sampled"] if metadata.sampled else []
+    for name in sorted({part.broker for part in parts if part.rows}):
+        progress(f"replaying broker {name}")
+        played = play(name, read_mappings([part for part in parts if part.broker == name], columns))
+        asked = played.asked
+        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
+        if played.gave_up:
+            shared.append(f"broker {name!r}: {played.gave_up} at once; replay stops there")
+            continue
+        shared += played.missing
+        for rule in rules:
+            unchecked[rule] += asked.notes.get(rule, [])
+            if rule not in asked.never:
+                violations[rule] += played.violations.get(rule, [])
+                undecided[rule] += played.undecided.get(rule, [])
+        for rule, line in played.differences:
+            differences[rule].append(line)
+    return {
+        rule: RuleFinding(
+            checked[rule],
+            tuple(violations[rule]),
+            (*shared, *undecided[rule]),
+            tuple(unchecked[rule]),
+            tuple(differences[rule]),
+        )
+        for rule in rules
+    }
+
+
 def replay_each(
     reading: Reading[S],
     parts: Sequence[Part],
@@ -156,29 +214,14 @@ def replay_each(
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
     """What the rows of each broker say about the rules."""
-    checked: Counter[str] = Counter()
-    violations: defaultdict[str, list[Violation]] = defaultdict(list)
-    undecided: defaultdict[str, list[str]] = defaultdict(list)
-    unchecked: defaultdict[str, list[str]] = defaultdict(list)
-    shared = ["the trace is sampled"] if metadata.sampled else []
-    for name in sorted({part.broker for part in parts if part.rows}):
-        progress(f"replaying broker {name}")
-        rows = read_mappings([part for part in parts if part.broker == name], reading.columns)
+
+    def play(name: str, rows: list[Row]) -> Played:
         facts = facts_of(name, rows, metadata, reading.settings)
         told = ((row, facts.untold[at], reading.spoken(row, facts.settings[at])) for at, row in enumerate(facts.rows))
         asked = ask(name, told, rules)
-        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
         telling = Telling(facts)
         if not reading.follow(facts, telling, max_live_slots):
-            shared.append(f"broker {name!r}: more than {max_live_slots} entries at once; replay stops there")
-            continue
-        shared += facts.missing()
-        for rule in rules:
-            unchecked[rule] += asked.notes.get(rule, [])
-            if rule not in asked.never:
-                violations[rule] += telling.violations[rule]
-                undecided[rule] += telling.undecided[rule]
-    return {
-        rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule]), tuple(unchecked[rule]))
-        for rule in rules
-    }
+            return Played(asked, f"more than {max_live_slots} entries")
+        return Played(asked, "", facts.missing(), telling.violations, telling.undecided)
+
+    return broker_by_broker(reading.columns, play, parts, metadata, rules, progress)

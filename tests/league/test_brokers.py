@@ -80,11 +80,11 @@ def test_the_readings_of_5_answer_as_the_reference(extend: bool) -> None:
         assert (out.hits.tolist(), out.held.tolist()) == wanted, seed
 
 
-@pytest.mark.parametrize("variant", ["zero_reads", "duplicate_count", "size_pass_rounds"])
+@pytest.mark.parametrize("variant", ["count_floor", "zero_reads", "duplicate_count", "size_pass_rounds"])
 def test_a_reading_of_5_that_is_not_followed_is_seen(variant: str) -> None:
     norm = {variant: getattr(pulsar_pip430.Variants(), variant)}
     other = dataclasses.replace(OF_5, **norm)
-    asked = [(seeded(seed, 200, 1, 30), small) for seed in SEEDS for small in (3, 5, 8)]
+    asked = [(seeded(seed, 200, 1, 30), small) for seed in SEEDS for small in (3, 5, 8, 20)]
     assert any(
         brokers.era_5(requests, small, BROKER, True, other) != brokers.era_5(requests, small, BROKER, True, OF_5)
         for requests, small in asked

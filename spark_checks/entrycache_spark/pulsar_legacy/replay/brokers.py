@@ -7,7 +7,7 @@ taken from the rule files. Meant for small traces: above a number of entries it 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -23,8 +23,9 @@ from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.brokers import BrokerReplay, TooManySlots
 from entrycache_spark.pulsar_pip430.replay.leavers import RULE_OF, Leavers, Named
 from entrycache_spark.pulsar_pip430.replay.moments import Facts, Row
+from entrycache_spark.replaying import Played, broker_by_broker
 from entrycache_spark.verdict import RuleFinding, Violation
-from entrycache_trace.files import Metadata, Part, read_mappings
+from entrycache_trace.files import Metadata, Part
 
 SAME: Final[Mapping[str, str]] = {
     "R-STATE-1": "L-STATE-1",
@@ -50,14 +51,8 @@ def replay(
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
     """What the rows of each broker say about the rules."""
-    checked: Counter[str] = Counter()
-    violations: defaultdict[str, list[Violation]] = defaultdict(list)
-    undecided: defaultdict[str, list[str]] = defaultdict(list)
-    unchecked: defaultdict[str, list[str]] = defaultdict(list)
-    shared = ["the trace is sampled"] if metadata.sampled else []
-    for name in sorted({part.broker for part in parts if part.rows}):
-        progress(f"replaying broker {name}")
-        rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
+
+    def play(name: str, rows: list[Row]) -> Played:
         broker = LegacyReplay(name, rows, metadata, max_live_slots)
         told = (
             (
@@ -68,22 +63,13 @@ def replay(
             for now in broker.moments
         )
         asked = ask(name, told, rules)
-        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
         try:
             broker.run()
         except TooManySlots:
-            shared.append(f"broker {name!r}: more than {max_live_slots} entries at once; replay stops there")
-            continue
-        shared += broker.missing()
-        for rule in rules:
-            unchecked[rule] += asked.notes.get(rule, [])
-            if rule not in asked.never:
-                violations[rule] += broker.violations[rule]
-                undecided[rule] += broker.undecided[rule]
-    return {
-        rule: RuleFinding(checked[rule], tuple(violations[rule]), (*shared, *undecided[rule]), tuple(unchecked[rule]))
-        for rule in rules
-    }
+            return Played(asked, f"more than {max_live_slots} entries")
+        return Played(asked, "", broker.missing(), broker.violations, broker.undecided)
+
+    return broker_by_broker(COLUMNS, play, parts, metadata, rules, progress)
 
 
 class LegacyReplay:

@@ -10,7 +10,7 @@ rows as they stand, by all engines alike. Such differences are told beside the v
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,8 +34,9 @@ from entrycache_spark.pulsar_pip430.replay.spoken import DEQUEUES, rules_of
 from entrycache_spark.pulsar_pip430.replay.tallies import Tallies
 from entrycache_spark.pulsar_pip430.replay.thresholds import Thresholds
 from entrycache_spark.pulsar_pip430.settings import split_budget
+from entrycache_spark.replaying import Played, broker_by_broker
 from entrycache_spark.verdict import RuleFinding, Violation
-from entrycache_trace.files import Metadata, Part, read_mappings
+from entrycache_trace.files import Metadata, Part
 
 Row = dict[str, Any]
 Level = Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers | Carriers | Ending
@@ -54,41 +55,18 @@ def replay(
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
     """What the rows of each broker say about the rules."""
-    checked: Counter[str] = Counter()
-    violations: defaultdict[str, list[Violation]] = defaultdict(list)
-    undecided: defaultdict[str, list[str]] = defaultdict(list)
-    differences: defaultdict[str, list[str]] = defaultdict(list)
-    unchecked: defaultdict[str, list[str]] = defaultdict(list)
-    shared = ["the trace is sampled"] if metadata.sampled else []
-    for name in sorted({part.broker for part in parts if part.rows}):
-        progress(f"replaying broker {name}")
-        rows = read_mappings([part for part in parts if part.broker == name], COLUMNS)
+
+    def play(name: str, rows: list[Row]) -> Played:
         broker = BrokerReplay(name, rows, metadata, max_live_slots)
         asked = broker.asked(rules)
-        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
         try:
             broker.run()
         except TooManySlots:
-            shared.append(f"broker {name!r}: more than {max_live_slots} slots at once; replay stops there")
-            continue
-        shared += broker.missing()
-        for rule in rules:
-            unchecked[rule] += asked.notes.get(rule, [])
-            if rule not in asked.never:
-                violations[rule] += broker.violations.get(rule, [])
-                undecided[rule] += broker.undecided.get(rule, [])
-        for difference in broker.differences:
-            differences[difference.rule].append(f"broker {name!r}, {difference}")
-    return {
-        rule: RuleFinding(
-            checked[rule],
-            tuple(violations[rule]),
-            (*shared, *undecided[rule]),
-            tuple(unchecked[rule]),
-            tuple(differences[rule]),
-        )
-        for rule in rules
-    }
+            return Played(asked, f"more than {max_live_slots} slots")
+        differences = ((one.rule, f"broker {name!r}, {one}") for one in broker.differences)
+        return Played(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
+
+    return broker_by_broker(COLUMNS, play, parts, metadata, rules, progress)
 
 
 @dataclass
