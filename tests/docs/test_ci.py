@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import from_json, write_case
 from tests.support import ROOT
+from tests.support.walls import can
 
 PAGE = (ROOT / "docs" / "ci.md").read_text("utf-8")
 COMMAND = f"{Path(sys.executable).parent / 'entrycache'} serve"
@@ -74,6 +76,22 @@ def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
     assert skipped.returncode == 125
     assert "is the first bad commit" in found
     assert "commit 5" in found.partition("is the first bad commit")[2]
+
+
+def test_the_image_is_built_of_the_sources_alone_and_runs() -> None:
+    copied = (ROOT / ".dockerignore").read_text("utf-8").split("\n")
+    own = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text("utf-8").split() if "audit" not in line]
+    assert {".git", ".venv", ".venv-lowest", "dist", "build"} <= {*own, ".git"} & {*copied}
+    if not can("docker"):
+        pytest.skip("docker is missing, or its engine does not answer")
+    subprocess.run(["docker", "build", "-q", "-t", "entrycache-test", str(ROOT)], check=True)
+    done = subprocess.run(
+        ["docker", "run", "--rm", "--network", "none", "entrycache-test", "conform", "fast", "--level", "range"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def git(folder: Path, *arguments: str) -> str:
