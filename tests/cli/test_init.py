@@ -84,6 +84,22 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
         assert "pulsar-pip430-range 1, seed 0" in done.stdout + done.stderr
 
 
+@pytest.mark.long
+def test_the_reader_in_javascript_plays_in_vitest_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("node, with npm, is missing")
+    run(capsys, "init", "--lang", "node", str(tmp_path))
+    subprocess.run(["npm", "install", "--no-fund", "--no-audit", "vitest"], cwd=tmp_path, check=True)
+    told = {}
+    for wrong in (False, True):
+        text = (tmp_path / "cache.mjs").read_text(encoding="utf-8")
+        (tmp_path / "cache.mjs").write_text(text.replace(*SLIPS["node"][1:]) if wrong else text, encoding="utf-8")
+        argv = ["npx", "vitest", "run"]
+        told[wrong] = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (told[False].returncode, "vectors played" in told[False].stdout) == (0, True), told[False].stdout
+    assert (told[True].returncode, "pulsar-pip430-range 1, seed 0" in told[True].stderr) == (1, True), told[True].stderr
+
+
 def test_a_reader_of_vectors_that_played_none_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
