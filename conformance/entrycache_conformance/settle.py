@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.judge import Coverage, differs, judge, trajectory
 from entrycache_conformance.shrink import fewer_steps, leave_out, shortest
@@ -78,10 +78,13 @@ def _after_others(subject: UnderTest, case: Case) -> FailingCase | None:
     if not case.earlier:
         return None
     fresh = Fresh(subject)
-    runs = leave_out((*case.earlier, case), lambda some: _up_to_the_first(subject, some), TRIES)
-    if len(runs) < 2 or _up_to_the_first(subject, runs) is None:
+    whole = _up_to_the_first(subject, [_run(one) for one in (*case.earlier, case)])
+    if whole is None:
         return None
-    last = dataclasses.replace(runs[-1], earlier=tuple(runs[:-1]))
+    runs = leave_out(whole, lambda some: _up_to_the_first(subject, some), TRIES)
+    if len(runs) < 2:
+        return None
+    last = dataclasses.replace(runs[-1].case, earlier=tuple(run.case for run in runs[:-1]))
     difference = differs(fresh, last)
     if difference is None:
         return None
@@ -97,15 +100,26 @@ def _after_others(subject: UnderTest, case: Case) -> FailingCase | None:
     return _failing(last, again[0])
 
 
-def _up_to_the_first(subject: UnderTest, runs: Sequence[Case]) -> Sequence[Case] | None:
+class _Run(NamedTuple):
+    """A case without those before it, and the reference's steps through it."""
+
+    case: Case
+    steps: Sequence[Any]
+
+
+def _run(case: Case) -> _Run:
+    alone = dataclasses.replace(case, earlier=())
+    return _Run(alone, trajectory(alone, Coverage()))
+
+
+def _up_to_the_first(subject: UnderTest, runs: Sequence[_Run]) -> Sequence[_Run] | None:
     """The runs up to the first that differs on a fresh process; None where none does."""
-    answers = play_anew(subject, runs) if runs else []
+    answers = play_anew(subject, [run.case for run in runs]) if runs else []
     for index, (run, answer) in enumerate(zip(runs, answers, strict=True)):
         if not isinstance(answer, Played):
             return None
-        alone = dataclasses.replace(run, earlier=())
-        if judge(alone, trajectory(alone, Coverage()), answer, subject.declaration) is not None:
-            return (*runs[:index], alone)
+        if judge(run.case, run.steps, answer, subject.declaration) is not None:
+            return runs[: index + 1]
     return None
 
 

@@ -30,9 +30,6 @@ WAITS_SECONDS: Final = 30.0
 GONE_SECONDS: Final = 3.0
 """How long what was ended may take to be gone."""
 
-STARTED_CPU_SECONDS: Final = 0.05
-"""Computed by the time that the interpreter runs our first line; before that the signal is Python's."""
-
 LATEST_SECONDS: Final = 6.0
 MARK: Final = "ENTRYCACHE_SIGNAL_TRIED"
 NUMBERS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -126,6 +123,13 @@ def marked(mark: str) -> list[psutil.Process]:
     return found
 
 
+def heard(process: psutil.Process) -> bool:
+    """Whether our first line has run, which hears SIGTERM; before that a signal ends Python by itself."""
+    status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
+    caught = next((line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")), "0")
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def hears_all() -> None:
     """Whoever starts this may itself ignore some."""
     for number in NUMBERS:
@@ -193,8 +197,7 @@ def _ended(
     own = psutil.Process(process.pid)
     began = time.monotonic()
     while process.poll() is None:
-        computed = sum(own.cpu_times()[:2])
-        if time.monotonic() - began >= after and computed >= STARTED_CPU_SECONDS:
+        if time.monotonic() - began >= after and heard(own):
             break
         time.sleep(0.005)
     if process.poll() is not None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from . import answers, at_start, hello, leaks, odd, outcomes, repeats, run_bytes, silence, strange  # noqa: F401
 from .odd import IN_FULL
 from .speaker import KINDS, Speaker
-from .strange import IN_LONG, SELDOM
+from .strange import AFTER_OTHERS, IN_LONG, SELDOM
 
-__all__ = ["IN_FULL", "IN_LONG", "KINDS", "SELDOM", "main"]
+__all__ = ["AFTER_OTHERS", "IN_FULL", "IN_LONG", "KINDS", "SELDOM", "main"]
 
 
 def main() -> None:

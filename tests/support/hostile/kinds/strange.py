@@ -22,8 +22,11 @@ from .speaker import HANG, KINDS, THROW, Kind, Speaker, kind
 IN_LONG = {"answers-only-empty-runs", "skips-what-has-a-get", "answers-only-one-step", "exits-after-each-answer"}
 """Of those that do not get far, the ones that still cost a whole run; they stand here for the long one."""
 
-SELDOM = {"wrong-once", "wrong-once-late", "wrong-every-third-run", "remembers-earlier-runs"}
-"""Those whose case does not fail when it is replayed alone."""
+SELDOM = {"wrong-once", "wrong-once-late"}
+"""Those whose case does not fail when it is replayed."""
+
+AFTER_OTHERS = {"wrong-every-third-run", "remembers-earlier-runs"}
+"""Those whose case holds the runs that it needs before it."""
 
 # --- what is not flushed, and what comes at the wrong time
 
