@@ -43,19 +43,16 @@ def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[s
     return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def judged(language: str, folder: Path, command: str) -> tuple[int, str]:
+def judged(capsys: pytest.CaptureFixture[str], language: str, command: str) -> tuple[int, str]:
     """The exit code and what is printed of a command that starts the adapter as `init` says."""
     start = LANGUAGES[language].command.replace("python ", f"{sys.executable} ")
-    argv = [sys.executable, "-m", "entrycache_cli", command, "--command", start]
-    if command == "conform":
-        argv += ["--level", "range"]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+    code, out, err = run(capsys, command, "--command", start, *(["--level", "range"] if command == "conform" else []))
+    return code, out + err
 
 
 @pytest.mark.parametrize("language", params())
 def test_it_conforms_and_a_slip_in_it_is_caught(
-    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if shutil.which(LANGUAGES[language].tool) is None:
         pytest.skip(f"{LANGUAGES[language].tool} is missing")
@@ -64,8 +61,9 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     assert code == 0
     assert f'entrycache smoke --command "{LANGUAGES[language].command}"' in out
     built(language, folder)
+    monkeypatch.chdir(folder)
     for command in ("smoke", "conform"):
-        code, said = judged(language, folder, command)
+        code, said = judged(capsys, language, command)
         assert code == 0, said
     if LANGUAGES[language].test:
         done = vectors_played(language, folder)
@@ -75,7 +73,7 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     assert text.count(right) == 1
     (folder / name).write_text(text.replace(right, wrong), encoding="utf-8")
     built(language, folder)
-    code, said = judged(language, folder, "conform")
+    code, said = judged(capsys, language, "conform")
     assert code == 1, said
     assert "R-READ-" in said
     if LANGUAGES[language].test:
