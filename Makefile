@@ -33,11 +33,14 @@ static: environment ## types and style
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A worker that dies ends the run: one that is begun again can leave the others waiting for ever.
+SHARED := --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+
 unit: environment ## the tests of our own code
-	$(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m "not long"
+	$(BIN)/python -m pytest -q $(SHARED) -n 4 -m "not long"
 
 long: environment ## the tests that `make test` leaves out, and every release as long as the newest
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long
+	$(BIN)/python -m pytest -q $(SHARED) -n 2 -m long
 	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
 
 matrix: environment ## which detector sees which small change of the reference; half an hour of two cores

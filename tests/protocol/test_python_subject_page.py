@@ -21,9 +21,13 @@ def test_the_page_is_true(tmp_path: Path) -> None:
     assert play(PAGE, tmp_path) >= 5
 
 
-@pytest.mark.parametrize("command", [CONFORM, CHECK], ids=["conform", "check"])
+@pytest.mark.parametrize("command", [CONFORM, pytest.param(CHECK, marks=pytest.mark.long)], ids=["conform", "check"])
 @pytest.mark.parametrize(
-    ("right", "wrong"), [("first <= pos <= last", "first <= pos < last"), ("size < 0", "size > 0")]
+    ("right", "wrong"),
+    [
+        ("first <= pos <= last", "first <= pos < last"),
+        pytest.param("size < 0", "size > 0", marks=pytest.mark.long),
+    ],
 )
 def test_one_wrong_character_is_caught(command: Command, right: str, wrong: str, tmp_path: Path) -> None:
     for name, text in FILES.items():

@@ -41,6 +41,8 @@ ENDING: Final[Mapping[str, tuple[Rule, ...]]] = {
     "threads-total-late": (Rule.K_CONCURRENCY_2,),
     "threads-write-unlocked": (Rule.K_CONCURRENCY_5,),
 }
+DEAR = {"threads-limit-looked-at-first", "threads-write-unlocked"}
+"""Those that many histories are played for."""
 """The planted faults whose histories end, and the rules of each.
 
 An old copy may be an old value or a miss: which comes first is up to the schedule.
@@ -69,7 +71,9 @@ def test_every_exhibit_of_threads_has_a_test() -> None:
     assert THREAD_FAULTS.keys() == {*ENDING, "threads-locks-crossed"}
 
 
-@pytest.mark.parametrize("name", ENDING)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in DEAR else ()) for name in ENDING]
+)
 def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
     found = search(shared(name), 140, 0, Tally())
     assert found is not None

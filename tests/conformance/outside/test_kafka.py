@@ -47,7 +47,9 @@ def test_an_outside_cache_passes(arguments: list[str], tmp_path: Path) -> None:
     assert told["verdict"] == "conforms"
 
 
-@pytest.mark.parametrize("name", SLIPS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if at else ()) for at, name in enumerate(SLIPS)]
+)
 def test_a_slip_is_caught_shrunk_and_named(name: str, tmp_path: Path) -> None:
     slip = SLIPS[name]
     text = SOURCE.read_text(encoding="utf-8")
