@@ -17,11 +17,12 @@ import pytest
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import UnderTest
+from tests.support.walls import not_there
 
 pytest_plugins = ("pytester",)
 
 TOOLS = ("java", "javac", "mvn", "node", "go")
-"""A test may skip for want of one of these, and must name it in its reason."""
+"""A test may skip for want of one of these, or of a wall (tests/support/walls.py), and must name it in its reason."""
 
 TOGETHER = ("tests/spark/",)
 """Folders whose files share what is dear to start."""
@@ -64,7 +65,7 @@ def released_subject() -> Iterator[Callable[[str], UnderTest]]:
 
 def unexcused(reports: list[pytest.TestReport]) -> list[str]:
     """The skips that name no tool that is really missing."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    missing = [*(tool for tool in TOOLS if shutil.which(tool) is None), *(not_there() if reports else ())]
     found = []
     for report in reports:
         reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)

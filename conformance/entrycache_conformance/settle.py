@@ -22,7 +22,10 @@ from entrycache_protocol.failure import Difference, FailingCase
 from entrycache_protocol.subject import Played, UnderTest
 
 TRIES: Final = 60
-"""How many processes are begun to leave out runs, then for the steps of each of a few runs."""
+"""How many processes are begun to leave out runs, then steps of the last one, then steps of all before it."""
+
+LEAST_TRIES: Final = 4
+"""Of one run; where there are so many runs that each would get fewer, their steps stay."""
 
 SURE: Final = 2
 """How often a failure has to pass alone, and to fail after the runs before it, before it is said to need them."""
@@ -86,8 +89,9 @@ def _after_others(subject: UnderTest, case: Case) -> FailingCase | None:
     if difference is None:
         return None
     last, _ = shortest(last, difference, partial(differs, fresh), TRIES)
-    for at in range(len(last.earlier)):
-        last = _with_shorter_run(fresh, last, at)
+    tries = TRIES // len(last.earlier)
+    for at in range(len(last.earlier) if tries >= LEAST_TRIES else 0):
+        last = _with_shorter_run(fresh, last, at, tries)
     again = [found for _ in range(SURE) if (found := differs(fresh, last)) is not None]
     alone = [differs(fresh, dataclasses.replace(last, earlier=())) for _ in range(SURE)]
     steps = sum(len(run.steps) for run in last.earlier)
@@ -119,7 +123,7 @@ def _up_to_the_first(subject: UnderTest, runs: Sequence[_Run]) -> Sequence[_Run]
     return None
 
 
-def _with_shorter_run(fresh: UnderTest, case: Case, at: int) -> Case:
+def _with_shorter_run(fresh: UnderTest, case: Case, at: int, tries: int) -> Case:
     """The case with as few steps in one of the runs before it as it still needs there."""
 
     def fails(run: Case) -> Case | None:
@@ -128,7 +132,7 @@ def _with_shorter_run(fresh: UnderTest, case: Case, at: int) -> Case:
         shorter = dataclasses.replace(case, earlier=(*case.earlier[:at], run, *case.earlier[at + 1 :]))
         return None if differs(fresh, shorter) is None else shorter
 
-    return fewer_steps(case.earlier[at], fails, TRIES) or case
+    return fewer_steps(case.earlier[at], fails, tries) or case
 
 
 def _failing(case: Case, difference: Difference) -> FailingCase:

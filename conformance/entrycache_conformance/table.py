@@ -38,7 +38,7 @@ class Table:
         for name in ("before", "after"):
             lanes: tuple[Lane, ...] = getattr(self, name)
             value[name] = [{"name": lane.name, "boxes": [list(box) for box in lane.boxes]} for lane in lanes]
-        return {name: part for name, part in value.items() if part not in (None, [], "")}
+        return {name: part for name, part in value.items() if part not in (None, [], "") or name in ("columns", "rows")}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Table:

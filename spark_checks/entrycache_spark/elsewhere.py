@@ -18,7 +18,7 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.strict_json import parse
 from entrycache_spark.engines.session import QUICK, is_local, session
 from entrycache_spark.engines.spark import literal
-from entrycache_spark.engines.tasks import MEMORY_MIB, NotThere, findings_of, slots_of
+from entrycache_spark.engines.tasks import MEMORY_MIB, NotThere, collected, findings_of, slots_of
 from entrycache_spark.folder import named, nothing, result_of, write_violations
 from entrycache_spark.frames import audit
 from entrycache_spark.rulefiles import select_rules
@@ -71,7 +71,7 @@ def audit_elsewhere(
         slots = slots_of(spark)
         found = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
         try:
-            findings = findings_of(found.toArrow())
+            findings = findings_of(collected(found))
             rows = trace.rows.count()
         except NotThere as error:
             raise MissingPrerequisite(f"kernel duckdb: {error}") from None

@@ -41,6 +41,24 @@ for line in sys.stdin:
         answer = {"id": asked["id"], "outcomes": outcomes}
     print(json.dumps(answer), flush=True)
 """
+WORN = """
+import json, sys
+with open("{starts}", "a") as starts:
+    starts.write("started\\n")
+played = 0  # from the 31st run on nothing is right
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cmd"] == "start":
+        offer = {{"ops": ["usage"], "config": []}}
+        answer = {{"version": 1, "implementation": {{"name": "worn"}}, "systems": {{"pulsar-pip430": offer}}}}
+    elif asked["cmd"] == "stop":
+        break
+    else:
+        played += 1
+        told = {{"entries": int(played > 30), "bytes": 0}}
+        answer = {{"id": asked["id"], "outcomes": [told for _ in asked["steps"]]}}
+    print(json.dumps(answer), flush=True)
+"""
 EARLIER = {"steps": [{"op": "usage"}]}
 CASE = {"system": "pulsar-pip430", "steps": [{"op": "usage"}], "earlier": [EARLIER]}
 
@@ -96,3 +114,13 @@ def test_a_case_with_earlier_runs_is_written_as_it_is_read() -> None:
 def test_what_is_no_earlier_run_is_refused(earlier: object) -> None:
     with pytest.raises(UsageError):
         from_json({**CASE, "earlier": earlier}, SYSTEMS)
+
+
+def test_many_earlier_runs_are_told_after_few_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Thirty runs have to come first; each try begins a process, so their number is what somebody waits for."""
+    program, starts = tmp_path / "worn.py", tmp_path / "starts"
+    program.write_text(WORN.format(starts=starts))
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "cases"))
+    assert (code, "it depends on earlier runs: it fails after the 30 runs before it" in out) == (1, True), out
+    assert len(starts.read_text().splitlines()) < 300

@@ -43,19 +43,16 @@ def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[s
     return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def judged(language: str, folder: Path, command: str) -> tuple[int, str]:
+def judged(capsys: pytest.CaptureFixture[str], language: str, command: str) -> tuple[int, str]:
     """The exit code and what is printed of a command that starts the adapter as `init` says."""
     start = LANGUAGES[language].command.replace("python ", f"{sys.executable} ")
-    argv = [sys.executable, "-m", "entrycache_cli", command, "--command", start]
-    if command == "conform":
-        argv += ["--level", "range"]
-    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+    code, out, err = run(capsys, command, "--command", start, *(["--level", "range"] if command == "conform" else []))
+    return code, out + err
 
 
 @pytest.mark.parametrize("language", params())
 def test_it_conforms_and_a_slip_in_it_is_caught(
-    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if shutil.which(LANGUAGES[language].tool) is None:
         pytest.skip(f"{LANGUAGES[language].tool} is missing")
@@ -64,8 +61,9 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     assert code == 0
     assert f'entrycache smoke --command "{LANGUAGES[language].command}"' in out
     built(language, folder)
+    monkeypatch.chdir(folder)
     for command in ("smoke", "conform"):
-        code, said = judged(language, folder, command)
+        code, said = judged(capsys, language, command)
         assert code == 0, said
     if LANGUAGES[language].test:
         done = vectors_played(language, folder)
@@ -75,13 +73,29 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     assert text.count(right) == 1
     (folder / name).write_text(text.replace(right, wrong), encoding="utf-8")
     built(language, folder)
-    code, said = judged(language, folder, "conform")
+    code, said = judged(capsys, language, "conform")
     assert code == 1, said
     assert "R-READ-" in said
     if LANGUAGES[language].test:
         done = vectors_played(language, folder)
         assert done.returncode != 0
         assert "pulsar-pip430-range 1, seed 0" in done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_the_reader_in_javascript_plays_in_vitest_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("node, with npm, is missing")
+    run(capsys, "init", "--lang", "node", str(tmp_path))
+    subprocess.run(["npm", "install", "--no-fund", "--no-audit", "vitest"], cwd=tmp_path, check=True)
+    told = {}
+    for wrong in (False, True):
+        text = (tmp_path / "cache.mjs").read_text(encoding="utf-8")
+        (tmp_path / "cache.mjs").write_text(text.replace(*SLIPS["node"][1:]) if wrong else text, encoding="utf-8")
+        argv = ["npx", "vitest", "run"]
+        told[wrong] = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (told[False].returncode, "vectors played" in told[False].stdout) == (0, True), told[False].stdout
+    assert (told[True].returncode, "pulsar-pip430-range 1, seed 0" in told[True].stderr) == (1, True), told[True].stderr
 
 
 def test_a_reader_of_vectors_that_played_none_fails(

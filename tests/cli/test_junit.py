@@ -101,3 +101,23 @@ def test_a_broken_subject_is_an_error_in_every_report(tmp_path: Path, capsys: py
     assert (told["seed"], told["verdict"]) == (0, "nothing-checked")
     (error,) = ElementTree.parse(file).iter("error")
     assert error.get("message") == told["broken"]
+
+
+def test_a_subject_that_ends_on_a_case_without_steps_is_in_each_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "dies.py"
+    start = {"version": 1, "systems": {"pulsar-pip430": {"ops": ["usage"]}}, "implementation": {"name": "<b>dies</b>"}}
+    program.write_text(
+        f"import sys\ninput()\nprint({json.dumps(json.dumps(start))}, flush=True)\ninput()\nsys.exit(9)\n"
+    )
+    files = ["--junit", str(tmp_path / "junit"), "--html", str(tmp_path / "html")]
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    code, out, err = run(
+        capsys, "conform", "--command", command, "--level", "range", "--failures", str(tmp_path / "cases"), *files
+    )
+    assert (code, "R-LIVENESS-2" in out) == (1, True), out + err
+    assert "R-LIVENESS-2" in (tmp_path / "junit").read_text("utf-8")
+    page = (tmp_path / "html").read_text("utf-8")
+    assert "R-LIVENESS-2" in page
+    assert "<b>dies</b>" not in page

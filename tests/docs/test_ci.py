@@ -8,14 +8,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import from_json, write_case
 from tests.support import ROOT
+from tests.support.walls import can
 
 PAGE = (ROOT / "docs" / "ci.md").read_text("utf-8")
-COMMAND = f"{Path(sys.executable).parent / 'entrycache'} serve"
+CACHE = """
+import json, sys
+removed = {"entries": int(sys.argv[1]), "bytes": int(sys.argv[1])}
+print(json.dumps({"version": 1, "systems": {"pulsar-pip430": {"ops": ["insert", "expire"]}}}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cmd"] == "run":
+        print(json.dumps({"id": asked["id"], "outcomes": [{"inserted": True}, removed]}), flush=True)
+"""
+"""Answers one case, rightly with 0; its start is most of what a bisection costs."""
 ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
@@ -62,10 +73,11 @@ def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
     file = write_case(case, tmp_path / "kept", "case")
     repository = tmp_path / "repository"
     repository.mkdir()
-    subjects = [*["fast"] * 3, "no-such-subject", "fast", *["expire-at-the-cutoff"] * 2]
+    (tmp_path / "cache.py").write_text(CACHE, "utf-8")
+    subjects = ["0", "0", "0", "no-number", "0", "1", "1"]
     git(repository, "init", "-q")
     for at, subject in enumerate(subjects):
-        (repository / "run.sh").write_text(f"exec {COMMAND} {subject}\n# {at}\n", "utf-8")
+        (repository / "run.sh").write_text(f"exec {sys.executable} -I -S ../cache.py {subject}\n# {at}\n", "utf-8")
         git(repository, "add", "run.sh")
         git(repository, "commit", "-q", "-m", f"commit {at}")
     git(repository, "bisect", "start", "HEAD", "HEAD~6")
@@ -74,6 +86,22 @@ def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
     assert skipped.returncode == 125
     assert "is the first bad commit" in found
     assert "commit 5" in found.partition("is the first bad commit")[2]
+
+
+def test_the_image_is_built_of_the_sources_alone_and_runs() -> None:
+    copied = (ROOT / ".dockerignore").read_text("utf-8").split("\n")
+    own = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text("utf-8").split() if "audit" not in line]
+    assert {".git", ".venv", ".venv-lowest", "dist", "build"} <= {*own, ".git"} & {*copied}
+    if not can("docker"):
+        pytest.skip("docker is missing, or its engine does not answer")
+    subprocess.run(["docker", "build", "-q", "-t", "entrycache-test", str(ROOT)], check=True)
+    done = subprocess.run(
+        ["docker", "run", "--rm", "--network", "none", "entrycache-test", "conform", "fast", "--level", "range"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -9,15 +9,18 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 import yaml
 
 from entrycache_cli.site.rule_pages import finding_pages, rule_pages
 from entrycache_cli.site.staged import stage
-from entrycache_evidence.pulsar_pip430.scenario import A, at, play
-from entrycache_reference.pulsar_pip430.ops import Insert, RemoveRange
+from entrycache_evidence.pulsar_pip430.scenario import A, H, at, play
+from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.ops import Advance, Expire, Insert, Read, ReadOne, Release, RemoveRange
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import HoldName
 from tests.support import ROOT
 
 
@@ -124,10 +127,45 @@ def test_a_link_to_nowhere_is_seen_by_the_build_and_by_our_own_look(tmp_path: Pa
     assert "nowhere" in build(pages, tmp_path / "site").stderr
 
 
+def words(picture: str) -> str:
+    """What a reader of a picture in docs sees, without its title and description."""
+    root = ElementTree.parse(ROOT / "docs" / picture).getroot()
+    return " ".join("".join(part.itertext()) for part in root.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_the_pictures_show_the_words_of_the_queue_and_of_an_entry() -> None:
+    seen = words("removal-queue.svg") + words("life-of-an-entry.svg")
+    for word in ("slot", "dead slot", "stamp", "count", "hold", "fill", "pass", "trigger", "life"):
+        assert re.search(rf"\b{word}s?\b", seen), word
+        assert f"- **{word}**" in (ROOT / "docs" / "words.md").read_text("utf-8")
+    for page in ("words.md", "start.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        assert "](removal-queue.svg)" in text
+        assert "](life-of-an-entry.svg)" in text
+
+
 def test_the_picture_of_the_removal_queue_is_what_the_reference_does() -> None:
     offered = [Insert(A, at(entry), size, reads) for entry, size, reads in ((0, 40, None), (1, 5, None), (2, 20, 1))]
     removed = RemoveRange(A, at(1), at(1), True)
-    run = play(*offered, removed, Insert(A, at(3), 30), Insert(A, at(4), 20), max_size_bytes=100, watermark=0.5)
+    later = [each for entry, size in ((3, 30), (4, 20)) for each in (Advance(1), Insert(A, at(entry), size))]
+    run = play(*offered, removed, Advance(2), *later, max_size_bytes=100, watermark=0.5)
     assert run.queue() == [4, 2]
     assert [run.find(entry) is not None for entry in range(5)] == [False, False, True, False, True]
     assert (run.entry(2).size_bytes, run.entry(4).size_bytes) == (20, 20)
+    assert (run.entry(2).stamp_nanos, run.entry(4).stamp_nanos) == (4, 4)
+    assert "1:2, 20 bytes count 1" in words("removal-queue.svg")
+
+
+def test_the_picture_of_a_life_is_what_the_reference_does() -> None:
+    held = [Read(A, at(0), at(0), 2, H), Advance(4), Release(H), Advance(6), Expire(5), Advance(4)]
+    again = [ReadOne(A, at(0), HoldName("h2")), Advance(2), Release(HoldName("h2")), Advance(2)]
+    run = play(*held, *again, Expire(5), extend_recently_accessed=False)
+    told: list[tuple[int, int, int | None]] = []
+    for state in run.states[:-1]:
+        entry = entry_at(state, A, at(0))
+        if entry is not None:
+            told.append((state.now_nanos, entry.stamp_nanos, entry.expected_reads))
+    assert list(dict.fromkeys((stamp, count) for _, stamp, count in told)) == [(0, 2), (0, 1), (10, 1), (10, 0)]
+    assert list(dict.fromkeys(now for now, _, _ in told)) == [0, 4, 10, 14, 16, 18]
+    assert run.find(0) is None
+    assert "0 4 10 14 16 18" in words("life-of-an-entry.svg")

@@ -13,17 +13,25 @@ import pytest
 from tests.support import ROOT
 from tests.support.pages import play
 
+UV = Path(sys.executable).parent / "uv"
+
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command `entrycache` of an environment that holds the wheel and its required packages only."""
     folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    wheel = next(built.glob("*.whl"))
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
-    subprocess.run([*pip, "--python", str(python), "install", str(wheel)], check=True)
+    subprocess.run([UV, "pip", "install", "-q", "--python", python, next(built.glob("*.whl"))], check=True)
     return python.parent / "entrycache"
+
+
+def test_the_line_of_the_readme_runs_the_wheel_without_installing_it(built: Path, tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`uvx --from dist/*.whl entrycache conform ..`" in readme
+    argv = [UV, "tool", "run", "-q", "-p", sys.executable, "--from", str(next(built.glob("*.whl"))), "entrycache"]
+    done = subprocess.run([*argv, "conform"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, "no subject was named" in done.stderr) == (2, True), done.stderr
 
 
 def run(command: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

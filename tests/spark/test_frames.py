@@ -10,7 +10,7 @@ import pytest
 
 from entrycache_protocol.errors import UsageError
 from entrycache_spark import audit
-from entrycache_spark.engines.tasks import FOUND, Group, Question, answer, findings_of
+from entrycache_spark.engines.tasks import FOUND, Group, Question, answer, collected, findings_of
 from entrycache_spark.folder import audit as audit_folder
 from entrycache_spark.frames import task
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
@@ -52,12 +52,12 @@ def table(parts: tuple[Part, ...]) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def wanted(parts: tuple[Part, ...]) -> Findings:
-    return findings_of(pa.Table.from_pylist(answer(Group(parts, 1, 512), QUESTION), FOUND))
+    return findings_of(pa.Table.from_pylist(answer(Group(parts, 1, 512), QUESTION), FOUND).to_pylist())
 
 
 def evaluated(table: pa.Table) -> Findings:
     run = task(QUESTION, COLUMNS, 1, 512)
-    return findings_of(pa.Table.from_batches(run(iter(table.to_batches(max_chunksize=500)))))
+    return findings_of(pa.Table.from_batches(run(iter(table.to_batches(max_chunksize=500)))).to_pylist())
 
 
 def test_rows_that_reach_a_task_are_judged_as_its_files_are(table: pa.Table, wanted: Findings) -> None:
@@ -95,7 +95,7 @@ def test_a_frame_is_judged_as_its_folder_and_its_session_keeps_what_it_has(
     before = settings(spark_session)
     frame = spark_session.read.option("basePath", str(folder)).parquet(f"{folder}/broker=*")
     for shuffled in (frame, frame.repartition(7).withColumnRenamed("seq", "SEQ").withColumnRenamed("SEQ", "seq")):
-        assert findings_of(audit(shuffled, Metadata()).toArrow()) == wanted
+        assert findings_of(collected(audit(shuffled, Metadata()))) == wanted
     assert audit_folder(folder, "spark", kernel="sql", rules=["R-STATE-1"]).violations
     assert settings(spark_session) == before
     assert spark_session.table("trace").count() == 3

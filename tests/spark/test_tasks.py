@@ -43,7 +43,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
 def asked(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
     question = Question(Metadata(), RULES, True)
     told = [row for own in groups for row in answer(Group(own, 1, 512), question)]
-    return findings_of(pa.Table.from_pylist(told, FOUND))
+    return findings_of(pa.Table.from_pylist(told, FOUND).to_pylist())
 
 
 def test_a_broker_is_answered_for_alike_alone_and_beside_others(parts: tuple[Part, ...]) -> None:

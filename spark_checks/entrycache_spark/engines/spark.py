@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_spark.engines.base import is_small
@@ -14,9 +18,18 @@ from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, sql_kind
 
 try:
+    import sqlglot
     from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame
+    from sqlglot import exp
 except ImportError as error:  # pragma: no cover
     raise MissingPrerequisite(f"engine spark needs {error.name}: pip install 'entrycache[spark]'") from None
+
+_BODIES: Final = {
+    "token": "(xxhash64(cast({0} as bigint), cast({1} as bigint)) & 4294967295)",
+    "counter": "try_cast(get_json_object({0}, concat('$.', {1})) as bigint)",
+}
+"""The functions of the rule files (rulefiles.py), as Spark evaluates them."""
 
 ROWS_PER_TASK: Final = 1_000_000
 """Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
@@ -41,10 +54,7 @@ class SparkEngine:
         self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
         in_memory = 2**31 - 1 if window_rows is None else window_rows
         self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(in_memory))
-        kinds = ", ".join(f"{name} {sql_kind(name)}" for name in columns)
-        # The parts by name: whatever else stands in the folders is no part of the trace.
-        found = self._spark.read.schema(kinds).option("basePath", str(directory.resolve()))
-        scan = found.parquet(*(literal(str(directory.resolve() / part.path.relative_to(directory))) for part in parts))
+        scan = reduce(DataFrame.unionByName, self._scans(directory, parts, columns))
         renamed: dict[bool | float | int | str, bool | float | int | str | None] = {
             _as_spark_reads(part): part.broker for part in parts if _as_spark_reads(part) != part.broker
         }
@@ -53,18 +63,22 @@ class SparkEngine:
         # A small trace is read once; of a large one each query reads the columns that it needs.
         self._kept = scan.cache() if is_small(parts) else None
         scan.createOrReplaceTempView("trace")
-        self._spark.sql(
-            "create or replace temporary function token(a bigint, b bigint) returns bigint "
-            "return xxhash64(a, b) & 4294967295"
-        )
-        self._spark.sql(
-            "create or replace temporary function counter(v string, k string) returns bigint "
-            "return try_cast(get_json_object(v, concat('$.', k)) as bigint)"
-        )
+
+    def _scans(self, directory: Path, parts: Sequence[Part], columns: Sequence[str]) -> list[DataFrame]:
+        """The rows of the parts, those of equal widths at once: Spark 3.5 widens no column."""
+        alike: dict[str, list[str]] = {}
+        for part in parts:
+            file = pq.read_schema(part.path)
+            kinds = ", ".join(f"{name} {_kind(name, file)}" for name in columns)
+            # The parts by name: whatever else stands in the folders is no part of the trace.
+            alike.setdefault(kinds, []).append(literal(str(directory.resolve() / part.path.relative_to(directory))))
+        reader = self._spark.read.option("basePath", str(directory.resolve()))
+        wide = [f"cast({name} as {sql_kind(name)}) as {name}" for name in columns]
+        return [reader.schema(kinds).parquet(*paths).selectExpr(*wide) for kinds, paths in alike.items()]
 
     def define(self, name: str, query: str) -> None:
         """Give a query a name."""
-        self._spark.sql(query).createOrReplaceTempView(name)
+        self._spark.sql(written_out(query)).createOrReplaceTempView(name)
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
         """Give a few rows a name; columns map to SQL types."""
@@ -75,9 +89,9 @@ class SparkEngine:
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         try:
-            return [tuple(row) for row in self._spark.sql(query).collect()]
+            return [tuple(row) for row in self._spark.sql(written_out(query)).collect()]
         except PySparkException as error:
-            condition = error.getCondition() or ""
+            condition = _condition(error)
             if condition.startswith(("FAILED_READ_FILE", "CANNOT_READ", "PARQUET", "NUMERIC", "ARITHMETIC")):
                 raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
             raise
@@ -85,7 +99,7 @@ class SparkEngine:
     def explain(self, query: str, mode: str) -> str:
         """The plan of a query, by a mode of Spark's EXPLAIN (`simple`, `codegen`)."""
         word = "" if mode == "simple" else mode
-        return str(self._spark.sql(f"explain {word} {query}").collect()[0][0])
+        return str(self._spark.sql(f"explain {word} {written_out(query)}").collect()[0][0])
 
     def compile_seconds(self) -> float:
         """What generated code has taken to compile so far in this JVM."""
@@ -98,6 +112,36 @@ class SparkEngine:
             self._kept.unpersist()
         for name in ("trace", "events", "brokers"):
             self._spark.catalog.dropTempView(name)
+
+
+@cache
+def written_out(query: str) -> str:
+    """A query with the bodies of `token` and `counter` in place of their calls: Spark 3.5 has no functions in SQL."""
+
+    def body(node: Any) -> Any:
+        made = _BODIES.get(node.name) if isinstance(node, exp.Anonymous) else None
+        if made is None:
+            return node
+        return sqlglot.parse_one(made.format(*(_spark(part.transform(body)) for part in node.expressions)), "spark")
+
+    return _spark(sqlglot.parse_one(query, read="spark").transform(body))
+
+
+def _spark(tree: Any) -> str:
+    return str(tree.sql(dialect="spark"))
+
+
+def _condition(error: PySparkException) -> str:
+    """The name of what went wrong; Spark 3.5 calls it a class."""
+    named = error.getCondition if hasattr(error, "getCondition") else error.getErrorClass
+    return named() or ""
+
+
+def _kind(name: str, file: pa.Schema) -> str:
+    """The type of a column as this file has it, in Spark's words."""
+    kind = pa.string() if name == "broker" else file.field(name).type
+    narrow = pa.types.is_integer(kind) and kind.bit_width <= 32 and kind != pa.uint32()
+    return "int" if narrow else sql_kind(name)
 
 
 def literal(path: str) -> str:

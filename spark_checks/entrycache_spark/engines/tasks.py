@@ -18,7 +18,7 @@ from entrycache_spark.verdict import Findings, RuleFinding, Violation, judge
 from entrycache_trace.files import Metadata, Part
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 ROWS_PER_TASK: Final = 5_000_000
 """Rows of the brokers that one task gets, about, where there are more brokers than processors."""
@@ -121,7 +121,7 @@ def evaluate_in_tasks(
     """
     groups = grouped(parts, slots_of(spark))
     run = task(groups, Question(metadata, tuple(rules), witnesses))
-    return findings_of(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, FOUND_SQL).toArrow())
+    return findings_of(collected(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, FOUND_SQL)))
 
 
 def slots_of(spark: SparkSession) -> int:
@@ -183,7 +183,12 @@ def _rows_of(found: Findings) -> Iterator[dict[str, Any]]:
             }
 
 
-def findings_of(table: pa.Table) -> Findings:
+def collected(found: DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame, on every Spark that is let in: `toArrow` came with 4.0, and what is found is little."""
+    return [row.asDict(recursive=True) for row in found.collect()]
+
+
+def findings_of(rows: Sequence[Mapping[str, Any]]) -> Findings:
     """What all tasks have answered.
 
     Raises:
@@ -191,7 +196,6 @@ def findings_of(table: pa.Table) -> Findings:
         UsageError: one refused the trace; of several, that of the first broker.
     """
     found: dict[str, dict[str, RuleFinding]] = {}
-    rows = table.to_pylist()
     refused = [(row["broker"], row["refused"]) for row in rows if row["refused"] is not None]
     lacking = [line for broker, line in refused if broker is None]
     if lacking:

@@ -1,10 +1,11 @@
-// Plays vectors, by `node --test`: cases with the outcomes that the rules ask for, a JSON object a line.
+// Plays vectors, by `node --test` or vitest: cases with the outcomes that the rules ask for, a JSON object a line.
 // Those are played that need only what is declared. ENTRYCACHE_VECTORS names another pack.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { DECLARED, run } from './cache.mjs';
+
+const { test } = process.env.VITEST ? await import('vitest') : await import('node:test');
 
 /** What of an object is sent or compared: these keys, where it has them. */
 const among = (from, names) => Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
@@ -28,6 +29,6 @@ test('vectors', (t) => {
       assert.deepEqual(shown(got), shown(outcomes[at]), `${told}, got ${JSON.stringify(got)}`);
     }
   }
-  t.diagnostic(`${played} vectors played; ${lines.length - played} need more than is declared`);
+  (t.diagnostic?.bind(t) ?? console.log)(`${played} vectors played; ${lines.length - played} need more than is declared`);
   assert.ok(played > 0, 'no vector was played');
 });

@@ -22,7 +22,7 @@ followed as (
 ),
 known as (
   select
-    * except (p, n, used),
+    *,
     p.at as p_at, p.op as p_op, p.size_bytes as size_now,
     case when p.op = 'PUT' then p.at else p.life end as life_now,
     coalesce(p.dirty and p.op <> 'FLUSH', false) as dirty_now,

@@ -26,7 +26,7 @@ remembered as (
 ),
 keyed as (
   select
-    * except (put, used, ended_seq, gone_seq, flushed, left_by, leaves_by),
+    *,
     put.at as put_seq, put.size_bytes as put_size, put.dirty as put_dirty,
     used.size_bytes as size_shown,
     case when coalesce(used.at < gone_seq, used.at is null) then -9223372036854775807 else coalesce(used.life, -9223372036854775807) end as life_shown,
@@ -132,7 +132,7 @@ lined as (
 ),
 opened as (
   select
-    * except (before, next_one),
+    *,
     before.at as seq_before, before.ts_ns as ts_before, before.op as op_before, before.cache as cache_before,
     before.life as life_before, before.call_id as call_before, before.leaves_here as leaves_before,
     before.bytes_after + grown as by_row,
@@ -176,7 +176,7 @@ entitled as (
   from called
 )
 select
-  * except (opener, closed),
+  *,
   closed.at as closed_seq,
   n_overwrites - coalesce(closed.overwrites, 0) as own_overwrites,
   n_misses - coalesce(closed.misses, 0) as own_misses,

@@ -51,7 +51,7 @@ chained as (
     upto as (partition by broker, life, island order by seq rows between unbounded preceding and current row)
 )
 select
-  * except (first, given),
+  *,
   first.off as first_off,
   first.cache as first_cache, first.ledger_id as first_ledger, first.entry_id as first_entry,
   first.size_bytes as first_size,

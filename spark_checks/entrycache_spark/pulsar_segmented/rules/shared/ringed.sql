@@ -130,7 +130,7 @@ written as (
   from summed
 )
 select
-  * except (last_in, turned),
+  *,
   before.bytes_after + grown as by_row,
   last_in.at as last_in_seq,
   turned.size_bytes as turned_bytes,

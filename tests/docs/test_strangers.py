@@ -1,0 +1,65 @@
+"""docs/strangers.md: behind each of its walls a stranger plays, and what he tries beside that does not succeed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.command import run
+from tests.support.walls import can
+
+PAGE = (ROOT / "docs" / "strangers.md").read_text("utf-8")
+WALLED = {told.split()[0]: told for told in re.findall(r'^\$ entrycache conform --command "(.*)"$', PAGE, re.MULTILINE)}
+STEPS_OUT = {
+    "prlimit": ["python3 -c 'bytearray(3 << 30)'", "head -c 20000000 /dev/zero > large"],
+    "unshare": ["bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"],
+    "bwrap": ["bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'", "cat {secret}", "touch theirs/mark", "touch {secret}"],
+    "docker": ["cat {secret}", "touch theirs/mark"],
+}
+"""What a stranger may try, and each wall keeps from him."""
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Somebody who listens on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+def stranger(folder: Path, steps: list[str], port: int) -> None:
+    """An adapter that gives up where a step out of its wall succeeds, and plays where none does."""
+    (folder / "secret").write_text("mine", "utf-8")
+    (folder / "theirs").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "tests/conformance/outside/cache.mjs", folder / "theirs")
+    tried = [f"({step.format(port=port, secret=folder / 'secret')}) >/dev/null 2>&1 && exit 9" for step in steps]
+    (folder / "theirs" / "run.sh").write_text("\n".join([*tried, "exec node theirs/cache.mjs", ""]), "utf-8")
+
+
+@pytest.mark.parametrize("wall", WALLED)
+def test_a_stranger_plays_behind_the_wall_and_does_not_get_out(
+    wall: str, port: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = [tool for tool, there in ((wall, can(wall)), ("node", shutil.which("node") is not None)) if not there]
+    if lacking:
+        pytest.skip(f"{lacking[0]} is missing, or not allowed here")
+    monkeypatch.chdir(tmp_path)
+    stranger(tmp_path, STEPS_OUT[wall], port)
+    code, out, err = run(capsys, "smoke", "--command", WALLED[wall])
+    assert code == 0, out + err
+    for step in STEPS_OUT[wall]:
+        stranger(tmp_path, [step], port)
+        assert subprocess.run(["sh", "theirs/run.sh"], stdin=subprocess.DEVNULL, check=False).returncode == 9
+
+
+def test_the_walls_are_those_of_the_page() -> None:
+    assert WALLED.keys() == STEPS_OUT.keys()
+    for told in WALLED.values():
+        assert shlex.split(told)[-2:] == ["sh", "theirs/run.sh"]
