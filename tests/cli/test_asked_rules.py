@@ -61,9 +61,10 @@ def test_another_one_is_told_and_the_search_goes_on_behind_it(
     ],
 )
 def test_rules_that_cannot_be_asked_are_refused(rules: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "conform", "reference", "--system", PULSAR.name, "--rules", rules)
-    assert (code, len(err.splitlines())) == (2, 1)
-    assert said in err
+    for level in ([], ["--level", "queue"]):
+        code, _, err = run(capsys, "conform", "reference", "--system", PULSAR.name, "--rules", rules, *level)
+        assert (code, len(err.splitlines())) == (2, 1)
+        assert said in err
 
 
 def test_a_list_tells_what_each_rule_needs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,7 +145,8 @@ def _run(
         cases = own_cases(found.declaration.system) if unmask else {}
         normal = unmasked(found, unmask, cases) if unmask else found
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
-        chosen = asked_levels(found.declaration, levels or levels_of(found, asked))
+        meeting = levels_of(found, asked)  # which refuses what is no rule
+        chosen = asked_levels(found.declaration, levels or meeting)
         options = Options(chosen, PROFILES[profile], seed, bulk, failures, asked_cases(cases, unmask))
         if asked:
             report = _with_progress(found, as_json, lambda notify: conform_to(tested, asked, options, notify))
