@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from entrycache_conformance.brokers.parts import broker_jars, releases_of
+from entrycache_conformance.brokers.parts import BrokerJars, broker_jars, releases_of
+from entrycache_conformance.brokers.plans import Plan
+from entrycache_conformance.brokers.standalone import standalone
 from entrycache_conformance.java.classpath import JavaTestClasspath, joined
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.program import compile_and_run
 from entrycache_protocol.errors import MissingPrerequisite
-from tests.support.findings import FINDINGS
+from tests.support.findings import FINDINGS, PAGES, Page
+from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.maven import jar_from_maven
 
 pytestmark = pytest.mark.long
@@ -21,6 +25,10 @@ pytestmark = pytest.mark.long
 MOCKS: Final = "org.apache.pulsar:testmocks:4.0.8:jar"
 JAVA: Final = 17
 SECONDS_MOST: Final = 120
+SCENARIO_SECONDS_MOST: Final = 240
+HEAP: Final = "heap-removal-breaks-order"
+WHOLE: Final = "message 1, message 2, message 3, message 4, message 5"
+CONTROL: Final = f"a deleted, then d: f, which has acknowledged nothing, receives [{WHOLE}]"
 
 
 def ended(finding: str, name: str, release: str, folder: Path, *more: Path) -> subprocess.CompletedProcess[str]:
@@ -51,3 +59,41 @@ def test_settings_of_the_time_in_the_cache_are_ignored_at_start(release: str, tm
     done = ended("extend-ttl-ignored-at-start", "ExtendTtlIgnoredTest", release, tmp_path)
     assert done.returncode == 1
     assert done.stdout.endswith("MaxTimes: expected 9, got 5\n")
+
+
+def told(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """What the program said; the log of the clients stands between."""
+    return [line for line in done.stdout.splitlines() if not line[:4].isdigit()]
+
+
+def with_clients(release: str, folder: Path, front: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """How public clients of a broker that runs fare; `front`: classes in front of the broker's own."""
+    try:
+        jars = broker_jars("pulsar", release)
+        java = find_java(JAVA, compiler=True)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    tools = JavaTestClasspath(java.program, str(java.tool("javac")), joined(jars.broker), None, ())
+    path = FINDINGS / HEAP / "broker" / "LostMessageTest.java"
+    serving = BrokerJars(jars.recorder, jars.clients, (*([front] if front else []), *jars.broker))
+    with standalone(java.program, serving, Plan("none"), folder, None, lambda line: None) as broker:
+        asked = (broker.addresses.service, broker.addresses.web)
+        done = compile_and_run(path, tools, folder / "out", *asked, timeout_seconds=SCENARIO_SECONDS_MOST)
+        broker.stop()
+    return done
+
+
+@pytest.mark.parametrize("release", releases_of("pulsar"))
+def test_a_running_broker_loses_a_message_that_nobody_has_acknowledged(release: str, tmp_path: Path) -> None:
+    done = with_clients(release, tmp_path)
+    assert done.returncode == 1, done.stderr
+    lost, control, last = told(done)
+    assert lost.endswith(f"receives [{WHOLE.removeprefix('message 1, ')}]")
+    assert (control, last) == (CONTROL, "lost: 1")
+
+
+def test_a_running_broker_with_the_fix_loses_none(classes: Callable[[Page], Path], tmp_path: Path) -> None:
+    page = next(page for page in PAGES if page.name == HEAP)
+    done = with_clients(release_of_fixes(page).version, tmp_path, classes(page))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert told(done)[1:] == [CONTROL, "conforms"]
