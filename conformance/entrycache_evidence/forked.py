@@ -17,15 +17,23 @@ _held: dict[str, Any] = {}
 """In a child: what to call, and on what. Children inherit it, so neither has to be pickled; results have."""
 
 
-def each(call: Callable[[T], R], items: Sequence[T], told: Callable[[int], None] = lambda _: None) -> list[R]:
-    """What a call gives for each item, in order; `told` hears how many are done.
+def each(
+    call: Callable[[T], R],
+    items: Sequence[T],
+    told: Callable[[int], None] = lambda _: None,
+    found: list[R] | None = None,
+    apart: bool = False,
+) -> list[R]:
+    """What a call gives for each item, in order; `told` hears how many are done, and `found` is added to before.
+
+    One item, or one core, needs no other process, unless it has to be kept `apart` from this one.
 
     Raises:
         concurrent.futures.process.BrokenProcessPool: one of the processes was ended from outside.
     """
     workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, len(items))
-    found: list[R] = []
-    if workers < 2 or not hasattr(os, "fork"):
+    found = [] if found is None else found
+    if (workers < 2 and not (apart and items)) or not hasattr(os, "fork"):
         for item in items:
             found.append(call(item))
             told(len(found))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -22,6 +21,7 @@ from entrycache_evidence.refine.evidence import refined
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_evidence.tlc.evidence import modelled
 from entrycache_evidence.tlc.tools import tools
+from entrycache_evidence.together import Work, at_once, together
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.stopped import keeping
 
@@ -36,6 +36,9 @@ WITH_TLC: Final = ("long", "nightly")
 
 Part = tuple[Sequence[Evidence | Refinement], list[str]]
 """What a part has shown, and what failed."""
+
+Z3: Final = "z3"
+"""The part of many small items: it is begun last, and fills what the large ones leave."""
 
 STOPPED: Final = "stopped before it was over"
 
@@ -73,19 +76,20 @@ def prove(profile: str) -> Proof:
             skipped.append((TLC, str(error)))
     over: dict[str, Part] = {}
     with _progress() as told:
-        parts = dict(_parts(profile, (*missing, *left_out), told))
+        parts = dict(_parts(profile, (*missing, *left_out)))
+        begun = sorted(parts, key=lambda what: what == Z3)
 
         def so_far() -> Proof:
             return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
 
         with keeping(so_far):
-            for what, part in parts.items():
-                told(what, 0, 1)
-                try:
-                    over[what] = part()
-                except BrokenProcessPool as error:
-                    over[what] = ([], [f"{what}: a process ended early: {error}"])
-    return _proof(over, skipped, left_out)
+            together(
+                [parts[what] for what in begun],
+                lambda at, part: over.update({begun[at]: part}),
+                told,
+                lambda at, error: over.update({begun[at]: ([], [f"{begun[at]}: a process ended early: {error}"])}),
+            )
+    return _proof({what: over[what] for what in parts}, skipped, left_out)
 
 
 def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
@@ -99,28 +103,25 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
     )
 
 
-def _parts(profile: str, missing: Sequence[str], told: Told) -> Iterator[tuple[str, Callable[[], Part]]]:
-    """What is done, part by part, each by as many processes as there are cores."""
+def _parts(profile: str, missing: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
+    """What is done, part by part."""
     for name, shown in SHOWN.items():
         if shown.contracts is not None and "crosshair" not in missing:
             contracts = importlib.import_module(shown.contracts)
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
-            yield f"the contracts of {name}", partial(contracts.confirm, contracts.plan(asked), told)
-    if "z3" not in missing:
-        yield "z3", partial(importlib.import_module("entrycache_evidence.induction.evidence").induct, told=told)
+            yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
+    if Z3 not in missing:
+        yield Z3, importlib.import_module("entrycache_evidence.induction.evidence").induct()
     for name, shown in SHOWN.items():
-        yield f"the vocabulary of {name}", partial(_vocabulary, name)
-        yield f"the large runs of {name}", partial(_large, name)
-        yield f"the model beside {name}", partial(_alone, name)
-        yield (
-            f"the worlds of {name}",
-            partial(explorer.exhaust, shown.of(profile), shown.refute, told, whole=profile != PROFILES[0]),
-        )
-    yield "refinement", partial(refined, refinements(profile), told)
+        for what, call in (("vocabulary", _vocabulary), ("large runs", _large)):
+            yield f"the {what} of {name}", at_once(what, partial(call, name))
+        yield f"the model beside {name}", at_once("models", partial(_alone, name))
+        yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
+    yield "refinement", refined(refinements(profile))
     for name, shown in SHOWN.items():
         if shown.second is not None and TLC not in missing:
             second = importlib.import_module(shown.second).SECOND
-            yield f"the second model of {name}", partial(modelled, second, told)
+            yield f"the second model of {name}", modelled(second)
 
 
 def _vocabulary(name: str) -> Part:

@@ -25,6 +25,7 @@ from entrycache_conformance.systems.kafka_streams import kept_promises
 from entrycache_evidence import forked
 from entrycache_evidence import run as evidence
 from entrycache_evidence.obtained import Evidence
+from entrycache_evidence.together import at_once
 from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.stopped import Stopped
 from entrycache_reference.rules import Rule
@@ -143,7 +144,10 @@ def test_prove_tells_what_the_parts_before_have_obtained(
     failures: list[str], verdict: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     obtained = [Evidence(Rule.STATE_1, "proved", "bounds", "a fault")]
-    parts = [("one", lambda: (obtained, failures)), ("two", StoppedAt(list, 1)), ("three", list)]
+    parts = [
+        (what, at_once(what, call))
+        for what, call in (("one", lambda: (obtained, failures)), ("two", StoppedAt(list, 1)), ("three", list))
+    ]
     monkeypatch.setattr(evidence, "_parts", lambda *_: iter(parts))
     code, out, _ = run(capsys, "prove", "--json")
     told = json.loads(out)

@@ -14,6 +14,7 @@ pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool
 
 from entrycache_evidence.pulsar_pip430.contracts import decide, evidence, inputs
 from entrycache_evidence.pulsar_pip430.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
+from entrycache_evidence.together import whole
 
 DECIDE = CI[0]
 
@@ -24,7 +25,7 @@ def test_no_plain_input_breaks_the_reference(contract: Contract) -> None:
 
 
 def test_crosshair_confirms_the_decision_and_refutes_an_error_in_it() -> None:
-    found, failures = confirm(plan([DECIDE]))
+    found, failures = whole(confirm(plan([DECIDE])))
     assert failures == []
     assert {item.rule.value for item in found} == set(decide.RULES)
     assert {item.grade for item in found} == {"confirmed"}
@@ -46,7 +47,7 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     planned = plan([blind])
     assert set(planned[0].numbers.values()) == {None}
     monkeypatch.setattr(evidence, "ask", lambda *_: ("CONFIRMED", ""))
-    found, failures = confirm(planned)
+    found, failures = whole(confirm(planned))
     assert found == []
     assert f"{decide.RULES[0]}: contract decide sees no error" in failures
 
@@ -59,7 +60,7 @@ def test_paths_that_are_left_are_reported_as_that() -> None:
 @pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "NOT FINISHED", "POST_FAIL"])
 def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     monkeypatch.setattr(evidence, "ask", lambda *_: (state, "why"))
-    found, failures = confirm(plan([DECIDE]))
+    found, failures = whole(confirm(plan([DECIDE])))
     assert (found, failures) == ([], [f"contract decide: {state}: why"])
 
 

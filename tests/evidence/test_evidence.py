@@ -20,11 +20,12 @@ from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import Exploration
 from entrycache_evidence.kafka_streams.worlds.caches import EVERY
 from entrycache_evidence.kafka_streams.worlds.small import refute
-from entrycache_evidence.obtained import GRADES, Result, Told
+from entrycache_evidence.obtained import GRADES, Result
 from entrycache_evidence.refine.evidence import Refines
 from entrycache_evidence.refine.evidence import Shown as Walked
 from entrycache_evidence.systems import PROFILES, SHOWN, Refute, refinements
 from entrycache_evidence.tlc.second import SecondModel
+from entrycache_evidence.together import Batch, Work, whole
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
@@ -102,11 +103,17 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", without)
 
 
+def nothing() -> Work[Any]:
+    """Work that shows nothing."""
+    yield Batch("nothing", repr, ())
+    return [], []
+
+
 def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three lemmas stand for all: what becomes of them is asked here."""
     module = importlib.import_module("entrycache_evidence.induction.evidence")
     induct, few = module.induct, module.LEMMAS[:3]
-    monkeypatch.setattr(module, "induct", lambda told: induct(few, told))
+    monkeypatch.setattr(module, "induct", lambda: induct(few))
 
 
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,22 +125,22 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[AnyWorld]] = []
 
-    def exhaust(worlds: Sequence[AnyWorld], refute: Refute, told: Told, whole: bool) -> Result:
+    def exhaust(worlds: Sequence[AnyWorld], refute: Refute, whole: bool) -> Work[Result]:
         assert whole
         asked.append(worlds)
-        return [], []
+        return nothing()
 
     walked: list[Sequence[Refines]] = []
 
-    def refined(worlds: Sequence[Refines], told: Told) -> Walked:
+    def refined(worlds: Sequence[Refines]) -> Work[Walked]:
         walked.append(worlds)
-        return [], []
+        return nothing()
 
     second: list[SecondModel] = []
 
-    def modelled(model: SecondModel, told: Told) -> Result:
+    def modelled(model: SecondModel) -> Work[Result]:
         second.append(model)
-        return [], []
+        return nothing()
 
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
@@ -158,7 +165,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "explore", dies)
-    monkeypatch.setattr(run, "refined", lambda worlds, told: ([], []))
+    monkeypatch.setattr(run, "refined", lambda worlds: nothing())
     found = prove("ci")
     assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SHOWN]
     assert all("a process ended early" in line for line in found.failures)
@@ -168,7 +175,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
 def test_what_is_under_way_is_told() -> None:
     heard: list[tuple[str, int, int]] = []
     world = replace(EVERY, depth=1)
-    explorer.exhaust((world, world), refute, lambda *told: heard.append(told))
+    whole(explorer.exhaust((world, world), refute), lambda *told: heard.append(told))
     assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
     assert heard[-1][0] == "planted faults"
     assert heard[-1][1] == heard[-1][2] > 0

@@ -16,6 +16,7 @@ from entrycache_evidence.pulsar_pip430.worlds import later as later_worlds
 from entrycache_evidence.pulsar_pip430.worlds import small as worlds
 from entrycache_evidence.pulsar_pip430.worlds.bounded import Bounded
 from entrycache_evidence.pulsar_pip430.worlds.world import Canon, Events, World
+from entrycache_evidence.together import whole
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
@@ -126,7 +127,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = exhaust((worlds.ACCESS_OFF,), worlds.refute, model=FAULT_OF[Rule.EVICT_8].model)
+    evidence, failures = whole(exhaust((worlds.ACCESS_OFF,), worlds.refute, FAULT_OF[Rule.EVICT_8].model))
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the world 'access extends nothing'")

@@ -18,6 +18,7 @@ from entrycache_evidence.planted import FAULT_OF  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import shapes, steps, table  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.take import Take  # noqa: E402
 from entrycache_evidence.systems import SHOWN  # noqa: E402
+from entrycache_evidence.together import whole  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config  # noqa: E402
@@ -47,7 +48,7 @@ ONE_A_MODULE = [importlib.import_module(module).LEMMAS[-1] for shown in SHOWN.va
 )
 def test_with_its_fault_in_the_reference_a_lemma_is_not_proved(lemma: Lemma, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lemmas, "norm", lambda package: lemma.fault.model)
-    evidence, failures = induct([lemma])
+    evidence, failures = whole(induct([lemma]))
     assert evidence == []
     assert any("not proved" in line for line in failures)
 
@@ -76,7 +77,7 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
         table.changed(Rule.REQUEUE_2, "spare", None),
     )
     assert "R-REQUEUE-6: void: its assumptions cannot be met" in problems(void)
-    assert induct([void])[0] == []
+    assert whole(induct([void]))[0] == []
 
 
 def test_every_branch_of_a_function_is_followed() -> None:

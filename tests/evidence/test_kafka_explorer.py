@@ -21,6 +21,7 @@ from entrycache_evidence.kafka_streams.worlds import small as kafka_worlds
 from entrycache_evidence.kafka_streams.worlds import stores as store_worlds
 from entrycache_evidence.kafka_streams.worlds.world import Relative, World
 from entrycache_evidence.planted import FAULT_OF
+from entrycache_evidence.together import whole
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference.kafka_streams import ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken, check
@@ -227,7 +228,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps:
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = exhaust((store_worlds.STORE,), kafka_worlds.refute, model=FAULT_OF[Rule.K_STORE_8].model)
+    evidence, failures = whole(exhaust((store_worlds.STORE,), kafka_worlds.refute, FAULT_OF[Rule.K_STORE_8].model))
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
@@ -240,6 +241,6 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
     monkeypatch.setattr(explorer, "FAULT_OF", own)
     monkeypatch.setattr(refuting, "DEEPEST", 1)
     monkeypatch.setattr(kafka_worlds, "FAULTS", (world,))
-    evidence, failures = exhaust((world,), kafka_worlds.refute)
+    evidence, failures = whole(exhaust((world,), kafka_worlds.refute))
     assert [item.rule for item in evidence] == [Rule.K_GET_3]
     assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]

@@ -12,6 +12,7 @@ from entrycache_evidence.explore.search import after, breaks, explore
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.pulsar_legacy import worlds
 from entrycache_evidence.pulsar_legacy.worlds import Aged, World
+from entrycache_evidence.together import whole
 from entrycache_reference.pulsar_legacy import State, ops, step
 from entrycache_reference.pulsar_legacy.laws import LAWS, check
 from entrycache_reference.rules import Rule
@@ -85,6 +86,6 @@ def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: World,
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = exhaust((worlds.MANUAL,), worlds.refute, model=FAULT_OF[Rule.L_TRIGGER_4].model)
+    evidence, failures = whole(exhaust((worlds.MANUAL,), worlds.refute, FAULT_OF[Rule.L_TRIGGER_4].model))
     assert evidence == []
     assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the world 'passes that wait'")

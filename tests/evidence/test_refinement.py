@@ -15,6 +15,7 @@ from entrycache_evidence.pulsar_pip430.worlds import later, small
 from entrycache_evidence.refine.evidence import Refines, refined
 from entrycache_evidence.refine.walk import Fast, walk
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
+from entrycache_evidence.together import whole
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
 from entrycache_faults.fast.kafka_streams import FAULTS
@@ -86,14 +87,14 @@ def test_an_invariant_of_its_own_is_asked() -> None:
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
     wrong = kafka_streams.fast(*FAULTS["streams-read-cached-dirty"])
-    shown, failures = refined([Refines(stores.STORE, wrong, wrong, "It is not told.")])
+    shown, failures = whole(refined([Refines(stores.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
     assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")
     assert "StorePut" in failures[0]
 
 
 def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
-    assert refined([Refines(small.CACHING_OFF, PULSAR, PULSAR, "None at all.")]) == (
+    assert whole(refined([Refines(small.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
         [],
         ["pulsar-pip430: the planted fault is not told apart in 'caching switched off': None at all."],
     )

@@ -22,6 +22,7 @@ from entrycache_evidence.tlc.graph import Edge, Graph, difference, explored, gra
 from entrycache_evidence.tlc.module import Module, Said
 from entrycache_evidence.tlc.second import Claim, SecondModel
 from entrycache_evidence.tlc.text import tla
+from entrycache_evidence.together import whole
 from entrycache_faults.planted import Fault
 from entrycache_protocol.errors import MissingPrerequisite, OurError
 from entrycache_reference.pulsar_pip430.decision import DECISION
@@ -171,7 +172,7 @@ def test_a_world_has_these_states_and_edges_for_both(beside: Beside, states: int
 @pytest.mark.parametrize("claim", ends.CLAIMS, ids=lambda claim: claim.what[:60])
 def test_what_ends_ends_and_what_need_not_does_not(claim: Claim) -> None:
     run_or_skip(pulsar_worlds.QUICK)
-    shown, failures = tlc.modelled(SecondModel((pulsar_worlds.QUICK,), (claim,)))
+    shown, failures = whole(tlc.modelled(SecondModel((pulsar_worlds.QUICK,), (claim,))))
     assert failures == []
     assert shown[-1].bounds.startswith(f"TLC: {claim.what}; ")
     assert shown[-1].refuted_mutant.endswith("goes on for ever." if claim.goes_on else "steps.")
@@ -209,7 +210,7 @@ def test_a_claim_counts_only_if_it_holds_and_is_refuted(
     monkeypatch: pytest.MonkeyPatch, holds: Said, refuted: Said, failure: str
 ) -> None:
     monkeypatch.setattr(tlc, "check", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
-    shown, failures = tlc._claimed((CLAIM,), tlc.nobody)
+    shown, failures = whole(tlc._claimed((CLAIM,)))
     assert failures == ([failure] if failure else [])
     assert [item.refuted_mutant for item in shown] == ([] if failure else ["Where it is broken: Invariant I, 1 steps."])
 
@@ -219,12 +220,12 @@ def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: py
     edges = list(explored(beside.world, beside.look))
     planted = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
     monkeypatch.setattr(Beside, "found", lambda self: graph(planted))
-    shown, failures = tlc.modelled(SecondModel((beside,), ()))
+    shown, failures = whole(tlc.modelled(SecondModel((beside,), ())))
     assert shown == []
     assert len(failures) == 1
     assert failures[0].startswith("TLC and the explorer differ in 'a listener that writes, one key' from ")
     monkeypatch.setattr(Beside, "found", lambda self: graph(edges))
-    shown, failures = tlc.modelled(SecondModel((beside,), ()))
+    shown, failures = whole(tlc.modelled(SecondModel((beside,), ())))
     assert failures == []
     assert {Rule.K_FLUSH_2, Rule.K_PUT_4} <= {item.rule for item in shown}
     assert all(item.grade == "modelled" and "17 states, 136 edges" in item.bounds for item in shown)
@@ -235,11 +236,11 @@ def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monke
         raise MissingPrerequisite("mvn is not on the path; expected Maven 3.6 or later; install it")
 
     def names(profile: str) -> set[str]:
-        return {name for name, _ in run._parts(profile, left[profile], tlc.nobody)}
+        return {name for name, _ in run._parts(profile, left[profile])}
 
     asked: dict[str, tuple[str, ...]] = {}
 
-    def parts(profile: str, missing: Sequence[str], told: Any) -> Iterator[Any]:
+    def parts(profile: str, missing: Sequence[str]) -> Iterator[Any]:
         asked[profile] = tuple(missing)
         return iter(())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from entrycache_evidence import run
-from entrycache_evidence.obtained import nobody
 from entrycache_evidence.pulsar_segmented import reads
 from entrycache_evidence.pulsar_segmented.reads import EXACT, GUARDED, MISS, UNGUARDED, WRONG, Ring, tried
 from tests.support import ROOT
@@ -29,7 +28,7 @@ def test_a_reader_that_meets_no_turn_is_never_wrong() -> None:
 
 def test_what_ends_otherwise_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "pulsar-segmented"
-    assert f"the model beside {name}" in dict(run._parts("ci", ("z3", "crosshair", "tlc"), nobody))
+    assert f"the model beside {name}" in dict(run._parts("ci", ("z3", "crosshair", "tlc")))
     monkeypatch.setattr(reads, "GUARDED", (Ring(asks=reads.Asks.NEVER),))
     monkeypatch.setattr(reads, "UNGUARDED", {"a guard that is there": Ring(inserts=1)})
     _, failures = run._alone(name)

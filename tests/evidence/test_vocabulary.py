@@ -12,7 +12,6 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import run, vocabulary
 from entrycache_evidence.matrix import detect
-from entrycache_evidence.obtained import nobody
 from entrycache_evidence.rulebook import agreement
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.systems import PROFILES, SHOWN
@@ -55,7 +54,7 @@ def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pyt
 
 def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system() -> None:
     for profile in PROFILES:
-        parts = {what for what, _ in run._parts(profile, ("z3", "crosshair", "tlc"), nobody)}
+        parts = {what for what, _ in run._parts(profile, ("z3", "crosshair", "tlc"))}
         assert parts >= {f"the {what} of {name}" for what in ("vocabulary", "large runs", "worlds") for name in SHOWN}
 
 

@@ -9,10 +9,10 @@ from entrycache_evidence.explore.counts import committed, differences
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
 from entrycache_evidence.explore.search import Counterexample, Exploration, explore
-from entrycache_evidence.forked import each
-from entrycache_evidence.obtained import Evidence, Result, Told, nobody
+from entrycache_evidence.obtained import Evidence, Result
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.systems import Refute
+from entrycache_evidence.together import Batch, Work
 from entrycache_faults.model import Model
 from entrycache_protocol.case import to_json
 from entrycache_reference.rules import Rule
@@ -24,9 +24,7 @@ def shown(world: AnyWorld, seen: Exploration) -> str:
     return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(
-    worlds: Sequence[AnyWorld], refute: Refute, told: Told = nobody, model: Model | None = None, whole: bool = True
-) -> Result:
+def exhaust(worlds: Sequence[AnyWorld], refute: Refute, model: Model | None = None, whole: bool = True) -> Work[Result]:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
     The steps are those of the reference, or of the model; with `whole` they are held to definitions and frames too. A
@@ -39,7 +37,7 @@ def exhaust(
         return found._replace(counterexample=None), "" if broken is None else _failure(world, broken)
 
     # The large ones stand last, and go first: none of them is left for one core at the end.
-    looked = each(look, worlds[::-1], lambda done: told("worlds", done, len(worlds)))[::-1]
+    looked = (yield Batch("worlds", look, worlds[::-1]))[::-1]
     failures = [failure for _, failure in looked if failure]
     if failures:
         return [], failures
@@ -52,7 +50,7 @@ def exhaust(
         found = refute(FAULT_OF[rule], [world for world, _ in fired[rule]])
         return "" if found is None else _refuted(found)
 
-    refuted = each(refutation, rules, lambda done: told("planted faults", done, len(rules)))
+    refuted = yield Batch("planted faults", refutation, rules)
     evidence = []
     for rule, shorter in zip(rules, refuted, strict=True):
         if shorter:

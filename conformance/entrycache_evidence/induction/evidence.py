@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from entrycache_evidence.forked import each
 from entrycache_evidence.induction.lemma import Lemma, asked
-from entrycache_evidence.obtained import Evidence, Result, Told, nobody
+from entrycache_evidence.obtained import Evidence, Result
 from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.together import Batch, Work
 
 LEMMAS: Final[tuple[Lemma, ...]] = tuple(
     lemma for shown in SHOWN.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
@@ -17,11 +17,11 @@ LEMMAS: Final[tuple[Lemma, ...]] = tuple(
 """All of them, system by system."""
 
 
-def induct(lemmas: Sequence[Lemma] = LEMMAS, told: Told = nobody) -> Result:
+def induct(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
     """Prove the lemmas; the evidence for each that was proved, and what failed."""
     evidence: list[Evidence] = []
     failures: list[str] = []
-    answers = each(asked, lemmas, lambda done: told("z3", done, len(lemmas)))
+    answers = yield Batch("z3", asked, lemmas)
     for lemma, (count, found) in zip(lemmas, answers, strict=True):
         failures += found
         if not found:

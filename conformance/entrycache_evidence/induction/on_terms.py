@@ -9,7 +9,7 @@ from typing import Any
 import z3
 
 from entrycache_evidence.induction.lemma import Obligation
-from entrycache_evidence.induction.symbolic import paths
+from entrycache_evidence.induction.symbolic import Assumed, paths
 from entrycache_faults.model import Model, Place
 
 Ways = Iterable[tuple[Any, Any]]
@@ -48,8 +48,9 @@ def _with(made: FunctionType, names: dict[str, Any]) -> FunctionType:
 def held_to(name: str, given: Any, ways: Ways, asked: Callable[[Any], tuple[bool, bool]]) -> Iterator[Obligation]:
     """That a law holds on every way, if it is about any: `asked` says whether it is about one, and whether it holds."""
     about, wrong = [], []
+    assumed = Assumed(given)
     for condition, way in ways:
-        for further, (is_about, holds) in paths(lambda: asked(way), z3.And(given, condition)):  # noqa: B023
+        for further, (is_about, holds) in paths(lambda: asked(way), condition, assumed):  # noqa: B023
             met = z3.And(condition, further)
             about += [met] if is_about else []
             wrong += [] if holds else [met]

@@ -99,11 +99,35 @@ def raw(value: object) -> Any:
     return value.term if isinstance(value, Term) else value
 
 
+class Assumed:
+    """What is assumed of the numbers: of all functions that are followed, and of each one something more.
+
+    They share one solver, so what is assumed of all is told to z3 once.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        self._solver: Any = None
+
+    def solver(self, further: Any) -> Any:
+        """The solver, with what is assumed of all and of this one."""
+        if self._solver is None:
+            self._solver = z3.Solver()
+            self._solver.set("ctrl_c", False)
+            self._solver.add(self.given)
+        else:
+            self._solver.pop(self._solver.num_scopes())
+        self._solver.push()
+        self._solver.add(further)
+        self._solver.push()
+        return self._solver
+
+
 class _Followed:
     """Which branches some numbers take, so far as is assumed; z3 is asked only where there is a branch."""
 
-    def __init__(self, within: Any) -> None:
-        self.within = within
+    def __init__(self, assumed: Assumed, further: Any) -> None:
+        self.assumed, self.further = assumed, further
         self.solver: Any = None
 
     def begin(self) -> None:
@@ -122,10 +146,7 @@ class _Followed:
         if z3.is_true(term) or z3.is_false(term):
             return z3.is_true(term), True
         if self.solver is None:
-            self.solver = z3.Solver()
-            self.solver.set("ctrl_c", False)
-            self.solver.add(self.within)
-            self.solver.push()
+            self.solver = self.assumed.solver(self.further)
             self.solver.add([taken if chosen else z3.Not(taken) for taken, chosen in _taken])
         if self.solver.check(term) == z3.unsat:
             return False, True
@@ -141,14 +162,14 @@ def _first(term: Any, number: int) -> bool:
     return chosen
 
 
-def paths(function: Callable[[], Any], within: Any = None) -> list[tuple[Any, Any]]:
+def paths(function: Callable[[], Any], within: Any = None, assumed: Assumed | None = None) -> list[tuple[Any, Any]]:
     """Every way through a function of terms: the condition of the way, and what it answers.
 
-    `within`: ways that no numbers go for which this is true are left out.
+    `within`: ways that no numbers go for which this is true, and what is assumed besides, are left out.
     """
     found: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
-    followed = None if within is None else _Followed(within)
+    followed = None if within is None else _Followed(assumed or Assumed(True), within)
     _within.extend([] if followed is None else [followed])
     try:
         while todo:

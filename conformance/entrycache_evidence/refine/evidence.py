@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.forked import each
-from entrycache_evidence.obtained import Refinement, Told, nobody
+from entrycache_evidence.obtained import Refinement
 from entrycache_evidence.refine.walk import Fast, Refined, walk
+from entrycache_evidence.together import Batch, Work
 
 DEEPEST: Final = 4
 """Within so many steps a planted fault has to be told apart."""
@@ -31,9 +31,9 @@ Shown = tuple[list[Refinement], list[str]]
 """What was shown, and what failed."""
 
 
-def refined(asked: Sequence[Refines], told: Told = nobody) -> Shown:
+def refined(asked: Sequence[Refines]) -> Work[Shown]:
     """Walk all of these worlds."""
-    found = each(_one, asked[::-1], lambda done: told("refinement", done, len(asked)))[::-1]
+    found = (yield Batch("refinement", _one, asked[::-1]))[::-1]
     return [shown for shown, failure in found if not failure], [failure for _, failure in found if failure]
 
 

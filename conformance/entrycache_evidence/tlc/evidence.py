@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from entrycache_evidence.forked import each
-from entrycache_evidence.obtained import Evidence, Result, Told, nobody
+from entrycache_evidence.obtained import Evidence, Result
 from entrycache_evidence.tlc.beside import Beside
 from entrycache_evidence.tlc.graph import Graph, difference, explored
 from entrycache_evidence.tlc.module import Module, Said, check
 from entrycache_evidence.tlc.second import Claim, SecondModel
+from entrycache_evidence.together import Batch, Work
 from entrycache_faults.planted import Fault
 
 FARTHEST: Final = 8000
@@ -20,33 +20,33 @@ FARTHEST: Final = 8000
 Agreed = list[tuple[Beside, Graph]]
 
 
-def modelled(second: SecondModel, told: Told = nobody) -> Result:
+def modelled(second: SecondModel) -> Work[Result]:
     """Hold each world's two graphs beside each other, and go through the claims; the evidence, and what failed.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar of TLC are not there.
     """
-    agreed, failures = _agreed(second.worlds, told)
+    agreed, failures = yield from _agreed(second.worlds)
     if failures:
         return [], failures
-    evidence = _told_apart(agreed, told)
-    claimed, failures = _claimed(second.claims, told)
+    evidence = yield from _told_apart(agreed)
+    claimed, failures = yield from _claimed(second.claims)
     return [*evidence, *claimed], failures
 
 
-def _agreed(worlds: Sequence[Beside], told: Told) -> tuple[Agreed, list[str]]:
+def _agreed(worlds: Sequence[Beside]) -> Work[tuple[Agreed, list[str]]]:
     found = [beside.found() for beside in worlds]
     pairs = list(zip(worlds, found, strict=True))
-    differ = each(lambda pair: pair[0].differs(pair[1]), pairs, lambda done: told("TLC", done, len(pairs)))
+    differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
     named = zip(worlds, differ, strict=True)
     return pairs, [f"TLC and the explorer differ in {beside.world.name!r} {what}" for beside, what in named if what]
 
 
-def _told_apart(agreed: Agreed, told: Told) -> list[Evidence]:
+def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
     """For each rule whose planted fault makes another graph, one line."""
     planted = agreed[0][0].world.parts().system.planted.own
     faults = [fault for fault in planted if isinstance(fault, Fault)]
-    seen = each(lambda fault: first(fault, agreed), faults, lambda done: told("TLC, faults", done, len(faults)))
+    seen = yield Batch("TLC, faults", lambda fault: first(fault, agreed), faults)
     bounds = "; ".join(shown(beside, graph) for beside, graph in agreed)
     return [
         Evidence(fault.rule, "modelled", f"TLC and the explorer have the same states and edges: {bounds}", what)
@@ -78,14 +78,11 @@ def apart(beside: Beside, found: Graph, fault: Fault) -> str:
         return f"it throws {type(error).__name__}"
 
 
-def _claimed(claims: Sequence[Claim], told: Told) -> Result:
-    said: dict[Module, Said] = {}
+def _claimed(claims: Sequence[Claim]) -> Work[Result]:
+    modules = list(dict.fromkeys(module for claim in claims for module in (claim.holds, claim.refuted)))
+    said: dict[Module, Said] = dict(zip(modules, (yield Batch("TLC, claims", check, modules)), strict=True))
     evidence, failures = [], []
-    for done, claim in enumerate(claims, 1):
-        told("TLC, claims", done, len(claims))
-        for module in (claim.holds, claim.refuted):
-            if module not in said:
-                said[module] = check(module)
+    for claim in claims:
         holds, refuted = said[claim.holds], said[claim.refuted]
         if holds.broken:
             failures.append(f"{claim.what}: TLC says {holds.broken} of {claim.holds.name}")

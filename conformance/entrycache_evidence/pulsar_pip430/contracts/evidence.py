@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.subjects import watch
-from entrycache_evidence.forked import each
-from entrycache_evidence.obtained import Evidence, Result, Told, nobody
+from entrycache_evidence.obtained import Evidence, Result
 from entrycache_evidence.pulsar_pip430.contracts import inputs
 from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
+from entrycache_evidence.together import Batch, Work
 from entrycache_evidence.under import under
 from entrycache_faults.reference.pulsar_pip430.flips import EndlessPass
 from entrycache_reference.rules import Rule
@@ -112,13 +112,13 @@ def plan(contracts: Sequence[Contract]) -> list[Planned]:
     return [Planned(contract, {rule: seen(contract, rule) for rule in contract.module.RULES}) for contract in contracts]
 
 
-def confirm(planned: Sequence[Planned], told: Told = nobody) -> Result:
+def confirm(planned: Sequence[Planned]) -> Work[Result]:
     """Ask CrossHair about these contracts; the evidence for each rule that one confirms, and what failed."""
     evidence: dict[Rule, Evidence] = {}
     failures: list[str] = []
     # The large ones stand last, and go first; which contract gives the evidence of a rule is as planned.
-    confirmed = each(_confirmed, planned[::-1], lambda done: told("CrossHair", done, len(planned)))[::-1]
-    for shown, failed in confirmed:
+    confirmed = yield Batch("CrossHair", _confirmed, planned[::-1])
+    for shown, failed in confirmed[::-1]:
         failures += failed
         for found in shown:
             evidence.setdefault(found.rule, found)

@@ -1,0 +1,62 @@
+"""Several pieces of work share the processes, and what becomes of one is not lost with another."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import pytest
+
+from entrycache_evidence.together import Batch, Work, at_once, together, whole
+
+
+def squared(numbers: list[int]) -> Work[int]:
+    """A sum of squares, in two batches; the second asks for what the first has given."""
+    squares = yield Batch("squares", lambda number: number * number, numbers)
+    assert (yield Batch("nothing", repr, ())) == []
+    doubled = yield Batch("doubled", lambda square: (square * 2, os.getpid()), squares)
+    return sum(number for number, _ in doubled) // 2
+
+
+def dies() -> Work[int]:
+    """Work of which a process ends early."""
+    yield Batch("dies", lambda _: os.kill(os.getpid(), signal.SIGKILL), (0,))
+    raise AssertionError
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
+
+
+def test_each_work_returns_what_it_was_for_and_each_batch_is_told() -> None:
+    over: dict[int, int] = {}
+    heard: list[tuple[str, int, int]] = []
+    together([squared([1, 2]), at_once("one", lambda: 7), squared([])], over.__setitem__, lambda *it: heard.append(it))
+    assert over == {0: 5, 1: 7, 2: 0}
+    assert heard == [("squares", 1, 2), ("squares", 2, 2), ("one", 1, 1), ("doubled", 1, 2), ("doubled", 2, 2)]
+
+
+def test_the_items_of_several_works_are_done_by_one_set_of_processes() -> None:
+    over: dict[int, Any] = {}
+    together([at_once(str(number), os.getpid) for number in range(12)], over.__setitem__)
+    assert len(set(over.values())) <= 2
+    assert os.getpid() not in over.values()
+
+
+def test_where_a_process_dies_the_other_works_go_on() -> None:
+    over: dict[int, int] = {}
+    died: list[int] = []
+    together([dies(), squared([3, 4]), dies()], over.__setitem__, died=lambda at, _: died.append(at))
+    assert (over, sorted(died)) == ({1: 25}, [0, 2])
+    with pytest.raises(BrokenProcessPool):
+        together([squared([1]), dies()], over.__setitem__)
+
+
+def test_an_error_of_one_ends_all() -> None:
+    with pytest.raises(ZeroDivisionError):
+        together([squared([1, 2, 3]), at_once("wrong", lambda: 1 // 0)], lambda *_: None)
+    with pytest.raises(ZeroDivisionError):
+        whole(at_once("wrong", lambda: 1 // 0))
