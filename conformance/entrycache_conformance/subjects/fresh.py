@@ -33,6 +33,8 @@ def play_anew(subject: UnderTest, runs: Sequence[Case]) -> list[Answer]:
     Raises:
         BrokenSubject: the subject does not speak the protocol.
     """
+    if isinstance(subject, Fresh):  # which would begin a process for each of them
+        return play_anew(subject.subject, runs)
     begin_anew(subject)
     return subject.play(runs)
 
