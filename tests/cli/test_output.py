@@ -70,6 +70,7 @@ FULL = [
     ("audit wrong --engine local --out new", "violates"),
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
+    ("trace explain honest --seq 20 --out new", ""),
     ("league --preset zipf --requests 300 --policy fifo --out new", "fifo"),
     ("campaign fast state-insert-counted-twice --cases 30 --steps 60 --out new.json --failures new", "state-insert"),
     ("campaign reference --system pulsar-pip430 --cases 2 --steps 9 --out new.json", "reference"),
@@ -86,7 +87,19 @@ NO_FOLDER = ": No usable temporary directory found in "
 PATHS = {"--out", "--write", "--page", "--failures", "--fix", "--known"}
 """The options that name a file or a folder to write."""
 
-DEAR = ("rules", "--json", "threads-", "--known", "simulate", "campaign fast", "bench", "diff", "league", "vectors")
+DEAR = (
+    "rules",
+    "--json",
+    "threads-",
+    "--known",
+    "simulate",
+    "explain",
+    "campaign fast",
+    "bench",
+    "diff",
+    "league",
+    "vectors",
+)
 """What is left to the long run."""
 
 

@@ -37,6 +37,7 @@ MISTAKES = [
     ("trace generate nothing --events 5 --out t", 2, "preset"),
     ("trace record --case nowhere --out t", 2, "cannot read the case"),
     ("trace inspect nowhere", 2, "nowhere"),
+    ("trace explain nowhere --seq 1", 2, "nowhere"),
     ("trace check nowhere", 2, "nowhere"),
     ("trace convert nowhere t", 2, "nowhere"),
 ]

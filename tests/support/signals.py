@@ -68,6 +68,7 @@ COMMANDS: Final[dict[str, str]] = {
     "inspect": "trace inspect trace",
     "format": "trace check trace",
     "league": "league --preset catch-up",
+    "explain": "trace explain trace --seq 900",
     "simulate": "trace simulate trace --config '{}'",
     "local": "audit trace --engine local --out out",
     "rows": "audit trace --engine replay --out out",
