@@ -21,8 +21,8 @@ from entrycache_cli import ending
 from entrycache_cli.commands import known
 from entrycache_cli.report import terminal
 from entrycache_cli.report.forms import FORMS
-from entrycache_cli.report.pytest_test import pytest_test
 from entrycache_cli.report.run_text import show
+from entrycache_cli.report.stand_alone import stand_alone_test
 from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
 from entrycache_conformance.known.check import Checked, State
 from entrycache_conformance.known.entry import Entry
@@ -116,14 +116,14 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
         "system": "pulsar-pip430", "config": {}, "note": text, "rules": [text],
         "steps": [{"op": "exists", "cache": text, "pos": [0, 0]}], "outcomes": [{"exists": text}],
     }  # fmt: skip
-    module = ast.parse(pytest_test(case, None))
+    module = ast.parse(stand_alone_test(case, "pytest", None))
     kinds = [type(node) for node in module.body]
-    assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 5, ast.FunctionDef, ast.FunctionDef]
+    assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 6, ast.FunctionDef, ast.FunctionDef]
     names: dict[str, Any] = {}
     exec(compile(module, "test_case.py", "exec"), names)  # what collecting it does
     assert names["NOTE"] == text
     assert names["RULES"] == [text]
-    assert names["CASE"]["steps"] == case["steps"]
+    assert names["STEPS"] == case["steps"]
     assert names["OUTCOMES"] == case["outcomes"]
 
 

@@ -18,7 +18,7 @@ from entrycache_cli.commands.options import (
     subject_options,
 )
 from entrycache_cli.report.failure_table import shown_table
-from entrycache_cli.report.pytest_test import pytest_test
+from entrycache_cli.report.stand_alone import TEMPLATES, stand_alone_test
 from entrycache_cli.report.terminal import console, echo
 from entrycache_cli.report.told_once import depends
 from entrycache_conformance.concurrent.replay import history_to_json, replay_history
@@ -45,7 +45,7 @@ from entrycache_protocol.text import compact
 @click.option(
     "--as",
     "as_test",
-    type=click.Choice(["java", "pytest", "rust", "go"]),
+    type=click.Choice(["java", *TEMPLATES]),
     help="Print a test that stands alone instead of replaying.",
 )
 @json_option
@@ -104,7 +104,7 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
     """A test of one file that needs none of our code.
 
     Raises:
-        UsageError: the case cannot be read, or tests in that language are not written yet.
+        UsageError: the case cannot be read, or there is no test in Java for its system.
     """
     case = read_case(file, SYSTEMS)
     if case.earlier:
@@ -116,9 +116,7 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
             return java_test(value)
         except UsageError as error:
             raise UsageError(f"{file}: {error}") from None
-    if language == "pytest":
-        return pytest_test(value, subject_command)
-    raise UsageError(f"tests in {language} are not written yet; expected java or pytest")
+    return stand_alone_test(value, language, subject_command)
 
 
 def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:

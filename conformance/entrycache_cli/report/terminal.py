@@ -29,8 +29,12 @@ def coloured(verdict: str) -> Text:
 
 
 def plain(text: str) -> str:
-    """The text as it is printed: lines stay, all else that is no character is escaped."""
-    return "\n".join(printable(line) for line in text.split("\n"))
+    """The text as it is printed: lines and the tabs that indent them stay, all else that is no character is escaped."""
+    return "\n".join(_indented(line.lstrip("\t"), line) for line in text.split("\n"))
+
+
+def _indented(rest: str, line: str) -> str:
+    return "\t" * (len(line) - len(rest)) + printable(rest)
 
 
 def echo(text: str, err: bool = False, nl: bool = True) -> None:

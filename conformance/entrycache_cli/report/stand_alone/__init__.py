@@ -1,0 +1,44 @@
+"""A case as one file of a test that starts the subject's command and speaks the protocol by itself."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from entrycache_conformance.java.literals import comment
+
+TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
+"""The languages of such tests; one in Java drives the released classes instead, and is made elsewhere."""
+
+
+def stand_alone_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
+    """The text of the test, which checks every outcome and compares what `judge` compares.
+
+    `case` holds the reference's outcomes; `command` starts the subject. Without one the test runs our own fast cache.
+
+    All that comes from elsewhere stands in comments, or as JSON of ASCII inside a string: each of these languages reads
+    a quote and a backslash as JSON writes them, and nothing else is escaped there.
+    """
+    own = ["entrycache", "serve", "fast", "--system", case["system"]]
+    environment = Environment(
+        loader=PackageLoader(__name__, "."), undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True
+    )
+    return environment.get_template(TEMPLATES[language]).render(
+        about=comment(case.get("note", "")) or "No note.",
+        note=json.dumps(case.get("note", "")),
+        rules=_inside(case.get("rules", [])),
+        command=_inside(shlex.split(command) if command else own),
+        system=_inside(case["system"]),
+        config=_inside(case["config"]),
+        steps=[_inside(step) for step in case["steps"]],
+        outcomes=[_inside(outcome) for outcome in case["outcomes"]],
+    )
+
+
+def _inside(value: Any) -> str:
+    """A value as JSON, as a string literal."""
+    return json.dumps(json.dumps(value))

@@ -1,0 +1,154 @@
+"""`replay --as pytest|go|rust`: one file that starts the subject by itself; it fails on a wrong one."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+
+from entrycache_cli.report.stand_alone import TEMPLATES
+from tests.support import ROOT
+from tests.support.command import run
+
+CASES = ROOT / "conformance" / "entrycache_faults" / "cases"
+CARGO = """
+[package]
+name = "case"
+version = "1.0.0"
+edition = "2021"
+[dev-dependencies]
+serde_json = "1"
+[workspace]
+"""
+
+
+class Language(NamedTuple):
+    """Where a test is put, what runs it, and what else has to stand there."""
+
+    file: str
+    argv: list[str]
+    beside: Mapping[str, str] = MappingProxyType({})
+
+
+LANGUAGES = {
+    "pytest": Language("test_it.py", [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]),
+    "go": Language("case_test.go", ["go", "test", "case_test.go"]),
+    "rust": Language(
+        "tests/case.rs", ["cargo", "test", "-q", "--test", "case"], {"Cargo.toml": CARGO, "src/lib.rs": ""}
+    ),
+}
+
+AWKWARD: dict[str, Any] = {
+    "system": "pulsar-pip430",
+    "config": {"max_size_bytes": 100, "watermark": 0.5},
+    "note": 'a "note" \\ with */ é \n and \x7f `backticks`',
+    "steps": [
+        {"op": "insert", "cache": 'a "b" `c` \\ é', "pos": [1, 0], "size": 9, "expected_reads": 1},
+        {"op": "insert", "cache": "message", "pos": [2**53 - 1, 0], "size": 9},
+        {"op": "insert", "cache": "message", "pos": [1, 1], "size": -1},
+        {"op": "observe"},
+        {"op": "metrics"},
+    ],
+}
+"""Names and numbers that a literal may get wrong; a refusal; a cache named as what is not compared."""
+
+SERVED = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    offer = {"ops": ["insert", "observe", "metrics"], "introspection": ["bytes"], "fixed": {"watermark": 0.5}}
+    if request["cmd"] == "start":
+        hello = {"version": 1, "implementation": {"name": "x"}, "systems": {"pulsar-pip430": offer}}
+        print(json.dumps(hello), flush=True)
+    else:
+        assert "watermark" not in request["config"] and request["config"]["max_size_bytes"] == 100
+        outcomes = OUTCOMES
+        print(json.dumps({"id": request["id"], "outcomes": outcomes, "leaked": LEAKED}), flush=True)
+"""
+"""A subject that declares little, says why it refuses, and answers what it is told to."""
+
+
+def params() -> list[Any]:
+    return [pytest.param(name, marks=() if name == "pytest" else pytest.mark.long) for name in TEMPLATES]
+
+
+def said_of(
+    language: str, file: Path, command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> subprocess.CompletedProcess[str]:
+    """What the language's own test runner says of the test that is made of a case."""
+    told = LANGUAGES[language]
+    if shutil.which(told.argv[0]) is None:
+        pytest.skip(f"{told.argv[0]} is missing")
+    code, text, err = run(capsys, "replay", str(file), "--as", language, "--command", command)
+    assert (code, err) == (0, "")
+    for name, content in {**told.beside, told.file: text}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content, "utf-8")
+    if language == "go" and shutil.which("gofmt"):
+        formed = subprocess.run(["gofmt", "-l", "."], cwd=folder, capture_output=True, text=True, check=True)
+        assert formed.stdout == ""
+    return subprocess.run(told.argv, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("fault", ["requeue-keeps-stamp", "streams-flush-loses-a-write"])
+@pytest.mark.parametrize("language", params())
+def test_it_passes_on_the_right_cache_and_fails_on_a_wrong_one(
+    language: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = CASES / f"{fault}.json"
+    case = json.loads(file.read_text("utf-8"))
+    serve = f"{shlex.quote(sys.executable)} -m entrycache_cli serve --system {case['system']} "
+    done = said_of(language, file, serve + "fast", tmp_path, capsys)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = said_of(language, file, serve + fault, tmp_path, capsys)
+    assert done.returncode != 0
+    assert case["rules"][0] in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("language", params())
+def test_it_compares_what_is_declared_and_nothing_else(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, subject = tmp_path / "case.json", tmp_path / "subject.py"
+    file.write_text(json.dumps(AWKWARD), "utf-8")
+    counted = {"inserted_entries": 2, "evicted_entries": 0, "eviction_cycles": 0, "hit_entries": 0, "hit_bytes": 0}
+    right: list[Any] = [
+        {"inserted": True},
+        {"inserted": True},
+        {"error": "illegal-argument", "message": "below 0"},
+        {"bytes": 18},
+        {**counted, "miss_entries": 0, "miss_bytes": 0, "bytes": 18},
+    ]
+    wrong = {
+        "an outcome": ([*right[:3], {"bytes": 17}, right[4]], 0),
+        "a refusal": ([*right[:2], {"inserted": True}, *right[3:]], 0),
+        "a key less": ([*right[:4], {**counted, "bytes": 18}], 0),
+        "an outcome less": (right[:4], 0),
+        "a leak": (right, 2),
+    }
+    ends = {}
+    for name, (outcomes, leaked) in {"right": (right, 0), **wrong}.items():
+        text = SERVED.replace("OUTCOMES", repr(outcomes)).replace("LEAKED", str(leaked))
+        subject.write_text(text, "utf-8")
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+        done = said_of(language, file, command, tmp_path, capsys)
+        ends[name] = done.returncode == 0
+        assert ends[name] == (name == "right"), name + done.stdout + done.stderr
+    assert ends == {"right": True, **dict.fromkeys(wrong, False)}
+
+
+@pytest.mark.parametrize("language", TEMPLATES)
+def test_it_is_written_without_a_machine_of_its_own(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = ROOT / "spec" / "examples" / "R-EVICT-3.json"
+    code, text, _ = run(capsys, "replay", str(file), "--as", language)
+    assert code == 0
+    assert json.dumps(json.dumps(["entrycache", "serve", "fast", "--system", "pulsar-pip430"])) in text
+    assert run(capsys, "replay", str(file), "--as", language)[1] == text
