@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.extras import missing
 
 
 def lru_cache() -> Callable[[int], Any]:
@@ -17,5 +17,5 @@ def lru_cache() -> Callable[[int], Any]:
     try:
         from cachetools import LRUCache  # noqa: PLC0415 - an extra
     except ImportError:
-        raise MissingPrerequisite("cachetools is not installed; pip install 'entrycache[bench]'") from None
+        raise missing("bench", "cachetools", "bench") from None
     return LRUCache

@@ -7,7 +7,7 @@ from typing import Any
 
 from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
 from entrycache_bench.result import Result
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.extras import missing
 from entrycache_protocol.output import whole
 
 FAST = "#1b6ca8"
@@ -25,7 +25,7 @@ def require_matplotlib() -> Any:
     try:
         import matplotlib  # noqa: PLC0415 - an extra
     except ImportError:
-        raise MissingPrerequisite("matplotlib is not installed; pip install 'entrycache[bench]'") from None
+        raise missing("the picture", "matplotlib", "bench") from None
     return matplotlib
 
 

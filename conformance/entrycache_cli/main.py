@@ -1,20 +1,13 @@
-"""The command `entrycache`."""
+"""The command `entrycache`: which commands there are, each loaded when it is asked for."""
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
-from typing import Final
 
 import click
 
 from entrycache_cli.ending import OneLineErrors
-
-OWN: Final = (
-    *("conform", "campaign", "diff", "serve", "smoke", "replay", "museum", "prove", "bench", "doctor", "rules"),
-    *("report", "versions", "init", "subjects", "vectors"),
-)
-"""The commands that have a module of their name."""
+from entrycache_cli.listed import COMMANDS, ELSEWHERE
 
 
 class Commands(OneLineErrors, click.Group):
@@ -22,27 +15,29 @@ class Commands(OneLineErrors, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all."""
-        return sorted({*OWN, *_others()})
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
-        if cmd_name in OWN:
-            found: click.Command = import_module(f"entrycache_cli.commands.{cmd_name}").command
-            return found
-        if cmd_name not in _others():
+        if cmd_name not in COMMANDS:
             # who is told of an unknown command is told of what is alike
-            self.commands.update(_others(), **{name: click.Command(name) for name in OWN})
-        return _others().get(cmd_name)
+            self.commands.update({name: click.Command(name) for name in COMMANDS})
+            return None
+        if cmd_name in ("trace", "audit"):
+            return _of_traces(cmd_name)
+        found: click.Command = import_module(ELSEWHERE.get(cmd_name, f"entrycache_cli.commands.{cmd_name}")).command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
 
 
-@cache
-def _others() -> dict[str, click.Command]:
-    """`trace` and `audit`, and what a single system has."""
+def _of_traces(name: str) -> click.Command:
     from entrycache_cli.commands import trace  # noqa: PLC0415
-    from entrycache_cli.systems import CLI_PARTS  # noqa: PLC0415
 
-    own = (command for parts in CLI_PARTS.values() for command in parts.commands)
-    return {str(command.name): command for command in (*trace.commands(), *own)}
+    return trace.commands()[name]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -68,12 +68,11 @@ class RecordedBroker(NamedTuple):
 
 
 class CliParts(NamedTuple):
-    """The commands of one system: its own, those in the group `trace`, the settings of its brokers, its page of faults.
+    """What commands know of one system: its own in the group `trace`, the settings of its brokers, its page of faults.
 
     A system needs none of them.
     """
 
-    commands: tuple[click.Command, ...] = ()
     trace_commands: tuple[click.Command, ...] = ()
     settings_file: SettingsFile | None = None
     faults: FaultsPart | None = None

@@ -1,4 +1,4 @@
-"""The systems that have commands of their own; a system need not have any."""
+"""What the commands know of each system beside its rules."""
 
 from __future__ import annotations
 

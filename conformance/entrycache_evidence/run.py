@@ -23,9 +23,10 @@ from entrycache_evidence.tlc.evidence import modelled
 from entrycache_evidence.tlc.tools import tools
 from entrycache_evidence.together import Work, at_once, together
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.extras import missing
 from entrycache_protocol.stopped import keeping
 
-REASON: Final = "needs the Python package {}: pip install 'entrycache[prove]'"
+EXTRA: Final = "prove"
 PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
 """The parts of this command that need a package, and its name."""
 TLC: Final = "tlc"
@@ -63,20 +64,20 @@ def prove(profile: str) -> Proof:
     """
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}")
-    missing = [part for part in PACKAGES if importlib.util.find_spec(part) is None]
-    if len(missing) == len(PACKAGES):
-        raise MissingPrerequisite(REASON.format("z3-solver"))
-    skipped = [(part, REASON.format(PACKAGES[part])) for part in missing]
+    absent = [part for part in PACKAGES if importlib.util.find_spec(part) is None]
+    if len(absent) == len(PACKAGES):
+        raise missing("prove", "z3-solver", EXTRA)
+    skipped = [(part, str(missing(part, PACKAGES[part], EXTRA))) for part in absent]
     left_out = () if profile in WITH_TLC else (TLC,)
     if not left_out:
         try:
             tools()
         except MissingPrerequisite as error:
-            missing.append(TLC)
+            absent.append(TLC)
             skipped.append((TLC, str(error)))
     over: dict[str, Part] = {}
     with _progress() as told:
-        parts = dict(_parts(profile, (*missing, *left_out)))
+        parts = dict(_parts(profile, (*absent, *left_out)))
         begun = sorted(parts, key=lambda what: what == Z3)
 
         def so_far() -> Proof:
@@ -103,14 +104,14 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
     )
 
 
-def _parts(profile: str, missing: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
+def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
     """What is done, part by part."""
     for name, shown in SHOWN.items():
-        if shown.contracts is not None and "crosshair" not in missing:
+        if shown.contracts is not None and "crosshair" not in absent:
             contracts = importlib.import_module(shown.contracts)
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
-    if Z3 not in missing:
+    if Z3 not in absent:
         yield Z3, importlib.import_module("entrycache_evidence.induction.evidence").induct()
     for name, shown in SHOWN.items():
         for what, call in (("vocabulary", _vocabulary), ("large runs", _large)):
@@ -119,7 +120,7 @@ def _parts(profile: str, missing: Sequence[str]) -> Iterator[tuple[str, Work[Par
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
     yield "refinement", refined(refinements(profile))
     for name, shown in SHOWN.items():
-        if shown.second is not None and TLC not in missing:
+        if shown.second is not None and TLC not in absent:
             second = importlib.import_module(shown.second).SECOND
             yield f"the second model of {name}", modelled(second)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numpy.typing as npt
 
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.extras import missing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,4 +52,4 @@ def require_numba() -> None:
         MissingPrerequisite: numba is not installed.
     """
     if numba is None:
-        raise MissingPrerequisite("league needs the Python package numba: pip install 'entrycache[league]'")
+        raise missing("league", "numba", "league")

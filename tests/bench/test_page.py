@@ -15,6 +15,7 @@ from entrycache_bench.page import page
 from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, CursorCost
 from entrycache_bench.result import Result, read_result
 from entrycache_cli.main import main
+from entrycache_protocol.extras import missing
 from tests.support import ROOT
 
 DOCS = ROOT / "docs"
@@ -103,7 +104,5 @@ def test_without_matplotlib_a_page_is_refused_before_anything_is_measured(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = CliRunner().invoke(main, ["bench", "--from", str(file), "--page", str(tmp_path / "numbers.md")])
     assert done.exit_code == 4
-    assert done.output.strip().splitlines() == [
-        "entrycache: matplotlib is not installed; pip install 'entrycache[bench]'"
-    ]
+    assert done.output == f"entrycache: {missing('the picture', 'matplotlib', 'bench')}\n"
     assert not (tmp_path / "numbers.md").exists()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_cli.listed import COMMANDS, ELSEWHERE
+from entrycache_cli.main import main
 from entrycache_conformance.java.releases import versions
 from tests.support.command import run
 
@@ -134,6 +136,21 @@ def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
     assert done.returncode == 70, done.stderr
     assert done.stderr.startswith("entrycache: an error of entrycache itself, not of the subject; report it: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
+    assert set(ELSEWHERE) < set(COMMANDS)
+    for name, told in COMMANDS.items():
+        assert len(told) <= 62
+        assert main.get_command(None, name).name == name  # type: ignore[arg-type, union-attr]
+    code = (
+        "import sys; from entrycache_cli.main import main\n"
+        "try: main(['--help'])\n"
+        "finally: assert not {'hypothesis', 'entrycache_conformance.systems'} & sys.modules.keys()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(told in done.stdout for told in COMMANDS.values())
 
 
 def test_a_subject_is_served_without_loading_what_searches() -> None:

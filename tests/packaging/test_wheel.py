@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 import venv
@@ -68,7 +70,22 @@ def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, argumen
     done = run(installed, *arguments, cwd=tmp_path)
     assert done.returncode == 4, done.stdout + done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    assert "pip install 'entrycache[" in done.stderr
+    assert f"uv pip install --python {installed.parent / 'python'} " in done.stderr
+    assert re.search(r"/entrycache-[0-9.]+-py3-none-any\.whl\[[a-z]+\]'$", done.stderr.strip())
+
+
+def test_a_command_without_its_extra_still_says_what_it_is_for(installed: Path, tmp_path: Path) -> None:
+    done = run(installed, "audit", "--help", cwd=tmp_path)
+    assert (done.returncode, "Hold a recorded trace" in done.stdout, "[trace]" in done.stdout) == (0, True, True)
+
+
+@pytest.mark.long
+def test_the_line_that_is_advised_works(installed: Path, tmp_path: Path) -> None:
+    advised = run(installed, "bench", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
+    subprocess.run([UV, *shlex.split(advised)], check=True)
+    assert "extra bench" not in run(installed, "doctor", cwd=tmp_path).stdout
+    done = run(installed, "doctor", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["found"]["cachetools"] is not None
 
 
 def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed: Path) -> None:

@@ -20,6 +20,7 @@ from entrycache_cli.report.terminal import console, echo
 from entrycache_conformance.java.jdk import find_java
 from entrycache_conformance.java.releases import every_release
 from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.extras import install
 
 
 class Finding(NamedTuple):
@@ -53,7 +54,7 @@ def findings() -> Iterator[Finding]:
     """What is there and what is not."""
     yield Finding("python", sys.version.split()[0], "everything", "")
     for name, extra in _packages():
-        advice = f"pip install 'entrycache[{extra}]'"
+        advice = _extra(extra)
         try:
             yield Finding(name, version(name), EXTRAS[extra], advice)
         except PackageNotFoundError:
@@ -61,6 +62,10 @@ def findings() -> Iterator[Finding]:
     for name, flag, needed_by, advice in TOOLS:
         yield Finding(name, _tool_version(name, flag), needed_by, advice)
     yield from _newer_javas()
+
+
+def _extra(name: str) -> str:
+    return f"extra {name}"
 
 
 def _packages() -> Iterator[tuple[str, str]]:
@@ -116,4 +121,6 @@ def command(as_json: bool) -> int:
         cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
         table.add_row(*map(Text, cells))
     console().print(table)
+    for extra in (extra for extra in EXTRAS if _extra(extra) in {item.advice for item in missing}):
+        echo(f"{_extra(extra)}: {install(extra)}")
     return 4 if missing else 0

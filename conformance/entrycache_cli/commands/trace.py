@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import click
 
 from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
 from entrycache_cli.commands.settings_file import given_settings, settings_options
+from entrycache_cli.listed import COMMANDS
 from entrycache_cli.parts import GivenSettings
 from entrycache_cli.report.failure_table import shown_table
 from entrycache_cli.report.terminal import console, echo
@@ -21,7 +23,8 @@ from entrycache_conformance.subjects.resolve import resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.table import table_of_case
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.extras import missing
 from entrycache_protocol.shown import printable
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
@@ -31,11 +34,12 @@ MESSAGES_MOST = 10_000_000
 """That clients of a recorded broker send."""
 
 
-def commands() -> list[click.Command]:
+@cache
+def commands() -> dict[str, click.Command]:
     """The group `trace` and the command `audit`, or stand-ins that say what they need."""
     absent = next((name for name in NEEDED if find_spec(name) is None), None)
     if absent is not None:
-        return [_missing("trace", absent), _missing("audit", absent)]
+        return {name: _missing(name, absent) for name in ("trace", "audit")}
     from entrycache_cli.commands import audit as cli  # noqa: PLC0415
 
     cli.trace.add_command(record_command)
@@ -44,7 +48,7 @@ def commands() -> list[click.Command]:
             cli.trace.add_command(command)
     _with_settings(cli.trace.commands["generate"], _generate)
     _with_settings(cli.audit, _audit)
-    return [cli.trace, cli.audit]
+    return {"trace": cli.trace, "audit": cli.audit}
 
 
 def _with_settings(command: click.Command, use: Callable[[GivenSettings, dict[str, Any]], None]) -> None:
@@ -82,10 +86,16 @@ def _audit(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
 def _missing(name: str, module: str) -> click.Command:
     """A command that says which extra it needs."""
 
-    @click.command(name, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+    lacks = missing(name, module, "trace")
+
+    @click.command(
+        name,
+        help=f"{COMMANDS[name]} {lacks}",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
     @ends_with_code
     def command() -> int:
-        raise MissingPrerequisite(f"{name} needs the Python package {module}: pip install 'entrycache[trace]'")
+        raise lacks
 
     return command
 

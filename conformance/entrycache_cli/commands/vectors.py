@@ -30,7 +30,7 @@ from entrycache_conformance.vectors.files import (
 )
 from entrycache_conformance.vectors.packs import NAMES, SMALL, cases_of, pack_lines
 from entrycache_evidence.rulebook.registry import spec_folder
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import Unwritten, UsageError
 from entrycache_protocol.shown import printable
 from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.subject import UnderTest
@@ -149,6 +149,9 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
     finally:
         found.close()
     _say(found, path, done, choice, as_json)
+    for failure in done.failures:
+        if failure.unwritten:
+            raise Unwritten(failure.unwritten)
     code = done.verdict.exit_code
     if code == 2:
         say_nothing_checked([reason for reason, _ in done.not_asked.most_common(1)] or [f"{path} holds no case"])
@@ -182,7 +185,8 @@ def _say(subject: UnderTest, path: Path, done: Consumed, choice: Choice, as_json
         if failure.table is not None:
             out.print(shown_table(failure.table))
     for failure in done.failures:
-        out.print(f"{', '.join(failure.rules)} at step {failure.step}: {printable(replay_line(failure, choice))}")
+        line = failure.unwritten or replay_line(failure, choice)
+        out.print(f"{', '.join(failure.rules)} at step {failure.step}: {printable(line)}", soft_wrap=True)
     for reason, count in done.not_asked.most_common(5):
         out.print(f"{count} cases not asked: {printable(reason)}", soft_wrap=True)
     which = "" if not done.ended else f" ({published}, as published)" if published else " (not a published pack)"

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.extras import missing
 from entrycache_protocol.leftovers import scratch
 from entrycache_spark.engines.base import is_small
 from entrycache_trace.files import Part
@@ -20,7 +21,7 @@ try:
     import duckdb
     import sqlglot
 except ImportError as error:  # pragma: no cover
-    raise MissingPrerequisite(f"engine local needs {error.name}: pip install 'entrycache[trace]'") from None
+    raise missing("engine local", f"{error.name}", "trace") from None
 
 _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
 

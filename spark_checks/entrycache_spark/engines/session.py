@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.extras import missing
 
 try:
     from pyspark.sql import SparkSession
 except ImportError as error:  # pragma: no cover
-    raise MissingPrerequisite(f"engine spark needs {error.name}: pip install 'entrycache[spark]'") from None
+    raise missing("engine spark", f"{error.name}", "spark") from None
 
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",

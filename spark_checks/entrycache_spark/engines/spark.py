@@ -11,7 +11,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.extras import missing
 from entrycache_spark.engines.base import is_small
 from entrycache_spark.engines.session import session
 from entrycache_trace.files import Part
@@ -23,7 +24,7 @@ try:
     from pyspark.sql import DataFrame
     from sqlglot import exp
 except ImportError as error:  # pragma: no cover
-    raise MissingPrerequisite(f"engine spark needs {error.name}: pip install 'entrycache[spark]'") from None
+    raise missing("engine spark", f"{error.name}", "spark") from None
 
 _BODIES: Final = {
     "token": "(xxhash64(cast({0} as bigint), cast({1} as bigint)) & 4294967295)",

@@ -16,7 +16,8 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
 from entrycache_cli.commands.options import ends_with_code, json_option
 from entrycache_cli.report.terminal import console, description, echo
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.extras import missing
 from entrycache_protocol.shown import printable
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def command(
 def _require() -> None:
     absent = next((name for name in NEEDED if find_spec(name) is None), None)
     if absent is not None:
-        raise MissingPrerequisite(f"league needs the Python package {absent}: pip install 'entrycache[league]'")
+        raise missing("league", absent, "league")
 
 
 @contextmanager

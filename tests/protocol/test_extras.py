@@ -1,0 +1,49 @@
+"""What is advised where an extra is missing fits the installation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from entrycache_protocol import extras
+
+WHEEL = {"url": "file:///some%20where/entrycache-0.1.0-py3-none-any.whl", "archive_info": {}}
+CLONE = {"url": "file:///src/entrycache", "dir_info": {"editable": True}}
+FOLDER = {"url": "file:///src/entrycache", "dir_info": {}}
+
+
+class Installed:
+    """A distribution that came from `source`."""
+
+    def __init__(self, source: dict[str, Any] | None) -> None:
+        self.source = source
+
+    def read_text(self, name: str) -> str | None:
+        assert name == "direct_url.json"
+        return None if self.source is None else json.dumps(self.source)
+
+
+@pytest.mark.parametrize(
+    ("source", "prefix", "pip", "line"),
+    [
+        (WHEEL, "/home/a/venv", True, "pip install '/some where/entrycache-0.1.0-py3-none-any.whl[trace]'"),
+        (CLONE, "/home/a/venv", True, "pip install -e '/src/entrycache[trace]'"),
+        (FOLDER, "/home/a/venv", True, "pip install '/src/entrycache[trace]'"),
+        (FOLDER, "/v", False, "uv pip install --python /v/bin/python '/src/entrycache[trace]'"),
+        (FOLDER, "/home/a/.local/share/pipx/venvs/entrycache", True, "pipx install --force '/src/entrycache[trace]'"),
+        (FOLDER, "/a/share/uv/tools/entrycache", False, "uv tool install --force '/src/entrycache[trace]'"),
+        (None, "/home/a/venv", True, "pip install 'entrycache[trace]'"),
+    ],
+)
+def test_the_line_is_that_of_the_installation(
+    source: dict[str, Any] | None, prefix: str, pip: bool, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "distribution", lambda name: Installed(source))
+    monkeypatch.setattr(extras, "find_spec", lambda name: object() if pip else None)
+    monkeypatch.setattr(sys, "prefix", prefix)
+    monkeypatch.setattr(sys, "executable", f"{prefix}/bin/python")
+    assert extras.install("trace") == line
+    assert str(extras.missing("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
