@@ -29,7 +29,7 @@ STEP_LABEL: Final = 430
 SHORTEN_TRIES: Final = 500
 
 Progress = Callable[[int], None]
-"""Told how many examples were judged since the last call."""
+"""Told how many examples were judged since the last call; 0: one differs, and is being shortened."""
 
 
 class _Differs(AssertionError):

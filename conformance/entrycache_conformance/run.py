@@ -53,7 +53,7 @@ class SelfCheckFailed(OurError):
 
 
 Notify = Callable[[str, int, int], None]
-"""Told the level, the examples judged so far and the examples wanted."""
+"""Told the level, the examples judged so far and those wanted; 0: none is, what differs is being shortened."""
 
 
 class Part(NamedTuple):
@@ -253,7 +253,7 @@ def _search(
     wanted = options.profile.examples
 
     def progress(count: int) -> None:
-        notify(level, coverage.examples + count, wanted)
+        notify(level, coverage.examples + count, wanted if count else 0)
 
     found = search(subject, menu, wanted, options.seed, coverage, progress)
     great = subject.declaration.system.cases.great

@@ -61,12 +61,14 @@ def search(
         progress(len(batch))
         size = min(2 * size, FEW)
         if found is not None:
+            progress(0)
             return Search(_shrink_recorded(subject, menu, *found, theme) if shrinks else _failure(*found), skipped)
     hunt = Hunt(subject, menu, coverage, progress, theme)
     failure = hunted(hunt, examples - number_seeded(examples), seed_)
     skipped += hunt.skipped
     if failure is None or failure.difference.is_silent or not shrinks:
         return Search(failure, skipped)
+    progress(0)
     origin = with_earlier_runs(subject, failure)
     return Search(_settled(hunt, hunt.choices, failure, origin), skipped)
 
@@ -100,6 +102,7 @@ def bulk(
         batch = [_record(source, subject.declaration, menu, theme, coverage.whole) for _ in range(BATCH)]
         found = _first_difference(subject, batch, coverage, skipped)
         if found is not None:
+            progress(0)
             return Search(_shrink_recorded(subject, menu, *found, theme), skipped)
         progress(len(batch))
     return Search(None, skipped)

@@ -44,7 +44,7 @@ def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[s
 
 
 def judged(capsys: pytest.CaptureFixture[str], language: str, command: str) -> tuple[int, str]:
-    """The exit code and what is printed of a command that starts the adapter as `init` says."""
+    """The exit code and what is printed of a command that starts the adapter as a program."""
     start = LANGUAGES[language].command.replace("python ", f"{sys.executable} ")
     code, out, err = run(capsys, command, "--command", start, *(["--level", "range"] if command == "conform" else []))
     return code, out + err
@@ -59,7 +59,7 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     folder = tmp_path / "mine"
     code, out, _ = run(capsys, "init", "--lang", language, str(folder))
     assert code == 0
-    assert f'entrycache smoke --command "{LANGUAGES[language].command}"' in out
+    assert f"entrycache smoke {LANGUAGES[language].subject}" in out
     built(language, folder)
     monkeypatch.chdir(folder)
     for command in ("smoke", "conform"):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -44,6 +44,8 @@ from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.subject import UnderTest
 
 Result = TypeVar("Result")
+
+SHORTENED: Final = "a failure is made shorter"
 
 
 @click.command("conform")
@@ -248,6 +250,9 @@ def _with_progress(subject: UnderTest, quiet: bool, run: Callable[[Notify], Resu
         def notify(level: str, done: int, wanted: int) -> None:
             if level not in tasks:
                 tasks[level] = progress.add_task(f"{subject.name}, level {level}", total=wanted)
+            if not wanted:  # this may take longer than what led to it
+                progress.update(tasks[level], total=None, description=f"{subject.name}, level {level}: {SHORTENED}")
+                return
             progress.update(tasks[level], completed=done, total=max(wanted, done))
 
         return run(notify)

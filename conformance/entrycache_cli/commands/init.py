@@ -30,7 +30,7 @@ def command(directory: Path, language: str) -> int:
     echo("\nthen:")
     if directory != Path():
         echo(printable(f"  cd {shlex.quote(str(directory))}"))
-    if shutil.which(chosen.tool) is None:
+    if not chosen.named and shutil.which(chosen.tool) is None:
         echo(f"  install {chosen.tool}: it is not on the path")
     if chosen.build:
         echo(f"  {chosen.build}")
@@ -38,5 +38,5 @@ def command(directory: Path, language: str) -> int:
         echo(f"  {chosen.test}")
     for judged in ("smoke", "conform"):
         level = " --level range" if judged == "conform" else ""
-        echo(f'  entrycache {judged} --command "{chosen.command}"{level}')
+        echo(f"  entrycache {judged} {chosen.subject}{level}")
     return 0

@@ -20,17 +20,24 @@ class Language(NamedTuple):
     """How an adapter of that language is built and started, from within its folder.
 
     `tool`: the program that has to be there; `build`: the shell command that builds it, "" where none does; `test`:
-    the one that plays vectors on it in its own language, "" where that is `entrycache vectors consume`.
+    the one that plays vectors on it in its own language, "" where that is `entrycache vectors consume`; `named`: a
+    class that is judged without a program of its own, by the very Python that entrycache runs on.
     """
 
     tool: str
     build: str
     command: str
     test: str = ""
+    named: str = ""
+
+    @property
+    def subject(self) -> str:
+        """How a command line names what is judged."""
+        return self.named or f'--command "{self.command}"'
 
 
 LANGUAGES: Final[Mapping[str, Language]] = {
-    "python": Language("python", "", "python my_cache.py"),
+    "python": Language("python", "", "python my_cache.py", named="my_cache:MyCache"),
     "java": Language(
         *("mvn", "mvn -q package -DskipTests", "java -cp target/classes:target/lib/* mycache.MyCache", "mvn -q test")
     ),

@@ -1,0 +1,43 @@
+"""On a terminal a command says what it is at, and leaves nothing of that behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+from entrycache_cli.commands.conform import SHORTENED
+
+
+def on_a_terminal(folder: Path, *arguments: str) -> tuple[str, str]:
+    """What a command prints, and what it says on a terminal."""
+    ours, theirs = pty.openpty()
+    argv = [sys.executable, "-m", "entrycache_cli", *arguments]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(argv, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True) as run:
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                told += os.read(ours, 65_536)
+            except OSError:  # the other end is closed
+                break
+        os.close(ours)
+        assert run.stdout is not None
+        return run.stdout.read(), told.decode("utf-8")
+
+
+def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) -> None:
+    out, told = on_a_terminal(tmp_path, "conform", "expire-at-the-cutoff", "--level", "queue")
+    assert "R-EXPIRE-1 is broken" in out
+    assert "expire-at-the-cutoff, level queue" in told
+    assert SHORTENED in told
+    assert told.rstrip().endswith("\x1b[2K")
+
+
+def test_a_level_that_conforms_is_not_said_to_be_shortened(tmp_path: Path) -> None:
+    _, told = on_a_terminal(tmp_path, "conform", "fast", "--level", "range")
+    assert "fast, level range" in told
+    assert SHORTENED not in told
