@@ -21,7 +21,7 @@ from tests.support.walls import not_there
 
 pytest_plugins = ("pytester",)
 
-TOOLS = ("java", "javac", "mvn", "node", "go")
+TOOLS = ("java", "javac", "mvn", "node", "go", "cargo", "python3.11", "python3.12", "python3.13", "python3.14")
 """A test may skip for want of one of these, or of a wall (tests/support/walls.py), and must name it in its reason."""
 
 TOGETHER = ("tests/spark/",)

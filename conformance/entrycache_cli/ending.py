@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -101,6 +101,9 @@ class OneLineErrors(click.Command):
             say(f"an error of entrycache itself, not of the subject; report it: {cut(printable(str(error)), 500)}")
             return OURS
         except Exception as error:
+            if isinstance(error, UnicodeEncodeError) and (name := no_text(args[0] if args else sys.argv)):
+                say(f"{name!r} is no UTF-8 text, and what reads or writes files here takes no other names")
+                return 2
             say(unforeseen(error))
             return OURS
         return code if isinstance(code, int) else 0
@@ -167,6 +170,11 @@ def say(line: str) -> None:
     """One line on stderr."""
     with contextlib.suppress(OSError):
         echo(f"entrycache: {cut(printable(line), LINE_LENGTH)}", err=True)
+
+
+def no_text(arguments: Sequence[str]) -> str:
+    """The first argument that is no text, as the name of a file may be; empty where all are."""
+    return next((each for each in arguments if any("\ud800" <= char <= "\udfff" for char in each)), "")
 
 
 def unforeseen(error: BaseException) -> str:

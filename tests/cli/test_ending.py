@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from entrycache_cli import ending
+from entrycache_cli.main import main
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.run import Options, conform
@@ -26,6 +27,7 @@ from entrycache_conformance.subjects.resolve import Choice, resolve
 from entrycache_protocol.stopped import Stopped
 from entrycache_protocol.verdict import Verdict
 from tests.support.command import run
+from tests.support.traces import plant
 
 ENTRYCACHE = [sys.executable, "-m", "entrycache_cli"]
 START_CPU_SECONDS = 3
@@ -75,6 +77,16 @@ def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
     assert bool(ended.stdout) is (code == 0)
     told = "entrycache: cannot write the output: stdout is closed, or open for reading alone\n"
     assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
+
+
+def test_a_name_that_is_no_text_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
+    trace = str(plant.write(tmp_path / "trace", rows))
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", trace, "--engine", "local", "--rules", "R-EVICT-8", "--out", str(tmp_path / "caf\udce9")])
+    assert ended.value.code == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.endswith("caf\\udce9' is no UTF-8 text, and what reads or writes files here takes no other names")
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
