@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.output import write_text
 from entrycache_spark.mutations.changes import changes_of
-from entrycache_spark.mutations.judged import BASES, SEED, Disagreement, judge, rows_of
+from entrycache_spark.mutations.judged import BASES, SEED, Base, Disagreement, judge, recorded_in, rows_of
 from entrycache_spark.mutations.table import Lines, from_json, holes, page, to_json
 
 NAME = "audit-mutations"
@@ -34,16 +35,16 @@ def committed() -> Lines:
     return from_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def look(sample: int | None, seed: int) -> Lines:
+def look(bases: Sequence[Base], sample: int | None, seed: int) -> Lines:
     """What is seen of all changes, or of so many of each trace."""
     found: Lines = {}
-    for base in BASES:
+    for base in bases:
         rows = rows_of(base)
         changes = changes_of(rows)
         if sample is not None:
             changes = random.Random(seed).sample(changes, min(sample, len(changes)))
         for change, seen in judge(base, rows, changes, SEED):
-            found[f"{base.system} {base.preset}", change] = seen
+            found[base.name, change] = seen
         if sys.stderr.isatty():
             print(f"{base.preset}: {len(found)} changes", file=sys.stderr)
     return found
@@ -63,10 +64,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m entrycache_spark.mutations", description=__doc__)
     parser.add_argument("--sample", type=int, help="so many changes of each trace instead of all")
     parser.add_argument("--seed", type=int, default=1, help="which ones")
+    parser.add_argument(
+        "--trace", type=Path, help="a recorded trace, instead of those of the table; few thousand events"
+    )
     parser.add_argument("--write", action="store_true", help=f"write docs/{NAME}.md and .json")
     asked = parser.parse_args()
-    found = look(asked.sample, asked.seed)
-    if asked.write:
+    bases = BASES if asked.trace is None else (recorded_in(asked.trace),)
+    found = look(bases, asked.sample, asked.seed)
+    if asked.write and asked.trace is None:
         write_text(docs() / f"{NAME}.json", to_json(found))
         write_text(docs() / f"{NAME}.md", page(found))
     told = [f"{trace}, {change}: seen by no rule" for trace, change in holes(found)] + lost(found, committed())

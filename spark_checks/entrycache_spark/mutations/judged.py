@@ -12,11 +12,11 @@ from entrycache_protocol.leftovers import scratch
 from entrycache_spark.folder import audit
 from entrycache_spark.mutations.changes import Change, Row, changed, renamed
 from entrycache_spark.systems import AUDITED
-from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
+from entrycache_trace.files import Metadata, iterate_rows, list_parts, read_metadata, write_rows
 from entrycache_trace.generate import generate
 
-BATCH: Final = 500
-"""Copies that are judged in one audit."""
+ROWS_MOST: Final = 250_000
+"""Of the copies that are judged in one audit."""
 
 ENGINES: Final[Mapping[str, tuple[str, bool]]] = {
     "local": ("local", True),
@@ -27,15 +27,32 @@ ENGINES: Final[Mapping[str, tuple[str, bool]]] = {
 
 
 class Base(NamedTuple):
-    """A recorded trace of a system."""
+    """A trace of a system: one that is generated, of so many events, or one that was recorded, a folder."""
 
     system: str
     preset: str
     events: int
+    folder: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """As the table names it."""
+        return f"{self.system} {self.preset}"
+
+    @property
+    def metadata(self) -> Metadata:
+        """That of the trace, and so of its copies."""
+        return Metadata(system=self.system) if self.folder is None else read_metadata(self.folder)
 
 
-BASES: Final = tuple(
-    Base(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.altered
+def recorded_in(folder: Path) -> Base:
+    """A recorded trace."""
+    return Base(read_metadata(folder).system, folder.name, 0, folder)
+
+
+BASES: Final = (
+    *(Base(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.altered),
+    *(recorded_in(folder) for folder in sorted((Path(__file__).parent / "recorded").glob("*/"))),
 )
 SEED: Final = 7
 
@@ -60,6 +77,8 @@ class Disagreement(Exception):
 def rows_of(base: Base) -> list[Row]:
     """The rows of a base, one broker."""
     with ExitStack() as stack:
+        if base.folder is not None:
+            return list(iterate_rows(list_parts(base.folder)))
         folder = Path(stack.enter_context(scratch())) / "base"
         generate(base.preset, base.events, SEED, folder, 1)
         return list(iterate_rows(list_parts(folder)))
@@ -77,10 +96,11 @@ def judge(
     Raises:
         Disagreement: naming the engines and the first change.
     """
-    for start in range(0, len(changes), BATCH):
+    many = max(1, ROWS_MOST // len(rows))
+    for start in range(0, len(changes), many):
         made: dict[str, tuple[Change, int]] = {}
         copies: list[Row] = []
-        for number, change in enumerate(changes[start : start + BATCH]):
+        for number, change in enumerate(changes[start : start + many]):
             copy = changed(rows, change, seed)
             if copy is not None:
                 made[f"{number:03}"] = (change, copy[1])
@@ -94,7 +114,7 @@ def _batch(
 ) -> Iterator[tuple[Change, Seen]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(scratch())) / "trace"
-        write_rows(folder, Metadata(system=base.system), copies)
+        write_rows(folder, base.metadata, copies)
         said = {name: _said(folder, *how) for name, how in engines.items()}
     first, *others = said
     for name in others:

@@ -316,6 +316,7 @@ PLANTS: tuple[Plant, ...] = (
 ALSO = {
     budget_exceeded_hidden: ("R-CONFIG-1", "R-REQUEUE-5"),
     budget_exceeded: ("R-REQUEUE-5",),
+    stale_head: ("R-STATE-2",),
     untouched_requeue: ("R-READ-2",),
     wanted_entry_removed: ("R-READ-2",),
     requeue_without_the_setting: ("R-CONFIG-1",),

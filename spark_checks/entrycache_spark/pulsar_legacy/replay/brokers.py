@@ -78,7 +78,7 @@ class LegacyReplay:
     def __init__(self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int) -> None:
         self._name = name
         self._rows = rows
-        self._same = BrokerReplay(name, rows, metadata, max_live_slots)
+        self._same = BrokerReplay(name, rows, metadata, max_live_slots, has_queue=False)
         self._by_object = by_object(metadata)
         self.facts: Facts = self._same.facts
         self.moments: list[Moment] = moments_of(name, rows, self.facts, metadata.sampled)

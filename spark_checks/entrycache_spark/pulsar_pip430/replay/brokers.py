@@ -30,6 +30,7 @@ from entrycache_spark.pulsar_pip430.replay.leavers import Leavers
 from entrycache_spark.pulsar_pip430.replay.lookups import Lookups
 from entrycache_spark.pulsar_pip430.replay.moments import Moment, facts_of, settings_by_row
 from entrycache_spark.pulsar_pip430.replay.removal_queue import RemovalQueue
+from entrycache_spark.pulsar_pip430.replay.slots import Slots
 from entrycache_spark.pulsar_pip430.replay.spoken import DEQUEUES, rules_of
 from entrycache_spark.pulsar_pip430.replay.tallies import Tallies
 from entrycache_spark.pulsar_pip430.replay.thresholds import Thresholds
@@ -39,7 +40,7 @@ from entrycache_spark.verdict import RuleFinding, Violation
 from entrycache_trace.files import Metadata, Part
 
 Row = dict[str, Any]
-Level = Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers | Carriers | Ending
+Level = Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers | Carriers | Ending | Slots
 Report = Callable[..., None]
 
 
@@ -73,7 +74,7 @@ def replay(
 class PassSums:
     """One pass as far as it has gone."""
 
-    kind: str | None = None
+    kinds: dict[str, str | None] = field(default_factory=dict)
     row_kind: str | None = None
     begun_at: int | None = None
     need: int | None = None
@@ -85,6 +86,11 @@ class PassSums:
     live_at_last: int = 0
     ended: bool = False
     unsized: bool = False
+
+    @property
+    def kind(self) -> str | None:
+        """What kind of pass its begin says it is; without one, its end."""
+        return self.kinds.get("PASS_BEGIN") or self.kinds.get("PASS_END")
 
 
 @dataclass
@@ -101,7 +107,9 @@ class Life:
 class BrokerReplay:
     """The replay of one broker."""
 
-    def __init__(self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int) -> None:
+    def __init__(
+        self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int, has_queue: bool = True
+    ) -> None:
         self.name = name
         self.rows = rows
         self.many = metadata.many_threads
@@ -115,6 +123,7 @@ class BrokerReplay:
         self.unread = any(
             row["op"] == "CONFIG" and found is None for row, found in zip(rows, self.settings, strict=True)
         )
+        self.has_queue = has_queue
         self.numbered = not any(_unnumbered(row) for row in rows)
         self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
@@ -173,7 +182,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, Tallies):
+            if isinstance(level, Tallies | Slots):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -208,6 +217,7 @@ class BrokerReplay:
             Leavers(facts, self._tell, self.rows),
             Carriers(facts, self._tell, self.split, begins),
             Ending(facts, self._tell, self.numbered),
+            *((Slots(facts, self._tell, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
         )
 
     def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
@@ -240,7 +250,7 @@ class BrokerReplay:
             if pass_id is not None:
                 sums = self.passes[pass_id]
                 if op in ("PASS_BEGIN", "PASS_END"):
-                    sums.kind = max(filter(None, (sums.kind, row["cause"])), default=None)
+                    sums.kinds[op] = max(filter(None, (sums.kinds.get(op), row["cause"])), default=None)
                     sums.bound = row["bound"] if sums.bound is None else sums.bound
                 if op == "PASS_BEGIN":
                     begun = (sums.begun_at, row["bound"])
@@ -317,9 +327,9 @@ class BrokerReplay:
             sums.freed_bytes += row["size_bytes"] or 0
         if op == "PASS_END" and row["cause"] == "TIME":
             self._head(row)
-        elif op == "PASS_END" and sums.kind == "SIZE":
+        if op == "PASS_END" and sums.kind == "SIZE":
             self._amount(row, sums)
-        else:
+        elif op != "PASS_END":
             sums.live_at_last = self.live
 
     def _left_to_free(self, row: Row, sums: PassSums) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +21,8 @@ class CacheCursors:
     opened_ns: int | None = None
     grace_ns: int | None = None
     restart_ns: int | None = None
+    turns: list[tuple[int, dict[CursorName, Position | None]]] = field(default_factory=list)
+    """The members behind each of their events, kept of a trace of several threads."""
 
 
 class Cursors:
@@ -42,7 +46,7 @@ class Cursors:
         elif row["cursor"] is not None and op in ("CURSOR_ADD", "CURSOR_MOVE", "CURSOR_REMOVE"):
             self._turned(row, cursors)
         elif now.settings is not None and op == "INSERT" and row["cause"] == "FILL" and row["cursor"] is not None:
-            wanted = rank(cursors.members, row["cursor"])
+            wanted = rank(self._asked(row, cursors), row["cursor"])
             if now.settings.ranks and row["expected_reads"] != wanted:
                 sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
                 self._tell("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
@@ -51,6 +55,14 @@ class Cursors:
                 self._added(now, cursors, True)
         elif asks(now.row, now.before):
             self._added(now, cursors, False)
+
+    def _asked(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
+        """The members when the fill's count was asked for: with several threads that is when its call begins."""
+        call_id = row["call_id"]
+        if not self._facts.many or call_id is None or call_id >= row["seq"]:
+            return cursors.members
+        at = bisect_right(cursors.turns, call_id, key=lambda turn: turn[0])
+        return cursors.turns[at - 1][1] if at else {}
 
     def _turned(self, row: Row, cursors: CacheCursors) -> None:
         op, name = row["op"], row["cursor"]
@@ -63,6 +75,8 @@ class Cursors:
         elif op == "CURSOR_REMOVE" and name in cursors.members:
             del cursors.members[name]
             self._restart(cursors, row["ts_ns"])
+        if self._facts.many:
+            cursors.turns.append((row["seq"], dict(cursors.members)))
 
     def _restart(self, cursors: CacheCursors, ts_ns: int) -> None:
         cursors.grace_ns = _later(cursors.grace_ns, ts_ns)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_spark.pulsar_pip430.replay.moments import Facts, Moment, Row, Tell
+from entrycache_spark.replaying import differ
 
 TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
+KINDS: Final = ("EVICT", "TOMBSTONE")
+"""What tells by its cause of what kind its pass is."""
 
 
 class Clock:
@@ -32,11 +35,12 @@ class Frames:
         self._tell = tell
         self._island = 0
         self._marker: Row | None = None
+        self._kind: str | None = None
 
     def follow(self, now: Moment) -> None:
         """Take in one event."""
         if now.island != self._island:
-            self._island, self._marker = now.island, None
+            self._island, self._marker, self._kind = now.island, None, None
         row, op = now.row, now.row["op"]
         begun = self._marker["seq"] if self._marker is not None and self._marker["op"] == "PASS_BEGIN" else None
         if op == "PASS_BEGIN":
@@ -50,5 +54,16 @@ class Frames:
         if wrong:
             seqs = [row["seq"]] if begun is None else [begun, row["seq"]]
             self._tell("R-STATE-4", row, f"pass {begun} under way", f"{op} of pass {row['pass_id']}", seqs, True)
+        if begun is not None and begun == row["pass_id"] and op in ("PASS_END", *KINDS):
+            self._kinds(row, self._marker or row)
+        if op in ("PASS_BEGIN", *KINDS):
+            self._kind = row["cause"] or self._kind
         if op in ("PASS_BEGIN", "PASS_END"):
             self._marker = row
+
+    def _kinds(self, row: Row, begin: Row) -> None:
+        """A pass is of one kind and origin."""
+        wrong = differ(row["cause"], begin["cause"]) and differ(row["cause"], self._kind)
+        if wrong or (row["op"] == "PASS_END" and differ(row["origin"], begin["origin"])):
+            told = (row["cause"], row["origin"])
+            self._tell("R-STATE-4", row, (begin["cause"], begin["origin"]), told, [begin["seq"], row["seq"]], True)

@@ -70,7 +70,8 @@ class Lookups:
         many, call_id = self._facts.many, row["call_id"]
         uncounted = row["expected_reads"] is None or row["expected_reads"] < 1
         seen = call_id is not None and call_id >= self._facts.first_seq and not self._facts.gapped
-        foreign = seen and (missed is None or missed["call_id"] != call_id)
+        told = None if missed is None else missed["call_id"]
+        foreign = seen and (not many if told is None else told != call_id)
         if uncounted or foreign:
             self._tell("R-READ-9", row, "a MISS in the same call", row["expected_reads"], [], not many or uncounted)
         if missed is not None and missed["cause"] == "REPLAY" and missed["call_id"] == call_id is not None:

@@ -82,7 +82,8 @@ def _of_levels(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str
 
 def _of_lives(row: Row, facts: Facts) -> Iterable[str]:
     op, cause, life = row["op"], row["cause"], row["life"]
-    if op == "END" or (life is not None and op in SHOWING):
+    sums_up = op == "PASS_END" and (row["tail_no"] is not None or row["head_no"] is not None)
+    if op == "END" or sums_up or (life is not None and op in SHOWING):
         yield "R-STATE-2"
     if life is not None and op in SHOWING and row["accessed"] is not None:
         yield "R-READ-2"

@@ -1,5 +1,6 @@
 -- R-CURSOR-7: a fill that a cursor has read carries that cursor's rank: the tracked cursors of its cache at or before its
--- position, itself included, at that moment. Needs a trace from its very beginning, since a snapshot shows no cursors.
+-- position, itself included, at that moment; with several threads, where its call is told, when that begins: a read asks
+-- once. Needs a trace from its very beginning, since a snapshot shows no cursors.
 
 -- checked
 op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
@@ -30,10 +31,12 @@ lined as (
     e.broker, e.cache, e.cursor, e.seq, e.op, e.life, e.expected_reads, e.many, b.fresh and not b.gapped as known,
     coalesce(
       max(case when op <> 'INSERT' then seq end)
-        over (partition by e.broker, e.cache order by seq rows between unbounded preceding and current row),
+        over (partition by e.broker, e.cache order by asked_at, seq rows between unbounded preceding and current row),
       -1
     ) as epoch
-  from events e join brokers b on e.broker = b.broker
+  from (
+    select *, case when op = 'INSERT' and many and call_id < seq then call_id else seq end as asked_at from events
+  ) e join brokers b on e.broker = b.broker
   where e.ranks and e.cursor is not null
     and (op in ('CURSOR_ADD', 'CURSOR_MOVE', 'CURSOR_REMOVE') or (op = 'INSERT' and cause = 'FILL'))
 ),

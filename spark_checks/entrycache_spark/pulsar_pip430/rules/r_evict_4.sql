@@ -38,7 +38,7 @@ with counted as (
 passes as (
   select
     broker, pass_id,
-    max(case when op in ('PASS_BEGIN', 'PASS_END') then cause end) as kind,
+    coalesce(max(case when op = 'PASS_BEGIN' then cause end), max(case when op = 'PASS_END' then cause end)) as kind,
     max(case when op = 'PASS_BEGIN' then bound end) as need,
     max(case when op = 'PASS_END' then seq end) as end_seq,
     sum(case when op = 'EVICT' then size_bytes else 0 end) as freed,

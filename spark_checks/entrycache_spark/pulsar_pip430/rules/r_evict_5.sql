@@ -32,7 +32,10 @@ with freed as (
       over (partition by broker, pass_id order by seq rows between unbounded preceding and current row) as unsized,
     max(case when op = 'PASS_BEGIN' then bound end) over (partition by broker, pass_id) as need,
     max(case when op = 'PASS_BEGIN' then island end) over (partition by broker, pass_id) as begin_island,
-    max(case when op in ('PASS_BEGIN', 'PASS_END') then cause end) over (partition by broker, pass_id) as kind
+    coalesce(
+      max(case when op = 'PASS_BEGIN' then cause end) over (partition by broker, pass_id),
+      max(case when op = 'PASS_END' then cause end) over (partition by broker, pass_id)
+    ) as kind
   from events
   where pass_id is not null and op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
 )

@@ -23,7 +23,10 @@ end
 with kinds as (
   select
     broker, seq, life, op, cause, stamp_ns, pass_id,
-    max(case when op in ('PASS_BEGIN', 'PASS_END') then cause end) over (partition by broker, pass_id) as pass_kind,
+    coalesce(
+      max(case when op = 'PASS_BEGIN' then cause end) over (partition by broker, pass_id),
+      max(case when op = 'PASS_END' then cause end) over (partition by broker, pass_id)
+    ) as pass_kind,
     max(case when op <> 'REQUEUE' then cause end) over (partition by broker, pass_id) as row_kind,
     coalesce(
       bound, max(case when op in ('PASS_BEGIN', 'PASS_END') then bound end) over (partition by broker, pass_id)

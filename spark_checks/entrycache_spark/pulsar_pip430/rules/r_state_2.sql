@@ -1,8 +1,10 @@
 -- R-STATE-2: each cached entry has one slot, and each slot names the entry that it was given to: a life keeps its position
 -- and size, snapshots show each slot once and by its number, and the last one shows all of them; END tells how many there are.
+-- Slots are numbered, given and taken, one after the other; the end of a pass tells how many, and the stamp of the head.
 
 -- checked
-(life is not null and op in ('HIT', 'READ_DONE', 'EXPECT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT')) or op = 'END'
+(life is not null and op in ('HIT', 'READ_DONE', 'EXPECT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT'))
+or op = 'END' or (op = 'PASS_END' and (tail_no is not null or head_no is not null))
 
 -- needs
 entry_id of INSERT
@@ -56,6 +58,50 @@ end
 
 -- seqs
 array(coalesce(shown_seq, given_seq), seq)
+
+-- over slots: the number of a slot, and how many the end of a pass says there have been; with several threads a queue may
+-- be ahead of the rows, but it has as many slots as there are rows
+(gives or op = 'PASS_END') and (whole or numbered)
+and (not whole or tail_no <> n_given) and coalesce(tail_no <> given_told, whole)
+
+-- expected
+concat(case when gives then 'slot ' else 'slots given: ' end, cast(case when whole then n_given else given_told end as string))
+
+-- observed
+cast(tail_no as string)
+
+-- sure
+not many or case when gives then complete and drift <> 0 else in_order end
+
+-- over slots: the number of what is taken, and how many the end of a pass says there have been
+(takes or op = 'PASS_END') and (whole or numbered) and not unlinked
+and (not whole or head_no <> n_taken) and coalesce(head_no <> taken_told, whole)
+
+-- expected
+concat(case when takes then 'slot ' else 'slots taken: ' end, cast(case when whole then n_taken else taken_told end as string))
+
+-- observed
+cast(head_no as string)
+
+-- over slots: the head whose stamp the end of a pass has told is what is taken next, or shown first; a slot whose entry
+-- has left shows no stamp. Of two passes in a row the one is wrong that what follows does not show.
+op = 'PASS_END' and not unlinked and (
+  (next_one.op in ('EVICT', 'REQUEUE', 'SNAPSHOT', 'PASS_END') and stamp_ns <> next_one.stamp_ns
+    and not coalesce(next_one.op = 'PASS_END' and stamp_ns = stamp_then, false))
+  or (whole and n_given = n_taken and stamp_ns is not null)
+)
+
+-- expected
+case
+  when whole and n_given = n_taken then 'no stamp: no slot is left'
+  else concat('stamp ', cast(next_one.stamp_ns as string))
+end
+
+-- observed
+concat('stamp ', cast(stamp_ns as string))
+
+-- seqs
+case when next_one.at is null then array(seq) else array(seq, next_one.at) end
 
 -- window: what END tells; the snapshot before it is whole where there is one, and nothing came or left behind it
 with counted as (

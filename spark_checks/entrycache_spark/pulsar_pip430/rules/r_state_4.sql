@@ -1,5 +1,5 @@
 -- R-STATE-4: nothing leaves by itself. What a pass does stands between its PASS_BEGIN and its PASS_END, one pass at a
--- time; with one thread nothing else stands there.
+-- time, of one kind and origin; with one thread nothing else stands there.
 
 -- checked
 op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
@@ -19,6 +19,16 @@ case
       + cast(((seq - pass_id - 1) * (seq - pass_id)) div 2 as bigint)
   else - token(pass_id, 1) - (seq - pass_id)
 end
+
+-- unless: no sum shows what a pass is
+select broker
+from marked
+where op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'TOMBSTONE') and pass_id is not null
+group by broker, pass_id
+having min(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 end)
+    <> max(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 end)
+  or min(case origin when 'TRIGGER' then 1 when 'CYCLE' then 2 when 'CALL' then 3 end)
+    <> max(case origin when 'TRIGGER' then 1 when 'CYCLE' then 2 when 'CALL' then 3 end)
 
 -- over ordered
 case
@@ -41,3 +51,17 @@ concat(op, ' of pass ', coalesce(cast(pass_id as string), 'none'))
 
 -- seqs
 case when open_pass is null then array(seq) else array(open_pass, seq) end
+
+-- over ordered: what kind of pass it is, and who asked for it
+op in ('PASS_END', 'EVICT', 'TOMBSTONE') and open_pass = pass_id and (
+  (cause <> pass_kind and cause <> kind_before) or (op = 'PASS_END' and origin <> pass_origin)
+)
+
+-- expected
+concat('a pass ', pass_kind, coalesce(concat(' of origin ', pass_origin), ''))
+
+-- observed
+concat(op, ' ', cause, coalesce(concat(' of origin ', origin), ''))
+
+-- seqs
+array(open_pass, seq)

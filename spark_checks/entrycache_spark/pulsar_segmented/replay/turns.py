@@ -47,6 +47,7 @@ class Turns:
             wrong = begun is not None or row["pass_id"] != row["seq"]
         elif op in ("PASS_END", "EVICT", "REQUEUE", "TOMBSTONE"):
             wrong = row["pass_id"] is None or (whole if begun is None else begun != row["pass_id"])
+            wrong |= begun is not None and differ(row["cause"], "TURN")
         else:
             inside = before is not None and before["op"] in ("PASS_BEGIN", "EVICT", "REQUEUE", "TOMBSTONE")
             wrong = not self._many and op != "SNAPSHOT" and begun is not None and inside

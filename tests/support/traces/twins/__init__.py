@@ -7,7 +7,7 @@ the trace keeps every rule by a hair.
 from __future__ import annotations
 
 # each of these enters its stories
-from tests.support.traces.twins import carried, counters, counts, cursors, invalidation, reads, state, trigger  # noqa: F401
+from tests.support.traces.twins import carried, counters, counts, cursors, invalidation, reads, slots, state, trigger  # noqa: F401
 from tests.support.traces.twins.story import STORIES
 
 __all__ = ["STORIES"]

@@ -239,8 +239,8 @@ def passes_are_swapped(s: Script, planted: bool) -> Found:
     if planted:
         s.queue[0:2], s.queue[2:4] = s.queue[2:4], s.queue[0:2]
     s.head_no = 2 * planted
-    first = s.call().size_pass(20)
+    s.call().size_pass(20)
     s.head_no = 0 if planted else 2
     s.call().size_pass(20)
-    row = s.rows[first["seq"] + 1]
-    return wrong(planted, ("R-EVICT-8", row))
+    row, other = (row for row in s.rows if row["op"] == "EVICT" and row["head_no"] in (0, 2))
+    return wrong(planted, ("R-EVICT-8", row), ("R-STATE-2", row), ("R-STATE-2", other))

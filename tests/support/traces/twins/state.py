@@ -68,4 +68,4 @@ def removed_outside_its_pass(s: Script, planted: bool) -> Found:
         begin["bound"] = end["bound"] = s.now + 1
     else:
         end["stamp_ns"] = s.now + 1
-    return wrong(planted, ("R-STATE-4", s.rows[-1]))
+    return wrong(planted, ("R-STATE-4", s.rows[-1]), ("R-STATE-2", end))

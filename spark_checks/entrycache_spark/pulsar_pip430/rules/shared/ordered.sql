@@ -14,6 +14,10 @@ with summed as (
     lag(seq) over (partition by e.broker order by seq) as seen_before,
     max(case when op in ('PASS_BEGIN', 'PASS_END') then seq * 2 + case when op = 'PASS_BEGIN' then 1 else 0 end end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding) as pass_before,
+    last_value(case when op = 'PASS_BEGIN' then struct(cause as kind, origin as origin) end, true)
+      over (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding) as begun,
+    last_value(case when op in ('PASS_BEGIN', 'EVICT', 'TOMBSTONE') then cause end, true)
+      over (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding) as kind_before,
     sum(case when op = 'INSERT' then size_bytes else 0 end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as came_in,
     max(case when op = 'INSERT' and coalesce(manager_bytes, bytes_after) > trigger_now then seq end)
@@ -27,6 +31,7 @@ with summed as (
 select
   *,
   case when pass_before % 2 = 1 then cast((pass_before - 1) div 2 as bigint) end as open_pass,
+  begun.kind as pass_kind, begun.origin as pass_origin,
   coalesce(
     max(case when op = 'PASS_END' then came_in end)
       over (partition by broker, island order by seq rows between unbounded preceding and 1 preceding),

@@ -15,9 +15,13 @@ public final class Context {
     /** The slot whose entry a lookup has found, and the life that was in it then. */
     public Object touched;
     public Stay touchedStay;
-    /** What removes, and that a whole cache is closed. */
+    /** What removes, the seq of its first row once there is one, and that a whole cache is closed. */
     public Cause removal = Cause.RANGE;
+    public long removalCall = Column.NULL;
     public boolean closes;
+    /** The cursor for which storage is read, and the seq of the first fill that came of it. */
+    public String fillCursor;
+    public long fillCall = Column.NULL;
     /** The entry that is being removed, and the count that its copy read on its way. */
     public Stay leaving;
     public long leftCount = Column.NULL;
@@ -31,5 +35,23 @@ public final class Context {
     /** That of this thread. */
     public static Context here() {
         return HERE.get();
+    }
+
+    /** A call that removes begins. */
+    public void removes(Cause cause) {
+        removal = cause;
+        removalCall = Column.NULL;
+    }
+
+    /** The call that removes, of which a row is the first one if there was none. */
+    public long removalCall(long seq) {
+        removalCall = removalCall == Column.NULL ? seq : removalCall;
+        return removalCall;
+    }
+
+    /** The read from storage that fills, of which a row is the first one if there was none. */
+    public long fillCall(long seq) {
+        fillCall = fillCall == Column.NULL ? seq : fillCall;
+        return fillCall;
     }
 }

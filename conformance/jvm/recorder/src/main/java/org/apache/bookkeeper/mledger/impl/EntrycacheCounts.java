@@ -85,16 +85,16 @@ public final class EntrycacheCounts {
         }
     }
 
-    /** A removal was told; now the count that the copy read on its way. */
-    public static void left(Context here, Stay stay) {
+    /** A removal was told, of a call or of none; now the count that the copy read on its way. */
+    public static void left(Context here, Stay stay, long call) {
         if (here.leftCount != Column.NULL) {
-            row(stay, Cause.REMOVED, here.leftCount);
+            row(stay, Cause.REMOVED, here.leftCount).set(Column.CALL_ID, call);
             here.leftCount = Column.NULL;
         }
     }
 
-    private static void row(Stay stay, Cause cause, long count) {
-        TRACE.row(Op.READ_DONE).cause(cause).stay(stay).set(Column.EXPECTED_READS, count);
+    private static Trace row(Stay stay, Cause cause, long count) {
+        return TRACE.row(Op.READ_DONE).cause(cause).stay(stay).set(Column.EXPECTED_READS, count);
     }
 
     /** A count grows by one. */

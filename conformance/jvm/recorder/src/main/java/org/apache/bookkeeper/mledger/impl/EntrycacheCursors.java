@@ -1,12 +1,15 @@
 package org.apache.bookkeeper.mledger.impl;
 
+import entrycache.recorder.Column;
 import entrycache.recorder.Context;
 import entrycache.recorder.Handles;
 import entrycache.recorder.Op;
 import entrycache.recorder.Recorder;
 import entrycache.recorder.Trace;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
@@ -75,7 +78,7 @@ public final class EntrycacheCursors {
                 if (TRACE.on()) {
                     TRACE.row(Op.SKIP).cause(entrycache.recorder.Cause.NOT_WANTED).cache(ledger.getName())
                             .position(add.ledger.getId(), add.entryId)
-                            .set(entrycache.recorder.Column.SIZE_BYTES, (int) LENGTH.get(add));
+                            .set(Column.SIZE_BYTES, (int) LENGTH.get(add));
                 }
             } finally {
                 TRACE.unlock();
@@ -98,13 +101,44 @@ public final class EntrycacheCursors {
         }
     }
 
+    /** The ledger of a position has to be opened first: the read goes on when it is, with what this thread knows. */
+    public static <T> CompletableFuture<Void> opened(CompletableFuture<T> ledger, Consumer<T> read) {
+        String cursor = Context.here().cursor;
+        if (!Context.here().replays) {
+            return ledger.thenAccept(read);
+        }
+        return ledger.thenAccept(handle -> {
+            Context here = Context.here();
+            boolean outerReplays = here.replays;
+            String outerCursor = here.cursor;
+            here.replays = true;
+            here.cursor = cursor;
+            try {
+                read.accept(handle);
+            } finally {
+                here.replays = outerReplays;
+                here.cursor = outerCursor;
+            }
+        });
+    }
+
+    /** What a read from storage asks, on the thread that then fills, for the count of its fills. */
+    private static IntSupplier filling(IntSupplier expected, String cursor) {
+        return () -> {
+            Context here = Context.here();
+            here.fillCursor = cursor;
+            here.fillCall = Column.NULL;
+            return expected.getAsInt();
+        };
+    }
+
     /** A cursor reads on. */
     public static void read(EntryCache cache, ReadHandle handle, long first, long last, IntSupplier expected,
             ReadEntriesCallback callback, Object context, OpReadEntry by) {
         Context here = Context.here();
         here.cursor = by.cursor == null ? null : by.cursor.getName();
         try {
-            cache.asyncReadEntry(handle, first, last, expected, callback, context);
+            cache.asyncReadEntry(handle, first, last, filling(expected, here.cursor), callback, context);
         } finally {
             here.cursor = null;
         }

@@ -67,7 +67,8 @@ public final class EntrycacheManager {
             TRACE.lock();
             try {
                 if (TRACE.on()) {
-                    TRACE.row(Op.CACHE_CLOSE).cache(cache.getName());
+                    Trace row = TRACE.row(Op.CACHE_CLOSE).cache(cache.getName());
+                    row.set(Column.CALL_ID, here.removalCall(row.seq()));
                 }
             } finally {
                 TRACE.unlock();
@@ -77,17 +78,17 @@ public final class EntrycacheManager {
 
     /** What follows in invalidateEntries removes what a cursor has left behind. */
     public static void removesForCursor() {
-        Context.here().removal = Cause.CURSOR;
+        Context.here().removes(Cause.CURSOR);
     }
 
     /** What follows in invalidateAllEntries removes a ledger. */
     public static void removesLedger() {
-        Context.here().removal = Cause.LEDGER;
+        Context.here().removes(Cause.LEDGER);
     }
 
     /** What follows in clear removes all. */
     public static void clears() {
-        Context.here().removal = Cause.CLEAR;
+        Context.here().removes(Cause.CLEAR);
     }
 
     /** The manager's own counter changes. */

@@ -78,7 +78,11 @@ public final class EntrycacheQueue {
         Stay stay = new Stay(cache, key.getLedgerId(), key.getEntryId(), size, row.seq(), ticket, wrapper.value);
         STAY.set(wrapper, (Object) stay);
         EntrycacheCounts.begins(wrapper.value, stay);
-        row.stay(stay).cause(Context.here().fills ? Cause.FILL : Cause.ADD)
+        Context here = Context.here();
+        if (here.fills) {
+            row.cursor(here.fillCursor).set(Column.CALL_ID, here.fillCall(row.seq()));
+        }
+        row.stay(stay).cause(here.fills ? Cause.FILL : Cause.ADD)
                 .set(Column.EXPECTED_READS, EntrycacheCounts.of(wrapper.value))
                 .set(Column.REQUEUES, wrapper.requeueCount)
                 .accessed(wrapper.accessed)
@@ -155,7 +159,7 @@ public final class EntrycacheQueue {
         stay.removed = true;
         before.fill(pass.row(Op.EVICT, pass.kind()).stay(stay).set(Column.TICKET, stay.ticket));
         pass.freed(stay.size);
-        EntrycacheCounts.left(here, stay);
+        EntrycacheCounts.left(here, stay, Column.NULL);
     }
 
     private static void requeued(EntrycachePass pass, Stay stay, Before before, RangeCacheEntryWrapper wrapper) {
@@ -214,8 +218,10 @@ public final class EntrycacheQueue {
                     TRACE.bytes -= stay.size;
                     TRACE.entries--;
                     stay.removed = true;
-                    before.fill(TRACE.row(Op.REMOVE).cause(here.closes ? Cause.CLOSE : here.removal).stay(stay));
-                    EntrycacheCounts.left(here, stay);
+                    Trace row = TRACE.row(Op.REMOVE).cause(here.closes ? Cause.CLOSE : here.removal).stay(stay);
+                    long call = here.removalCall(row.seq());
+                    before.fill(row.set(Column.CALL_ID, call));
+                    EntrycacheCounts.left(here, stay, call);
                 }
                 return removed;
             } finally {
