@@ -68,6 +68,10 @@ def _lane(value: Mapping[str, Any]) -> Lane:
     return Lane(value["name"], tuple((text, mark) for text, mark in value["boxes"]))
 
 
+NO_STEP: Final = "(none: a run with this configuration is enough)"
+"""What stands for the operation of a case that fails without one."""
+
+
 class _Shown(NamedTuple):
     """Which parts of a state a table shows, under one heading."""
 
@@ -107,8 +111,11 @@ def table_of_case(failing: FailingCase, rules: tuple[str, ...]) -> Table:
         rule = names if bad else (done.rows[-1].rule.value if done.rows else "")
         rows.append((str(index), _step(op), expected, got, rule, shown.text(state), shown.text(done.state)))
         before, after, state = state, done.state, done.state
+    if not case.steps:  # it fails before the first one
+        nothing = shown.text(state)
+        rows.append(("", NO_STEP, "", compact(got_json(system, difference)), names, nothing, nothing))
     columns = ("step", "op", "expected", "got", "rule", f"{shown.name} before", f"{shown.name} after")
-    title = f"{names} {verb} at step {difference.at}"
+    title = f"{names} {verb} at step {difference.at}" if case.steps else f"{names} {verb} before any step"
     bad_row = len(rows) - 1 if rows else None
     config = _config(system, case.config)
     return Table(title, columns, tuple(rows), config, bad_row, 3, shown.lanes(before), shown.lanes(after))

@@ -116,8 +116,11 @@ def test_a_subject_that_ends_on_a_case_without_steps_is_in_each_report(
     code, out, err = run(
         capsys, "conform", "--command", command, "--level", "range", "--failures", str(tmp_path / "cases"), *files
     )
-    assert (code, "R-LIVENESS-2" in out) == (1, True), out + err
-    assert "R-LIVENESS-2" in (tmp_path / "junit").read_text("utf-8")
+    assert (code, "R-LIVENESS-2 is broken before any step" in out) == (1, True), out + err
+    assert "the process ended" in " ".join(out.replace("│", " ").split())
+    junit = (tmp_path / "junit").read_text("utf-8")
+    assert "R-LIVENESS-2" in junit
+    assert "(none: a run with this configuration is enough)" in junit
     page = (tmp_path / "html").read_text("utf-8")
     assert "R-LIVENESS-2" in page
     assert "<b>dies</b>" not in page
