@@ -15,11 +15,14 @@ from entrycache_protocol.system import AnySystem
 LOOKED_INTO_EVERY: Final = 16
 """After one step of so many it is looked whether what the state holds is of its kind."""
 
-GIVEN: Final = frozenset({"settings", "max_size_bytes"})
+GIVEN: Final = frozenset({"settings", "max_size_bytes", "segment_bytes"})
 """What the first state has of the configuration; all else of it is 0, absent or empty."""
 
 
 def _is_empty(value: Any) -> bool:
+    """Whether nothing is there: what is numbered, as segments are, is there from the start, and empty."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, int) and _is_empty(one) for key, one in value.items())
     return all(map(_is_empty, value)) if isinstance(value, tuple) else not value
 
 

@@ -12,11 +12,13 @@ from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_R
 from entrycache_evidence.kafka_streams.runs import runs
 from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
 from entrycache_evidence.pulsar_legacy import worlds as pulsar_legacy
+from entrycache_evidence.pulsar_legacy.large import large as legacy_large
 from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
 from entrycache_evidence.pulsar_segmented import reads
 from entrycache_evidence.pulsar_segmented import worlds as pulsar_segmented
+from entrycache_evidence.pulsar_segmented.large import large as segmented_large
 from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
 from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
 from entrycache_evidence.refine.evidence import Refines
@@ -108,6 +110,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_legacy.induction.steps",
             "entrycache_evidence.pulsar_legacy.induction.shares",
         ),
+        large=legacy_large,
     ),
     PULSAR_SEGMENTED: Shown(
         pulsar_segmented.CI,
@@ -119,6 +122,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_segmented.induction.steps",
             "entrycache_evidence.pulsar_segmented.induction.shares",
         ),
+        large=segmented_large,
         refined=PULSAR_SEGMENTED_REFINED,
         alone=reads.failures,
     ),

@@ -137,9 +137,10 @@ def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: Known) 
     assert "R-INVALIDATE-2" in look(change, small, ("laws",))["laws"]
 
 
-def test_a_change_that_only_a_definition_sees_is_seen(small: Known) -> None:
-    """In which order holds are given back stands in rows, of which the law of no rule speaks."""
-    change = next(change for change in all_changes() if change.id == "p-release-backwards")
+@pytest.mark.parametrize("name", ["p-release-backwards", "l-rows-bytes-at-begin", "s-rows-hide-empty"])
+def test_a_change_that_only_a_definition_sees_is_seen(small: Known, name: str) -> None:
+    """In which order holds are given back, or what a pass tells, stands in rows: the law of no rule speaks of them."""
+    change = next(change for change in all_changes() if change.id == name)
     assert look(change, small, ("laws",))["laws"]
 
 
@@ -155,15 +156,20 @@ SIZES = (
     *("p-pass-at-most-50", "p-pass-removes-at-most-50", "p-read-at-most-10", "p-hand-over-at-most-16"),
     *("p-count-capped-at-100", "p-usage-at-most-8", "p-age-modulo-1000s"),
     *("k-flush-at-most-16", "k-put-evicts-at-most-10", "k-get-counts-to-100", "k-usage-at-most-8"),
+    *("l-expire-at-most-50", "l-evict-at-most-50", "l-givers-at-most-8", "l-read-at-most-16", "l-age-modulo-1000s"),
+    *("s-segments-at-most-16", "s-segment-at-most-60", "s-found-in-newest-8", "s-range-at-most-50"),
 )
 
 
-@pytest.mark.long
-def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(small: Known) -> None:
+SHORT = ("l-givers-at-most-8", "s-segment-at-most-60")
+
+
+@pytest.mark.parametrize("names", [SHORT, pytest.param(SIZES, marks=pytest.mark.long)], ids=["some", "all"])
+def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(small: Known, names: tuple[str, ...]) -> None:
     """Asked of these runs alone; each stands in `prove` too."""
     alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
-    asked = [change for change in all_changes() if change.id in SIZES]
-    assert len(asked) == len(SIZES)
+    asked = [change for change in all_changes() if change.id in names]
+    assert len(asked) == len(names)
     assert [change.id for change in asked if not look(change, alone, ("laws",)).get("laws")] == []
 
 

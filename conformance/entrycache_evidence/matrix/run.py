@@ -146,7 +146,8 @@ def _detectors(change: Change, system: AnySystem, known: Known, seen: Seen) -> I
     wanted = [number for number, reach in known.lemmas.get(package, {}).items() if _reaches(change, reach)]
     if wanted:
         yield "z3", lambda: proofs.z3_lemmas(wanted)
-    yield "twin", lambda: detect.twin(system, effort)
+    if system.fast is not None and system.fast.open_told is not None:
+        yield "twin", lambda: detect.twin(system, effort)
     yield "examples", lambda: detect.shown(system, effort)
 
 

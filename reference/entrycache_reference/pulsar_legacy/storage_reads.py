@@ -60,7 +60,7 @@ def read(state: State, event: Read, config: Config) -> Step:
 
     # OUTCOME
     rows = tuple(absent_row(Rule.L_READ_5, "MISS", "READ", state, event.cache, pos) for pos in wanted)
-    return filled._replace(outcome=from_storage(wanted), rows=rows + filled.rows)
+    return filled._replace(rows=rows + filled.rows)
 
 
 @rule(Rule.L_READ_5)

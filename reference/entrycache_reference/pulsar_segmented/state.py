@@ -67,13 +67,6 @@ class Row(NamedTuple):
     trigger_bytes: int | None = None
     manager_bytes: int | None = None
 
-    @property
-    def place(self) -> Place | None:
-        """The place that it is about."""
-        if self.cache is None or self.ledger_id is None or self.entry_id is None:
-            return None
-        return Place(CacheName(self.cache), Position(self.ledger_id, self.entry_id))
-
 
 class Step(NamedTuple):
     """What one step makes of a state: the state after it, its answer, and its events in order."""

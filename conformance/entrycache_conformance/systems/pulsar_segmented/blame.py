@@ -55,7 +55,7 @@ def is_about(expected: Any, got: Any, row: Row) -> bool:
     if not (isinstance(expected, Observed) and isinstance(got, Observed)):
         return False
     one, other = ({entry for segment in ring.segments for entry in segment.entries} for ring in (expected, got))
-    return row.place is not None and row.place in {(entry.cache, entry.pos) for entry in one ^ other}
+    return (row.cache, (row.ledger_id, row.entry_id)) in {(entry.cache, entry.pos) for entry in one ^ other}
 
 
 BLAME: Final = Blame(faults, looks, told, is_about, frozenset(), Rule.S_RING_2)

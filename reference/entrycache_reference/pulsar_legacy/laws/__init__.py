@@ -63,11 +63,16 @@ def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rul
     return broken(config, pre, event, step, fired) or undefined(config, pre, event, step)
 
 
-def undefined(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
-    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step."""
+def undefined(
+    config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None
+) -> tuple[Rule, ...]:
+    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step.
+
+    A part is an operation `within` that of the step.
+    """
     for part in step.parts:
-        wrong = undefined(config, part.pre, part.event, part.step)
+        wrong = undefined(config, part.pre, part.event, part.step, type(event))
         if wrong:
             return wrong
-    right = is_defined(config, pre, event, step) and not outside(pre, event, step)
+    right = is_defined(config, pre, event, step, within) and not outside(pre, event, step)
     return () if right else (event.rule,)

@@ -31,9 +31,27 @@ def leaves_all_as_it_is(config: Config, pre: State, event: Any, step: Step) -> b
     return step.state == pre
 
 
-def carried(pre: State, event: Any, step: Step) -> list[int | None]:
+def met_by_one_walk(pre: State, event: GetRange) -> list[Entry]:
+    """What a range meets that asks each segment once, the newest first: of a place that stands twice, maybe the elder.
+
+    The walk also ends where the last position is the only one that is missing.
+    """
+    number, met, ends = len(pre.segments), list[Entry](), wanted(event)
+    for back in range(number):
+        segment = pre.segments[(pre.current - back) % number]
+        here = {tuple(entry.place): entry for entry in segment.entries}
+        while len(met) < ends and (event.cache, (event.first.ledger, event.first.entry + len(met))) in here:
+            met.append(here[event.cache, Position(event.first.ledger, event.first.entry + len(met))])
+        if len(met) >= ends - 1:
+            break
+    return met
+
+
+def carried(config: Config, pre: State, event: Any, step: Step) -> list[int | None]:
     """The payloads of the entries that the answer names; None for one that carries none, or is not cached."""
     entries, answer = newest_of_all(pre), step.outcome
+    if type(event) is GetRange and config.variants.range_walk is RangeWalk.ONE_PASS:
+        entries = {tuple(entry.place): entry for entry in met_by_one_walk(pre, event)}
     places = [event.pos] if isinstance(answer, Hit) and answer.hit else getattr(answer, "hits", ())
     found = [entries.get((event.cache, pos)) for pos in places]
     return [None if entry is None else entry.token for entry in found]
@@ -41,13 +59,13 @@ def carried(pre: State, event: Any, step: Step) -> list[int | None]:
 
 def hands_over_payloads(config: Config, pre: State, event: Any, step: Step) -> bool:
     """The answer names entries, all of them are cached, and all of them carry a payload."""
-    tokens = carried(pre, event, step)
+    tokens = carried(config, pre, event, step)
     return bool(tokens) and None not in tokens
 
 
 def hands_over_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
     """S-GET-3."""
-    return getattr(step.outcome, "tokens", None) == tuple(carried(pre, event, step))
+    return getattr(step.outcome, "tokens", None) == tuple(carried(config, pre, event, step))
 
 
 def wanted(event: GetRange) -> int:
@@ -93,16 +111,9 @@ def is_walked_once(config: Config, pre: State, event: GetRange, step: Step) -> b
 
 
 def answers_what_one_walk_meets(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """S-RANGE-4: how far the walk is after each segment, in numbers of entries of the range."""
-    number, done, ends = len(pre.segments), 0, wanted(event)
-    for back in range(number):
-        segment = pre.segments[(pre.current - back) % number]
-        here = {entry.place for entry in segment.entries}
-        while done < ends and (event.cache, (event.first.ledger, event.first.entry + done)) in here:
-            done += 1
-        if done >= ends - 1:
-            break
-    return answers_all(config, pre, event, step) if done == ends else answers_nothing(config, pre, event, step)
+    """S-RANGE-4: the walk has met every entry of the range, or the range is a miss."""
+    is_met = len(met_by_one_walk(pre, event)) == wanted(event)
+    return answers_all(config, pre, event, step) if is_met else answers_nothing(config, pre, event, step)
 
 
 def counts_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:

@@ -1,0 +1,93 @@
+"""Large runs of `pulsar-segmented`: what no small world holds, as many segments, hundreds of entries, great sizes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Final
+
+from entrycache_evidence.pulsar_segmented.worlds import AS_THE_BRANCH, LOOKS, A, B, at
+from entrycache_reference.pulsar_segmented import Config, Mode, Variants, ops
+from entrycache_reference.vocabulary import ABSENT, CacheName
+
+Run = tuple[Config, tuple[ops.Op, ...]]
+
+C: Final = CacheName("c")
+CACHES: Final = (A, B, C)
+CROWD: Final = 240
+"""More entries than a segment, a turn or an answer might be bounded by."""
+
+
+def filled(number: int, sizes: tuple[int, ...] = (100,), first: int = 0) -> Iterator[ops.Op]:
+    """So many entries, cache after cache in turn; every fifth carries no payload."""
+    for index in range(number):
+        token = ABSENT if index % 5 == 4 else index
+        yield ops.Insert(CACHES[index % 3], at(first + index // 3), sizes[index % len(sizes)], token)
+
+
+def looked_at(first: int = 0) -> Iterator[ops.Op]:
+    """Everything that only looks: long ranges, short ones, over two ledgers, reversed; single positions."""
+    for cache in CACHES:
+        for begin, length in ((0, 80), (0, 3), (10, 25), (41, 12), (0, 81), (5, 2)):
+            yield ops.GetRange(cache, at(first + begin), at(first + begin + length - 1))
+        yield from (ops.Get(cache, at(first + entry)) for entry in (0, 1, 4, 33, 79, 500))
+    yield from (ops.GetRange(A, at(0), at(1, 2)), ops.GetRange(A, at(9), at(3)), ops.GetRange(A, at(-1), at(20)))
+    yield from LOOKS
+
+
+def crowd() -> Iterator[ops.Op]:
+    """Hundreds of entries in one segment, then over several, then turn after turn."""
+    yield from (*filled(CROWD), *looked_at(), *filled(30), *looked_at())
+    yield from (*filled(CROWD, (1, 99, 64, 65, 200, 0), 80), *looked_at(80), *looked_at())
+    yield from (*filled(CROWD, (4_000, 1), 160), *looked_at(160), *looked_at(80))
+    yield from (ops.Insert(A, at(3, ledger), 50, ledger) for ledger in range(12))
+    yield from (ops.GetRange(A, at(3, ledger), at(3, ledger)) for ledger in range(12))
+    yield from (ops.GetRange(A, at(3, 2), at(3 + more, 5)) for more in range(5))
+
+
+def again() -> Iterator[ops.Op]:
+    """Places that come again and again with other sizes and payloads, among others, so that some stand twice."""
+    chance = random.Random(16)
+    for number in range(150):
+        entry, size = chance.randrange(14), chance.choice((0, 1, 63, 64, 65, 128, 300, 511, 700))
+        yield ops.Insert(chance.choice(CACHES[:2]), at(entry), size, chance.choice((ABSENT, number)))
+        if number % 3 == 0:
+            low = chance.randrange(10)
+            yield from (ops.GetRange(A, at(low), at(low + chance.randrange(5))), ops.Get(A, at(entry)), *LOOKS)
+
+
+def twice() -> Iterator[ops.Op]:
+    """A position that stands in two segments with two payloads, in a range and alone."""
+    yield from (ops.Insert(A, at(0), 10, 1), ops.Insert(A, at(1), 10, 2), ops.Insert(A, at(1), 10, 3), *LOOKS)
+    yield from (ops.GetRange(A, at(0), at(1)), ops.GetRange(A, at(1), at(1)), ops.Get(A, at(1)))
+
+
+def amounts() -> Iterator[ops.Op]:
+    """Sizes beyond what 16, 20, 31 and 32 bits hold, at both ends of a segment of 2^30 bytes and of larger ones."""
+    for number, size in enumerate((70_000, 3 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 1, 2 << 30, 5 << 30, 9, 63)):
+        yield from (ops.Insert(A, at(number), size, number), ops.Insert(B, at(number), size - 1), *LOOKS)
+    yield from looked_at()
+
+
+def large() -> Iterator[Run]:
+    """Every run in both modes, in few segments and in many; then each reading of the branch, and all of them."""
+    yield Config(10**9, 3), tuple(crowd())
+    for number, mode in ((2, Mode.COPY), (40, Mode.REFERENCE)):
+        yield Config(number * 8_200, number, mode), tuple(crowd())
+    for mode in Mode:
+        yield Config(2_111, 3, mode), tuple(again())
+        for limit, segments in ((0, None), (2**31 - 1, None), (5 << 30, None), ((7 << 30) + 12, None), (1 << 35, 3)):
+            yield Config(limit, segments, mode), tuple(amounts())
+        for variants in readings():
+            yield Config(2_111, 3, mode, variants), (*twice(), *again())
+    yield Config(3 * 8_200 + 1, 3, Mode.COPY, AS_THE_BRANCH), tuple(crowd())
+
+
+def readings() -> Iterator[Variants]:
+    """Each reading of the branch alone, and all of them together."""
+    norm = Variants()
+    for field in fields(norm):
+        held = getattr(norm, field.name)
+        yield from (replace(norm, **{field.name: value}) for value in type(held) if value is not held)
+    yield AS_THE_BRANCH
