@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,7 +45,17 @@ def test_the_line_is_that_of_the_installation(
 ) -> None:
     monkeypatch.setattr(extras, "distribution", lambda name: Installed(source))
     monkeypatch.setattr(extras, "find_spec", lambda name: object() if pip else None)
+    monkeypatch.setattr(Path, "exists", lambda path: True)
     monkeypatch.setattr(sys, "prefix", prefix)
     monkeypatch.setattr(sys, "executable", f"{prefix}/bin/python")
     assert extras.install("trace") == line
     assert str(extras.missing("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
+
+
+def test_where_the_sources_are_gone_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = {"url": (tmp_path / "src").as_uri(), "dir_info": {}}
+    monkeypatch.setattr(extras, "distribution", lambda name: Installed(gone))
+    monkeypatch.setattr(extras, "find_spec", lambda name: object())
+    line = extras.install("spark")
+    assert re.fullmatch(r"pip install( '[a-z]+[<>=][^' ]+')+", line)
+    assert {"pyspark", "pandas", "duckdb", "pyarrow"} <= set(re.findall(r"'([a-z]+)", line))
