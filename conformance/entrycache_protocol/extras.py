@@ -30,6 +30,8 @@ def install(extra: str) -> str:
         return f"pipx install --force {told}"
     if Path(sys.prefix).parts[-3:-1] == ("uv", "tools"):
         return f"uv tool install --force {told}"
+    if re.search(r"/uv/(archive|environments)-v\d+/", sys.prefix):  # of uvx, which makes one a run
+        return f"uvx --from {told} entrycache"
     pip = "pip install" if find_spec("pip") is not None else f"uv pip install --python {shlex.quote(sys.executable)}"
     return f"{pip} {'-e ' if source and source['editable'] else ''}{told}"
 

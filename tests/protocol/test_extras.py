@@ -37,6 +37,12 @@ class Installed:
         (FOLDER, "/v", False, "uv pip install --python /v/bin/python '/src/entrycache[trace]'"),
         (FOLDER, "/home/a/.local/share/pipx/venvs/entrycache", True, "pipx install --force '/src/entrycache[trace]'"),
         (FOLDER, "/a/share/uv/tools/entrycache", False, "uv tool install --force '/src/entrycache[trace]'"),
+        (
+            WHEEL,
+            "/a/uv/archive-v0/Xy",
+            False,
+            "uvx --from '/some where/entrycache-0.1.0-py3-none-any.whl[trace]' entrycache",
+        ),
         (None, "/home/a/venv", True, "pip install 'entrycache[trace]'"),
     ],
 )
