@@ -20,6 +20,8 @@ class Ending:
         self._changed_seq: int | None = None
         self._island = 0
         self._off: int | None = None
+        self._former: list[int | None] = []
+        """The manager's own bytes in the two rows before."""
 
     def follow(self, now: Moment) -> None:
         """Take in one event."""
@@ -42,15 +44,29 @@ class Ending:
         row, after = now.row, now.after
         if now.island != self._island:
             self._island, self._off = now.island, None
+            self._former.clear()
+        former, self._former = self._former, [*self._former[-1:], row["manager_bytes"]]
         if row["manager_bytes"] is None:
             return
         ends = (
             after is not None and None not in (row["call_id"], after["call_id"]) and after["call_id"] != row["call_id"]
         )
+        off = row["manager_bytes"] - row["bytes_after"]
+        wrong = off != 0 and not self._facts.many and self._strays(now, former)
         if row["op"] == "END" or (ends and not self._facts.many):
-            before, self._off = self._off, row["manager_bytes"] - row["bytes_after"]
-            if self._off not in (0, before):
-                self._tell("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
+            wrong |= off not in (0, self._off)
+            self._off = off
+        if wrong:
+            self._tell("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
+
+    def _strays(self, now: Moment, former: list[int | None]) -> bool:
+        """Whether the manager's own bytes are neither the sum as it was, nor as they were, nor off as they were."""
+        row, before = now.row, now.before
+        if before is None or before["manager_bytes"] is None:
+            return False
+        own, summed = row["manager_bytes"], before["bytes_after"]
+        lags = own in (*former, summed)
+        return not lags and bool(own - row["bytes_after"] != before["manager_bytes"] - summed)
 
     def _end(self, row: Row) -> None:
         told = counters_of(row)

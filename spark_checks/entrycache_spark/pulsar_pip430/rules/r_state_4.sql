@@ -25,10 +25,10 @@ select broker
 from marked
 where op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'TOMBSTONE') and pass_id is not null
 group by broker, pass_id
-having min(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 end)
-    <> max(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 end)
-  or min(case origin when 'TRIGGER' then 1 when 'CYCLE' then 2 when 'CALL' then 3 end)
-    <> max(case origin when 'TRIGGER' then 1 when 'CYCLE' then 2 when 'CALL' then 3 end)
+having min(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 when cause is not null then 3 end)
+    <> max(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 when cause is not null then 3 end)
+  or min(case when origin = 'TRIGGER' then 1 when origin = 'CYCLE' then 2 when origin = 'CALL' then 3 when origin is not null then 4 end)
+    <> max(case when origin = 'TRIGGER' then 1 when origin = 'CYCLE' then 2 when origin = 'CALL' then 3 when origin is not null then 4 end)
 
 -- over ordered
 case

@@ -131,6 +131,19 @@ def counter_drifts(s: Script, planted: bool) -> Found:
     return wrong(planted, ("R-STATE-1", row))
 
 
+@story(**SMALL)
+def counter_strays_within_a_call(s: Script, planted: bool) -> Found:
+    """While it lags behind, the manager's own counter is the sum as it was."""
+    for entry in range(4):
+        s.offer(at(entry))
+    s.call().size_pass(20)
+    rows = [row for row in s.rows if row["op"] == "EVICT"]
+    for row in rows:
+        row["manager_bytes"] = 40
+    rows[0]["manager_bytes"] += int(planted)
+    return wrong(planted, ("R-STATE-1", rows[0]))
+
+
 @story(threads="many")
 def counter_drifts_for_good(s: Script, planted: bool) -> Found:
     """With several threads the manager's own bytes equal the sum at the end."""
