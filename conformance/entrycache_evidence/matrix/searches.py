@@ -176,9 +176,9 @@ def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]])
         ]
     if earlier:
         lines += ["", "## With the cases of an earlier version", "", EARLIER, ""]
-    for name, told in earlier.items():
-        numbers = ", ".join(f"{number} {what}" for what, number in told["counts"].items())
-        lines += [f"- {name}: {numbers}", *(f"- {name}: {line}" for line in told["since"])]
+    for name, before in earlier.items():
+        numbers = ", ".join(f"{number} {what}" for what, number in before["counts"].items())
+        lines += [f"- {name}: {numbers}", *(f"- {name}: {line}" for line in before["since"])]
     return "\n".join(lines) + "\n"
 
 
