@@ -2,8 +2,8 @@
 
     python -m tests.support.jvm.campaigns NAME FIRST_SEED COUNT [FIRST_SEED COUNT]
 
-runs them on each release that has a driver and writes what it met into docs/campaigns/NAME/results.json. Where the fixes
-of findings leave less to excuse, the release that they are made for is played with them too, with the second seeds.
+runs them on each release that has a driver and writes what it met into docs/campaigns/NAME/results.json. Where fixes of
+findings leave less to excuse, the release that they are made for is played with them too, with the second seeds.
 """
 
 from __future__ import annotations
