@@ -11,12 +11,12 @@ from entrycache_trace.compiled import compiled
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_BYTES, PRIOR_CALL, PRIOR_OFF, PRIOR_WAITS, OPEN_PASS, FIRST_BYTES = range(9)
 OPEN_SO_FAR, OPENED, STARTS, CAME_IN, CAME_BEFORE, LAG, ASKED, RELIEVED, LAST_RELIEF, LAST_ABOVE, DOUBLE = range(9, 20)
-PASS_KIND, PASS_ORIGIN = range(20, 22)
+PASS_KIND, PASS_ORIGIN, MANAGER_BEFORE, MANAGER_THEN = range(20, 24)
 """The fields of the state, all `NULL` at first: of the event before, then what has gathered since the first one.
 
 `PRIOR_WAITS`: the rule whose pass has to come next, if one has. `DOUBLE`: a seq that is there twice, or comes too late.
 """
-ORDER_FIELDS = 22
+ORDER_FIELDS = 24
 
 
 @compiled
@@ -55,10 +55,20 @@ def fold_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: 
         elif op == w.PASS_BEGIN or op == w.PASS_END:
             _triggers(c, i, settings[c.settings[i]], many, virtual, o, flags)
         off = c.manager_bytes[i] - c.bytes_after[i] if c.manager_bytes[i] != NULL else 0
-        if op == w.END and off != 0:
+        if off != 0 and (op == w.END or (not many and _wanders(c.manager_bytes[i], off, o))):
             flag(flags, w.STATE_1, seq)
+        o[MANAGER_THEN], o[MANAGER_BEFORE] = o[MANAGER_BEFORE], c.manager_bytes[i]
         o[PRIOR_SEQ], o[PRIOR_TS], o[PRIOR_OP], o[PRIOR_OFF] = seq, c.ts_ns[i], op, off
         o[PRIOR_BYTES], o[PRIOR_CALL] = c.bytes_after[i], c.call_id[i]
+
+
+@compiled
+def _wanders(manager: int, off: int, o: Any) -> bool:
+    """Whether the manager's own bytes are neither the sum as it was, nor what they were, nor as far off as before."""
+    before = o[MANAGER_BEFORE]
+    if before == NULL or o[PRIOR_SEQ] == NULL or manager == before or manager == o[PRIOR_BYTES]:
+        return False
+    return manager != o[MANAGER_THEN] and off != before - o[PRIOR_BYTES]
 
 
 @compiled
