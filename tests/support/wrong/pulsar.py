@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from decimal import Decimal
 from typing import Any, Final
@@ -217,12 +216,21 @@ LEVELS: Final[dict[type[Wrong], str]] = {
 }
 """Each with a level whose cases are to show it."""
 
-BY_NAME: Final[dict[str, Callable[[Config], Any]]] = {kind.__name__: kind for kind in LEVELS}
+BY_NAME: Final[dict[str, type[Wrong]]] = {kind.__name__: kind for kind in LEVELS}
+
+
+UNSENT: Final[dict[type[Wrong], str]] = {GraceOfOneTtl: "grace_millis"}
+"""A setting that it does not vary, so that it is not sent: it has a default of its own."""
 
 
 def wrong(name: str) -> InProcess:
     """One of them as a subject."""
-    return InProcess(name, PULSAR, BY_NAME[name], offer_of(PULSAR))
+    offer = offer_of(PULSAR)
+    unsent = UNSENT.get(BY_NAME[name])
+    if unsent:
+        settings = [field.name for field in dataclasses.fields(Config) if field.name not in {unsent, "variants"}]
+        offer["config"] = settings
+    return InProcess(name, PULSAR, BY_NAME[name], offer)
 
 
 if __name__ == "__main__":
