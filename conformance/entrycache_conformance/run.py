@@ -30,9 +30,6 @@ from entrycache_protocol.stopped import keeping
 from entrycache_protocol.subject import Trouble, UnderTest
 from entrycache_protocol.verdict import Verdict
 
-A_GREAT_CASE_IN: Final = 20
-"""So many usual cases there are to one of the theme that has more of everything."""
-
 OTHER_SEEDS: Final = 3
 """How many more searches look for an answer that a step without one hides."""
 
@@ -249,17 +246,17 @@ def self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool
 def _search(
     subject: UnderTest, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
 ) -> Search:
-    """A search first, a smaller one of great cases, then, where asked for, seeded cases for that many seconds."""
+    """A search first, smaller ones of themes, then, where asked for, seeded cases for that many seconds."""
     wanted = options.profile.examples
 
     def progress(count: int) -> None:
         notify(level, coverage.examples + count, wanted if count else 0)
 
     found = search(subject, menu, wanted, options.seed, coverage, progress)
-    great = subject.declaration.system.cases.great
-    if found.failure is None and great is not None:
-        more = search(subject, menu, number_great(wanted), options.seed, coverage, progress, great)
-        found = Search(more.failure, found.skipped + more.skipped)
+    for theme, one_to in subject.declaration.system.cases.beside.items():
+        if found.failure is None:
+            more = search(subject, menu, number_beside(wanted, one_to), options.seed, coverage, progress, theme)
+            found = Search(more.failure, found.skipped + more.skipped)
     if found.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = bulk(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
@@ -267,9 +264,9 @@ def _search(
     return found
 
 
-def number_great(examples: int) -> int:
-    """How many great cases there are beside so many usual ones."""
-    return max(1, examples // A_GREAT_CASE_IN)
+def number_beside(examples: int, one_to: int) -> int:
+    """How many cases of a theme there are beside so many usual ones, one to so many."""
+    return max(1, examples // one_to)
 
 
 def _behind(subject: UnderTest, menu: Sequence[str], failure: FailingCase, options: Options) -> FailingCase | None:

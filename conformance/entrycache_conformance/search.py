@@ -82,8 +82,20 @@ def seeded(
     declaration: Declaration, menu: Sequence[str], examples: int, seed_: int, theme: Any = None, whole: bool = False
 ) -> Iterator[Recorded]:
     """The seeded cases of such a search: they follow from the seed alone, whatever a subject answers."""
-    source = random.Random(f"search {seed_}")
+    source = _source_of(seed_)
     return (_record(source, declaration, menu, theme, whole) for _ in range(number_seeded(examples)))
+
+
+def seeded_cases(
+    declaration: Declaration, menu: Sequence[str], examples: int, seed_: int, theme: Any = None
+) -> Iterator[Made]:
+    """The very cases of `seeded` for who only plays them: no law is looked at, and no choice is kept."""
+    draw = even(_source_of(seed_))
+    return (make_case(draw, declaration, menu, None, theme=theme) for _ in range(number_seeded(examples)))
+
+
+def _source_of(seed_: int) -> random.Random:
+    return random.Random(f"search {seed_}")
 
 
 def bulk(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,9 @@ from entrycache_reference.rules import Rule
 PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair", "modelled": "tlc"}
 """Which part of the command obtains a grade."""
 
+OBLIGATIONS: Final = re.compile(r"; (\d+) obligations?$")
+"""How the line of a lemma ends."""
+
 
 def evidence_file() -> Path | None:
     """The committed evidence, in a source checkout."""
@@ -22,7 +27,7 @@ def evidence_file() -> Path | None:
 
 
 def compare(proof: Proof) -> list[str]:
-    """The failures, and a line for each rule for which less was obtained than is committed.
+    """The failures, and a line for each rule for which less was obtained than is committed: a grade, or obligations.
 
     What a skipped part obtained is not missed, nor what one that was left out did. Without a committed file there is
     nothing to compare with.
@@ -39,7 +44,24 @@ def compare(proof: Proof) -> list[str]:
         for rule, grade in sorted(before.items())
         if rule not in now or GRADES.index(now[rule]) < GRADES.index(grade)
     ]
-    return [*proof.failures, *weaker]
+    proved = _obligations([(item.rule.value, item.bounds) for item in proof.evidence if item.grade == "proved"])
+    fewer = [
+        f"{rule}: {proved[rule]} obligations now, {number} in {path.name}"
+        for rule, number in sorted(
+            _obligations([(one["rule"], one["bounds"]) for one in committed if one["grade"] == "proved"]).items()
+        )
+        if proved.get(rule, number) < number
+    ]
+    return [*proof.failures, *weaker, *fewer]
+
+
+def _obligations(lines: list[tuple[str, str]]) -> Counter[str]:
+    """How many obligations all lemmas of a rule have, as their lines say: a base or a step that is left out shows."""
+    found: Counter[str] = Counter()
+    for rule, bounds in lines:
+        said = OBLIGATIONS.search(bounds)
+        found[rule] += int(said[1]) if said else 0
+    return found
 
 
 def _strongest(found: list[tuple[str, str]]) -> dict[str, str]:

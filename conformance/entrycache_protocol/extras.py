@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,29 @@ def install(extra: str) -> str:
     """The command line that adds an extra to this installation."""
     source = _source()
     told = shlex.quote(f"{source['path']}[{extra}]" if source else f"entrycache[{extra}]")
+    if source and not Path(source["path"]).exists():  # as in an image that does not keep what it was made from
+        source, told = None, " ".join(map(shlex.quote, _packages(extra)))
     if "pipx" in Path(sys.prefix).parts:
         return f"pipx install --force {told}"
     if Path(sys.prefix).parts[-3:-1] == ("uv", "tools"):
         return f"uv tool install --force {told}"
+    if re.search(r"/uv/(archive|environments)-v\d+/", sys.prefix):  # of uvx, which makes one a run
+        return f"uvx --from {told} entrycache"
     pip = "pip install" if find_spec("pip") is not None else f"uv pip install --python {shlex.quote(sys.executable)}"
     return f"{pip} {'-e ' if source and source['editable'] else ''}{told}"
+
+
+def _packages(extra: str) -> list[str]:
+    """What an extra brings, and the extras that it names."""
+    found = []
+    for line in requires("entrycache") or ():
+        package, _, condition = line.partition(";")
+        if re.search(rf"""extra == ['"]{re.escape(extra)}['"]""", condition) is not None:
+            own = re.match(r"entrycache\[(.+)\]", package)
+            found += (
+                [package.strip()] if own is None else [one for name in own[1].split(",") for one in _packages(name)]
+            )
+    return found
 
 
 def _source() -> dict[str, Any] | None:

@@ -104,8 +104,8 @@ class Cases(NamedTuple, Generic[C, O]):
     `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
     configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
     a case cannot be asked under a declaration, empty where it can. `effort`: how many entries the reference copies at
-    most while it plays these steps, which is what its time and its memory grow with. `great`: the theme of cases with
-    more of everything than the others have, if there is one.
+    most while it plays these steps, which is what its time and its memory grow with. `beside`: themes of which a run
+    has cases too, one to so many usual ones.
     """
 
     menu: Callable[..., tuple[str, ...]]
@@ -117,7 +117,7 @@ class Cases(NamedTuple, Generic[C, O]):
     unfit: Callable[[Any, C, Sequence[O]], str]
     shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
     effort: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
-    great: Any = None
+    beside: Mapping[Any, int] = MappingProxyType({})
 
 
 class Lane(NamedTuple):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.links import NONE, NOWHERE, move, new_links
 from entrycache_league.requests import READ
 from entrycache_league.totals import count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 ONCE, AGAIN, ONCE_GHOST, AGAIN_GHOST = 1, 2, 3, 4
 

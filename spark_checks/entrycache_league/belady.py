@@ -6,9 +6,9 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import NEVER, READ, Requests
 from entrycache_league.totals import count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 
 @compiled

@@ -9,9 +9,9 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import EXPECT, READ
 from entrycache_league.totals import LOOKED, count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 Item = tuple[np.int64, np.int64, np.int64]
 """Reads expected, when the entry came, the entry."""

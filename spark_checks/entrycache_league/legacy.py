@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import ADD, PASSED, READ
 from entrycache_league.totals import LOOKED, OVERSHOOT, PEAK, count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 
 @compiled

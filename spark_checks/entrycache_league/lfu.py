@@ -9,10 +9,10 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.expected import tidy
 from entrycache_league.requests import READ
 from entrycache_league.totals import LOOKED, count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
+from entrycache_trace.compiled import Array, compiled
 
 NONE = -1
 NOWHERE = 0

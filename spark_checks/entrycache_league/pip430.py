@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ
 from entrycache_league.totals import LOOKED, OVERSHOOT, PEAK, count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 TTL, INTERVAL, MOST_REQUEUES, BY_COUNT, FILLS, EXTEND, SPLIT, INLINE, ERA_5, TRIGGER, GOAL = range(11)
 """The columns of `rules`. INTERVAL: between cycles. FILLS: reads fill also without BY_COUNT, with the count 1; then

@@ -12,7 +12,6 @@ import numpy as np
 from entrycache_league import queues
 from entrycache_league.arc import arc
 from entrycache_league.belady import belady, most_hits
-from entrycache_league.compiled import Array
 from entrycache_league.expected import expected_reads
 from entrycache_league.legacy import legacy
 from entrycache_league.lfu import lfu
@@ -23,6 +22,7 @@ from entrycache_league.segmented import segmented
 from entrycache_league.tinylfu import tinylfu
 from entrycache_league.totals import KINDS
 from entrycache_protocol.errors import UsageError
+from entrycache_trace.compiled import Array
 
 
 @dataclass(frozen=True)

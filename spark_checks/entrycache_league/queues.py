@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.links import NONE, new_links, push, unlink
 from entrycache_league.requests import READ
 from entrycache_league.totals import LOOKED, count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 FIFO, LRU, CLOCK, SIEVE = range(4)
 

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entrycache_league.compiled import Array
 from entrycache_protocol.errors import UsageError
+from entrycache_trace.compiled import Array
 
 ADD: Final = 0
 """An entry is published: a cache may take it, nobody has read it yet."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.links import NONE, NOWHERE, move, new_links
 from entrycache_league.requests import READ
 from entrycache_league.totals import LOOKED, count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 SMALL, MAIN, GHOST = 1, 2, 3
 MOST_READS = 3

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from entrycache_league.compiled import Array, compiled
 from entrycache_league.requests import ADD, READ
 from entrycache_league.totals import count_evicted
+from entrycache_trace.compiled import Array, compiled
 
 LINE_BYTES = 64
 """A segment of copies gives each entry a multiple of so many bytes."""

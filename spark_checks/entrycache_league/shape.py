@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from entrycache_league.compiled import Array
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Requests, numbered
+from entrycache_trace.compiled import Array
 
 SECOND: Final = 1_000_000_000
 MILLI: Final = 1_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_league.compiled import Array, compiled
+from entrycache_trace.compiled import Array, compiled
 
 LOOKED: Final = 0
 """Entries, dead slots and, of legacy, caches that were looked at to find what leaves."""

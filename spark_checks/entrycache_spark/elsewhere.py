@@ -18,7 +18,7 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.strict_json import parse
 from entrycache_spark.engines.session import QUICK, is_local, session
 from entrycache_spark.engines.spark import literal
-from entrycache_spark.engines.tasks import MEMORY_MIB, NotThere, collected, findings_of, slots_of
+from entrycache_spark.engines.tasks import MEMORY_MIB, NotThere, collected, findings_of, kernels_of, slots_of
 from entrycache_spark.folder import named, nothing, result_of, write_violations
 from entrycache_spark.frames import audit
 from entrycache_spark.rulefiles import select_rules
@@ -67,18 +67,19 @@ def audit_elsewhere(
         trace = read(own, where, metadata)
         if trace.metadata.system not in AUDITED:
             raise UsageError(f"no trace check for system {trace.metadata.system!r} yet")
-        progress("DuckDB in tasks of Spark")
+        progress("tasks of Spark")
         slots = slots_of(spark)
         found = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
         try:
-            findings = findings_of(collected(found))
+            told = collected(found)
+            findings = findings_of(told)
             rows = trace.rows.count()
         except NotThere as error:
-            raise MissingPrerequisite(f"kernel duckdb: {error}") from None
+            raise MissingPrerequisite(str(error)) from None
         except PySparkException as error:
             raise UsageError(f"cannot be evaluated ({_line(error)})") from None
     if findings:
-        result = result_of(findings, rows, "DuckDB in tasks of Spark")
+        result = result_of(findings, rows, kernels_of(told))
     else:
         result = nothing(select_rules(tuple(rules), trace.metadata.system), trace.metadata.system, rows)
     if out is not None:

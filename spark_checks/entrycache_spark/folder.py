@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from entrycache_spark.engines.base import SqlEngine
 
 ENGINES: Final = ("spark", "local", "replay")
-KERNELS: Final = ("duckdb", "sql")
-"""What evaluates the rules on Spark: DuckDB inside its tasks, or Spark's own SQL."""
+KERNELS: Final = ("fold", "duckdb", "sql")
+"""What evaluates the rules on Spark: the fold or DuckDB inside its tasks, or Spark's own SQL."""
 LIVE_SLOTS_MOST: Final = 1_000_000
 """Replay gives up where more entries are cached, or slots held, at once."""
 
@@ -60,7 +60,8 @@ def audit(
 ) -> AuditResult:
     """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
 
-    `kernel` is one of `KERNELS`; none: DuckDB where the tasks have it and see the files, else Spark's SQL.
+    `kernel` is one of `KERNELS`; none: the fold where the system has one and the tasks have numba, else DuckDB where
+    they have that and see the files, else Spark's SQL.
     `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
 
     Raises:
@@ -78,6 +79,8 @@ def audit(
         raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     if kernel is not None and (engine != "spark" or kernel not in KERNELS):
         raise UsageError(f"kernel {kernel!r} is not known to engine {engine}; spark has {', '.join(KERNELS)}")
+    if kernel == "fold" and metadata.system in AUDITED and AUDITED[metadata.system].fold is None:
+        raise UsageError(f"kernel 'fold' is not there for traces of {metadata.system}; expected duckdb or sql")
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing(chosen, metadata.system, rows)
     else:
@@ -148,24 +151,24 @@ def _replay(trace: Trace, max_live_slots: int, progress: Callable[[str], None]) 
 
 
 def _on_spark(trace: Trace, master: str, kernel: str | None, progress: Callable[[str], None]) -> tuple[Findings, str]:
-    """By DuckDB in tasks, or by Spark's SQL where that is asked for, or where the tasks lack something."""
+    """By the fold or DuckDB in tasks, or by Spark's SQL where that is asked for, or where the tasks lack something."""
     from entrycache_spark.engines.session import QUICK, is_local, session
     from entrycache_spark.engines.spark import SparkEngine
-    from entrycache_spark.engines.tasks import NotThere, evaluate_in_tasks
+    from entrycache_spark.engines.tasks import NotThere, Question, evaluate_in_tasks, folds
 
     progress("starting Spark")
     spark = session(master, QUICK if is_local(master) and kernel != "sql" else {})
     why = ""
     if kernel != "sql":
-        progress("DuckDB in tasks of Spark")
+        question = Question(trace.metadata, tuple(trace.rules), trace.witnesses, kernel)
+        own = "the fold in tasks of Spark (its first run compiles it)"
+        progress(own if folds(question) else "DuckDB in tasks of Spark")
         try:
-            found = evaluate_in_tasks(spark, trace.parts, trace.metadata, trace.rules, trace.witnesses)
+            return evaluate_in_tasks(spark, trace.parts, question)
         except NotThere as error:
             if kernel is not None:
-                raise MissingPrerequisite(f"kernel duckdb: {error}") from None
+                raise MissingPrerequisite(f"kernel {kernel}: {error}") from None
             why = f" ({error})"
-        else:
-            return found, "DuckDB in tasks of Spark"
     audited = AUDITED[trace.metadata.system]
     engine = SparkEngine(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
     return _by_sql(engine, trace, progress), f"Spark SQL{why}"

@@ -43,12 +43,12 @@ def audit(
     """The verdict of each broker and rule (none named: all of the system), a row each, evaluated when it is asked for.
 
     The rows of `trace` are those of the schema, `broker` among them, in any order and any partitions; one shuffle
-    brings those of a broker together. Executors need this package, pyarrow, duckdb and sqlglot. `threads` and
-    `memory_mib` are those of one task, which spills to its disk.
+    brings those of a broker together. Executors need this package, pyarrow, duckdb and sqlglot, and numba to be fast.
+    `threads` and `memory_mib` are those of one task, which spills to its disk.
 
     Columns: `broker`, `rule`, `verdict`, `checked` (events), `violations` (array of seq, life, expected, observed,
     seqs), `undecided` and `unchecked` (why), `refused`: why the rows of a task cannot be evaluated; then only that and
-    the first broker of the task are told.
+    the first broker of the task are told. `kernel`: what has evaluated them, `fold` or `duckdb`.
 
     Raises:
         UsageError: a column is missing, or no traces of this system are audited.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from entrycache_spark.folded import Fold
 from entrycache_spark.needs import Need
 from entrycache_spark.verdict import RuleFinding
 from entrycache_trace.calls import WriteCalls
@@ -51,7 +52,8 @@ class AuditParts(NamedTuple):
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
     keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
     calls of a case as a trace; `traced` is the trace that a tour audits; `altered`: presets of
-    workloads, each with the events of the trace in which every value is changed once.
+    workloads, each with the events of the trace in which every value is changed once. `fold`: its fold, made when it is
+    asked for.
     """
 
     package: str
@@ -69,3 +71,4 @@ class AuditParts(NamedTuple):
     write: WriteCalls
     traced: Traced
     altered: tuple[tuple[str, int], ...]
+    fold: Callable[[], Fold] | None = None

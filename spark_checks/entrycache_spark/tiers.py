@@ -32,24 +32,49 @@ def evaluate(
     """
     progress("witnesses")
     brokers = survey(engine, metadata, rules)
-    windows = Windows(engine, brokers, metadata)
     if witnesses:
         doubt(engine, brokers, rules)
     if witnesses and any(rule.settled is not None for rule in rules):
         progress("grounds")
-        windows.settle([rule for rule in rules if rule.settled is not None])
+        Windows(engine, brokers, metadata).settle([rule for rule in rules if rule.settled is not None])
+    if not witnesses:
+        for broker in brokers:
+            broker.proved.clear()
+    return decide(engine, brokers, metadata, rules, progress)
+
+
+def unproved_in(brokers: Sequence[Broker], metadata: Metadata, rules: Sequence[RuleFile]) -> dict[str, list[Broker]]:
+    """The brokers of which a rule is neither proved nor without anything to say: its window has to look at them.
+
+    Each broker by itself, so that it is all one which others are looked at with it.
+    """
     chain = parts_of(metadata.system).chain
-    # Each broker by itself, so that it is all one which others are looked at with it.
-    unproved = {
+    return {
         rule.id: [
             broker
             for broker in brokers
             if (broker.checked[rule.id] or rule.id == chain)
             and rule.id not in broker.unasked
-            and not (witnesses and broker.proved.get(rule.id, False))
+            and not broker.proved.get(rule.id, False)
         ]
         for rule in rules
     }
+
+
+def decide(
+    engine: SqlEngine,
+    brokers: Sequence[Broker],
+    metadata: Metadata,
+    rules: Sequence[RuleFile],
+    progress: Progress = lambda text: None,
+) -> Findings:
+    """The second tier, over the brokers of which something is not proved.
+
+    Raises:
+        Stopped: see `evaluate`.
+    """
+    windows = Windows(engine, brokers, metadata)
+    unproved = unproved_in(brokers, metadata, rules)
     left = [rule for rule in rules if unproved[rule.id]]
     found = Found(rules, brokers, unproved, metadata)
     waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}

@@ -11,11 +11,11 @@ from entrycache_cli.audit_bench.meter import Cost, cost_of
 from entrycache_cli.audit_bench.page import draw, page, profile_page
 from entrycache_cli.audit_bench.profile import profile
 from entrycache_cli.audit_bench.result import AuditNumbers, Profile
-from entrycache_cli.audit_bench.runs import ALONE, AUDIT, BY_COLUMN, BY_OP, WINDOWS, WITNESSES, Run, judged
+from entrycache_cli.audit_bench.runs import ALONE, AUDIT, BY_COLUMN, BY_OP, THREADS, WINDOWS, WITNESSES, Run, judged
 from entrycache_cli.main import main
 from entrycache_trace.generate import generate
 
-EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, WITNESSES: 0.5, WINDOWS: 4.0}
+EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, THREADS: 1.5, WITNESSES: 0.5, WINDOWS: 4.0}
 
 
 def run(events: int, brokers: int, way: str, each: float) -> Run:
@@ -34,7 +34,7 @@ def of(giant: float = 2.0, longer: float = 2.0) -> list[Run]:
 def test_ratios_are_held_to_their_targets() -> None:
     assert not [item.what for item in judged(of(), 2) if item.missed]
     rates = {item.what: item.value for item in judged(of(), 2) if "events a second" in item.what}
-    assert rates["1.0 M events, one broker: witnesses alone, events a second"] == pytest.approx(4_000_000)
+    assert rates["1.0 M events, one broker: DuckDB, witnesses alone, events a second"] == pytest.approx(4_000_000)
     slow = [item.what for item in judged(of(giant=6.0, longer=6.0), 2) if item.missed]
     assert any("one giant broker, times many" in what for what in slow)
     assert any("times DuckDB alone" in what for what in slow)

@@ -13,6 +13,7 @@ from entrycache_cli.listed import COMMANDS, ELSEWHERE
 from entrycache_cli.main import main
 from entrycache_conformance.java.releases import versions
 from tests.support.command import run
+from tests.support.traces import plant
 
 MISTAKES = [
     ("audit nowhere", 2, "no such folder"),
@@ -75,6 +76,17 @@ def test_an_empty_folder_is_nothing_checked(tmp_path: Path, capsys: pytest.Captu
     code, out, _ = run(capsys, "audit", "trace", "--engine", "local", "--json")
     assert code == 2
     assert set(json.loads(out)["rules"].values()) == {"nothing-checked"}
+
+
+def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
+    for planted, told in ((False, "; 0 violations, in "), (True, "; 1 violations, in ")):
+        if planted:
+            plant.planted(plant.wrong_sum, rows, 1)
+        trace = plant.write(tmp_path / f"trace-{planted}", rows)
+        asked = ("--engine", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
+        code, out, _ = run(capsys, "audit", str(trace), *asked)
+        assert (code, told in out) == (int(planted), True), out
 
 
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(

@@ -54,6 +54,23 @@ def test_the_same_again_is_no_problem(committed: Path) -> None:
     assert compare(proof((Rule.STATE_1, "proved"), (Rule.READ_1, "exhausted"))) == []
 
 
+def test_a_base_or_a_step_that_is_left_out_of_a_lemma_is_a_problem(committed: Path) -> None:
+    """The grade stays, the number of obligations does not; that of a rule is the sum over its lemmas."""
+
+    def proved(*numbers: int) -> Proof:
+        lines = [
+            Evidence(Rule.STATE_1, "proved", f"a claim; {number} obligation{'s' if number != 1 else ''}", "a mutant")
+            for number in numbers
+        ]
+        return Proof(lines, [], [])
+
+    write_evidence(proved(9, 1))
+    assert compare(proved(9, 1)) == compare(proved(1, 9)) == compare(proved(12)) == []
+    assert compare(proved(9)) == ["R-STATE-1: 9 obligations now, 10 in evidence.json"]
+    assert compare(proved(8, 1)) == ["R-STATE-1: 9 obligations now, 10 in evidence.json"]
+    assert compare(proved(8)._replace(skipped=[("z3", "not there")], evidence=[])) == []
+
+
 def test_more_than_before_is_no_problem(committed: Path) -> None:
     more = proof((Rule.STATE_1, "proved"), (Rule.READ_1, "proved"), (Rule.READ_2, "confirmed"))
     assert compare(more) == []

@@ -80,6 +80,13 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
     assert whole(induct([void]))[0] == []
 
 
+def test_what_z3_gives_up_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limit is one of work: however slow the machine is, the same lemma is finished or not."""
+    monkeypatch.setattr(lemmas, "EFFORT", 1)
+    (line, *_) = problems(LEMMAS[0])
+    assert line.endswith("not finished: z3 has given up after 1 units of work")
+
+
 def test_every_branch_of_a_function_is_followed() -> None:
     number = Term(z3.Int("number"))
 

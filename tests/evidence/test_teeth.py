@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 
 from entrycache_conformance.profiles import Profile
+from entrycache_conformance.search import seeded
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.matrix.asked import State, asked
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.places import all_changes
-from entrycache_evidence.matrix.searches import looked_at, page
-from entrycache_evidence.matrix.teeth import Look, guards, missed
+from entrycache_evidence.matrix.searches import page
+from entrycache_evidence.matrix.teeth import Look, cases_of, guards, missed
 from tests.support import ROOT
 
 PULSAR = SYSTEMS["pulsar-pip430"]
-LOOK = Look(reference(PULSAR).declaration, Profile(60, 0, 0), range(3), frozenset(), quick=10)
+LOOK = Look(reference(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
+SEEDS = 3
 
 
 def change(function: str, old: str, new: str) -> Change:
@@ -22,30 +25,66 @@ def change(function: str, old: str, new: str) -> Change:
     return next(one for one in found if (one.old, one.new) == (old, new))
 
 
+def look_at(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
+    """Every state that was kept, the last one of all seeds."""
+    kept: list[State] = []
+    asked([change], LOOK, SEEDS, of_silent, known or {}, kept.append)
+    return kept
+
+
 def test_a_guard_that_is_off_by_one_is_seen_at_every_seed() -> None:
     strict = change("bytes_over", "<=", "<")
-    assert missed([strict], LOOK) == {strict.id: ()}
+    assert missed([strict], LOOK, range(SEEDS)) == {strict.id: ()}
+    assert look_at(strict, {})[-1]["unseen"] == {}
 
 
-def test_what_changes_no_outcome_is_missed_and_then_given_up() -> None:
-    same = change("bytes_over", "<=", "<")
-    same = same._replace(
+def same_as_it_was() -> Change:
+    strict = change("bytes_over", "<=", "<")
+    return strict._replace(
         id="same",
-        whole=same.whole.replace("<  trigger_bytes", "<= trigger_bytes").replace(
+        whole=strict.whole.replace("<  trigger_bytes", "<= trigger_bytes").replace(
             "size_bytes < trigger_bytes(state)", "size_bytes <= trigger_bytes(state)"
         ),
     )
-    told = looked_at([same], LOOK, {})
-    assert told["no_outcome_shows_it"] == {"not explained": 1}
-    assert [one["missed_at"] for one in told["weak"]] == [[0, 1]]
-    assert looked_at([same], LOOK, {"same": "it is the same"})["weak"] == []
+
+
+def test_what_changes_no_outcome_is_told_so_and_asked_no_more() -> None:
+    assert look_at(same_as_it_was(), {})[-1]["silent"] == {"same": "not explained"}
+    assert look_at(same_as_it_was(), {"same": "it is the same"})[-1]["silent"] == {"same": "argued"}
 
 
 def test_what_only_a_trace_tells_is_told_so() -> None:
-    told = looked_at([change("rows_of", "not event.halted", "(event.halted)")], LOOK, {})
-    assert (told["no_outcome_shows_it"], told["weak"]) == ({"only rows of a trace": 1}, [])
+    found = change("rows_of", "not event.halted", "(event.halted)")
+    assert look_at(found, {})[-1]["silent"] == {found.id: "only rows of a trace"}
+
+
+def test_what_only_a_variant_shows_is_asked_under_it_at_every_seed() -> None:
+    found = change("is_late", ">", ">=")
+    told = look_at(found, {})[-1]
+    assert told["under"] == {found.id: "size_pass_rounds=one"}
+    assert (told["seeds"], told["silent"]) == (SEEDS, {})
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was_and_begins_anew_for_other_cases() -> None:
+    strict = change("bytes_over", "<=", "<")
+    first, last = look_at(strict, {})
+    assert (first["seeds"], last["seeds"]) == (2, SEEDS)
+    half = {**first, "unseen": {strict.id: [1]}}
+    assert [one["unseen"] for one in look_at(strict, {}, half)] == [{strict.id: [1]}] * 2
+    assert look_at(strict, {}, {**half, "of": "other cases"})[-1]["unseen"] == {}
+
+
+def test_cases_that_are_only_played_are_those_of_a_search() -> None:
+    """The first of each level, which follow from the seed alone."""
+    system, profile = LOOK.declaration.system, LOOK.profile
+    of_search = []
+    for level in system.levels:
+        menu = system.cases.menu(system.ops_up_to(level), level)
+        of_search.append(next(seeded(LOOK.declaration, menu, profile.examples, 7)).made.case)
+    played = cases_of(LOOK.declaration, profile, 7)
+    assert [next(played).case for _ in system.levels] == of_search
 
 
 def test_the_page_is_that_of_its_table() -> None:
-    systems = json.loads((ROOT / "docs" / "search-matrix.json").read_text("utf-8"))["systems"]
-    assert (ROOT / "docs" / "search-matrix.md").read_text("utf-8") == page(systems)
+    table = json.loads((ROOT / "docs" / "search-matrix.json").read_text("utf-8"))
+    assert (ROOT / "docs" / "search-matrix.md").read_text("utf-8") == page(table["systems"], table["earlier"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,12 @@ class Installed:
         (FOLDER, "/v", False, "uv pip install --python /v/bin/python '/src/entrycache[trace]'"),
         (FOLDER, "/home/a/.local/share/pipx/venvs/entrycache", True, "pipx install --force '/src/entrycache[trace]'"),
         (FOLDER, "/a/share/uv/tools/entrycache", False, "uv tool install --force '/src/entrycache[trace]'"),
+        (
+            WHEEL,
+            "/a/uv/archive-v0/Xy",
+            False,
+            "uvx --from '/some where/entrycache-0.1.0-py3-none-any.whl[trace]' entrycache",
+        ),
         (None, "/home/a/venv", True, "pip install 'entrycache[trace]'"),
     ],
 )
@@ -43,7 +51,17 @@ def test_the_line_is_that_of_the_installation(
 ) -> None:
     monkeypatch.setattr(extras, "distribution", lambda name: Installed(source))
     monkeypatch.setattr(extras, "find_spec", lambda name: object() if pip else None)
+    monkeypatch.setattr(Path, "exists", lambda path: True)
     monkeypatch.setattr(sys, "prefix", prefix)
     monkeypatch.setattr(sys, "executable", f"{prefix}/bin/python")
     assert extras.install("trace") == line
     assert str(extras.missing("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
+
+
+def test_where_the_sources_are_gone_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = {"url": (tmp_path / "src").as_uri(), "dir_info": {}}
+    monkeypatch.setattr(extras, "distribution", lambda name: Installed(gone))
+    monkeypatch.setattr(extras, "find_spec", lambda name: object())
+    line = extras.install("spark")
+    assert re.fullmatch(r"pip install( '[a-z]+[<>=][^' ]+')+", line)
+    assert {"pyspark", "pandas", "duckdb", "pyarrow"} <= set(re.findall(r"'([a-z]+)", line))

@@ -36,7 +36,7 @@ WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
 @pytest.fixture(scope="session")
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
-        "spark": lambda path: audit(path, "spark", kernel="duckdb"),
+        "spark": lambda path: audit(path, "spark"),
         "spark sql": lambda path: audit(path, "spark", kernel="sql"),
         "spark windows": lambda path: audit(path, "spark", kernel="sql", witnesses=False),
         **WITHOUT_SPARK,

@@ -84,7 +84,7 @@ def test_what_a_task_lacks_is_said(parts: tuple[Part, ...], monkeypatch: pytest.
         asked(parts, [parts[1:], gone])
     monkeypatch.setitem(sys.modules, "duckdb", None)
     monkeypatch.delitem(sys.modules, "entrycache_spark.engines.local")
-    with pytest.raises(NotThere, match="needs duckdb"):
+    with pytest.raises(NotThere, match="needs the Python package duckdb"):
         asked(parts, [parts])
 
 

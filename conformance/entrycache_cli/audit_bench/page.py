@@ -21,7 +21,9 @@ Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} pro
 one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
 the median. Times are processor seconds of the whole process tree, JVM and workers included, since the machine is
 shared; only ratios are judged. Rates are what {processors} processors do in a second by that measure. *Audit* is what
-`entrycache audit` does: DuckDB in tasks of Spark, both tiers.
+`entrycache audit` does: the fold in tasks of Spark. *Several threads*: the same files, told to be of several threads,
+which leaves the witnesses of the SQL files little to prove. *DuckDB, witnesses alone* and *windows decide all*: the
+kernel `duckdb`, for the rules that have witnesses, and for all of them without.
 
 ![Processor seconds a million events]({picture})
 

@@ -49,7 +49,7 @@ def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json:
     if result.judged is not None:
         shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
-    shown.print(printable(f"{result.rows} events{by}; violations {where}"))
+    shown.print(printable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
 
 
 def audit_json(result: AuditResult, made: Mapping[str, Any]) -> dict[str, Any]:

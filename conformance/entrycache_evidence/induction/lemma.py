@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import z3
 
+from entrycache_evidence.explore.search import unhindered
 from entrycache_faults.model import Model
 from entrycache_reference.rules import Rule
+
+z3.z3.Z3_DEBUG = False  # what its Python layer asks of every argument the library asks again
 
 
 class Obligation(NamedTuple):
@@ -55,10 +58,14 @@ def norm(package: str) -> Model:
     return Model(package)
 
 
+EFFORT: Final = 10**9
+"""After so many units of its own work, not after a time, z3 gives a term up: so it does not matter what else runs."""
+
+
 def unsatisfiable(term: Any) -> bool | None:
     """Whether z3 refutes the term; None: it does not know."""
     solver = z3.Solver()
-    solver.set("timeout", 10_000)
+    solver.set("rlimit", EFFORT)
     solver.set("ctrl_c", False)  # z3 would take the signal for itself, and go on with "unknown"
     solver.add(term)
     answer = solver.check()
@@ -72,12 +79,20 @@ def problems(lemma: Lemma) -> list[str]:
 
 def asked(lemma: Lemma) -> tuple[int, list[str]]:
     """The number of obligations, and what keeps the lemma from being proved: the first that fails or is void."""
+    with unhindered():
+        return _asked(lemma)
+
+
+def _asked(lemma: Lemma) -> tuple[int, list[str]]:
     count, found = 0, []
     for name, given, goal in lemma.obligations(lemma.table, norm(lemma.fault.model.package)):
         count += 1
-        if unsatisfiable(given) is not False:
+        is_void, is_refuted = unsatisfiable(given), unsatisfiable(z3.And(given, z3.Not(goal)))
+        if None in {is_void, is_refuted}:
+            found.append(f"{lemma.rule.value}: {name}: not finished: z3 has given up after {EFFORT} units of work")
+        elif is_void:
             found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
-        if unsatisfiable(z3.And(given, z3.Not(goal))) is not True:
+        elif not is_refuted:
             found.append(f"{lemma.rule.value}: {name}: not proved")
         if found:
             break

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,30 +14,34 @@ import click
 
 from entrycache_conformance.profiles import PROFILES
 from entrycache_conformance.subjects.reference import reference
+from entrycache_evidence.matrix.asked import ARGUED, UNEXPLAINED, State, asked
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.child import in_child
 from entrycache_evidence.matrix.equivalent import arguments
 from entrycache_evidence.matrix.places import all_changes
 from entrycache_evidence.matrix.run import called_at_import
-from entrycache_evidence.matrix.teeth import Look, Silent, guards, is_given_up, missed, why_silent
+from entrycache_evidence.matrix.teeth import Look, guards
 from entrycache_evidence.matrix.tried import TRIED
 from entrycache_evidence.rulebook.registry import checkout
-from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.output import write_text
 
 PAGE: Final = "search-matrix"
 HEAD: Final = """# What a run sees of a changed guard
 
-Written by `python -m entrycache_evidence.matrix.searches --write`; do not edit.
+Written by `python -m entrycache_evidence.matrix.searches --write`; do not edit. A run that was stopped is gone on with.
 
 Every one-token change of a comparison, a condition, an operand or a constant of a reference is asked the seeded cases
-of `conform` at profile ci, seed by seed, and answers as a subject would. Changes that are argued to change nothing
-(`equivalent.toml`) are left out. A change that the whole runs of the first two seeds do not see is not asked about at
-the others: the page says why no outcome shows it. What Hypothesis adds to a run is not counted.
+of `conform` at profile ci, seed by seed from 0 on, and answers as a subject would, in the process that asks. Changes
+that are argued to change nothing (`equivalent.toml`) are left out. What two whole seeds do not show is asked under the
+readings of releases (variants), and then at every seed under the first of them that shows it; where none does, the page
+says why no outcome shows it. What Hypothesis adds to a run is not counted. A system without
+a line has not been asked yet.
 
-| system | changed guards | seeds | seen at every seed | at all but one | no outcome shows it | less |
-|---|---|---|---|---|---|---|"""
+| system | changed guards | by a variant | seeds | seen at all | all but one | fewer | by no outcome | not explained |
+|---|---|---|---|---|---|---|---|---|"""
+
+EARLIER: Final = """These systems were asked before runs had odd cases, and have not been asked again."""
 
 ASKED: Final = {system.name: system for system in TRIED}
 """The systems that are asked about, by name."""
@@ -51,7 +54,7 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
 
 
 @click.command()
-@click.option("--seeds", type=click.IntRange(1), default=50, show_default=True, help="How many seeds, from 0 on.")
+@click.option("--seeds", type=click.IntRange(2), default=50, show_default=True, help="How many seeds, from 0 on.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="Of which runs.")
 @click.option("--system", "names", multiple=True, type=click.Choice(list(ASKED)), help="Of these systems; all.")
 @click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
@@ -62,78 +65,68 @@ def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: boo
     because = arguments({change.id for change in every})
     of_silent = tomllib.loads(SILENT.read_text("utf-8"))
     at_import = in_child(called_at_import)
-    told: dict[str, Any] = {}
+    weak = 0
     for system in (ASKED[name] for name in names or ASKED):
-        asked = [one for one in guards(every, system) if one.id not in because and only in one.module]
-        look = Look(reference(system).declaration, PROFILES[profile], range(seeds), at_import)
-        told[system.name] = looked_at(asked, look, of_silent)
-        _say(system.name, told[system.name])
-    if write:
-        _write({**_committed(), **told})
-    sys.exit(int(any(one["weak"] for one in told.values())))
+        changes = [one for one in guards(every, system) if one.id not in because and only in one.module]
+        look = Look(reference(system).declaration, PROFILES[profile], at_import)
+
+        def keep(state: State, changes: Sequence[Change] = changes, name: str = system.name) -> None:
+            if write:
+                _write({**_committed()["systems"], name: _with_places(state, changes, of_silent)})
+
+        known = _committed()["systems"].get(system.name, {}) if write else {}
+        state = asked(changes, look, seeds, of_silent, known, keep, _progress(len(changes)))
+        told = _with_places(state, changes, of_silent)
+        print("\n".join(_said(system.name, told)), flush=True)
+        weak += len(_weak(told))
+    sys.exit(int(weak > 0))
 
 
-def looked_at(changes: Sequence[Change], look: Look, of_silent: Mapping[str, str]) -> dict[str, Any]:
-    """What the runs of these seeds see of the changes."""
-    at = missed(changes, look, _progress(len(changes)))
-    never = [one for one in changes if is_given_up(at[one.id], look)]
-    why = dict(zip([one.id for one in never], why_silent(never, look, variants_of(look.declaration)), strict=True))
-    kinds = Counter(_kind(why[one.id], one, of_silent) for one in never)
-    weak = [one for one in changes if _is_weak(one, at[one.id], why, of_silent)]
+def _with_places(state: State, changes: Sequence[Change], of_silent: Mapping[str, str]) -> State:
+    """With where the changes stand that the page names, and what is argued of them."""
+    named = {change.id: change for change in changes if change.id in _named(state)}
+    places = {
+        name: {"file": one.file, "function": one.function, "kind": one.kind, "old": one.old, "new": one.new}
+        for name, one in named.items()
+    }
+    argued = {name: of_silent[name] for name, reason in state["silent"].items() if reason == ARGUED}
+    return {**state, "places": places, "argued": argued}
+
+
+def _named(state: State) -> set[str]:
+    return {*state["unseen"], *(name for name, why in state["silent"].items() if why in {ARGUED, UNEXPLAINED})}
+
+
+def _weak(told: State) -> dict[str, list[int]]:
+    """What is missed at more seeds than one, and what no outcome shows for no known reason, at no seed."""
+    seldom = {name: seeds for name, seeds in told["unseen"].items() if len(seeds) > UNSURE}
+    return seldom | {name: [] for name, why in told["silent"].items() if why == UNEXPLAINED}
+
+
+def _counts(told: State) -> dict[str, int]:
+    seeds = [len(some) for some in told["unseen"].values()]
+    unexplained = sum(why == UNEXPLAINED for why in told["silent"].values())
     return {
-        "seeds": len(look.seeds),
-        "examples": look.profile.examples,
-        "changes": len(changes),
-        "at_every_seed": sum(not at[one.id] for one in changes),
-        "at_all_but_one": sum(len(at[one.id]) == UNSURE for one in changes if one not in never),
-        "no_outcome_shows_it": dict(sorted(kinds.items())),
-        "weak": [_shown(one, at[one.id]) for one in weak],
-        "argued": [{**_shown(one, ()), "because": of_silent[one.id]} for one in never if one.id in of_silent],
+        "changes": told["changes"],
+        "under a variant": len(told["under"]),
+        "seeds": told["seeds"],
+        "at every seed": told["changes"] - len(told["silent"]) - len(seeds),
+        "at all but one": sum(one <= UNSURE for one in seeds),
+        "at fewer": sum(one > UNSURE for one in seeds),
+        "shown by no outcome": len(told["silent"]) - unexplained,
+        "not explained": unexplained,
     }
 
 
-def _kind(silent: Silent, change: Change, of_silent: Mapping[str, str]) -> str:
-    if silent.rows:
-        return "only rows of a trace"
-    if silent.variant:
-        return "only outcomes under a variant that a release follows"
-    return "argued" if change.id in of_silent else "not explained"
+def _said(name: str, told: State) -> Iterator[str]:
+    yield f"{name}: " + ", ".join(f"{number} {what}" for what, number in _counts(told).items())
+    for one, seeds in _weak(told).items():
+        yield f"  {one} {_code(told['places'][one])}: {_missed_at(seeds, told)}"
 
 
-def _is_weak(change: Change, at: tuple[int, ...], why: Mapping[str, Silent], of_silent: Mapping[str, str]) -> bool:
-    if change.id in why:
-        return _kind(why[change.id], change, of_silent) == "not explained"
-    return len(at) > UNSURE
-
-
-def _shown(change: Change, at: tuple[int, ...]) -> dict[str, Any]:
-    place = {"id": change.id, "file": change.file, "function": change.function, "kind": change.kind}
-    return {**place, "old": change.old, "new": change.new, **({"missed_at": list(at)} if at else {})}
-
-
-def variants_of(declaration: Declaration) -> dict[str, Declaration]:
-    """The declaration under each variant that is not the norm, by its name."""
-    norm = declaration.system.model.variants()
-    found = {}
-    for field in dataclasses.fields(norm):
-        has = getattr(norm, field.name)
-        for other in type(has):
-            if other is not has:
-                variants = dataclasses.replace(norm, **{field.name: other})
-                found[f"{field.name}={other.value}"] = dataclasses.replace(declaration, variants=variants)
-    return found
-
-
-def _say(name: str, told: Mapping[str, Any]) -> None:
-    print(
-        f"{name}: {told['changes']} changed guards, {told['seeds']} seeds of {told['examples']} examples a level: "
-        f"{told['at_every_seed']} seen at every seed, {told['at_all_but_one']} at all but one"
-    )
-    for kind, count in told["no_outcome_shows_it"].items():
-        print(f"  no outcome shows {count}: {kind}")
-    for one in told["weak"]:
-        seeds = one.get("missed_at", [])
-        print(f"  {one['id']} {one['file']} {one['function']}: {one['old']!r} -> {one['new']!r}: missed at {seeds}")
+def _missed_at(seeds: Sequence[int], told: State) -> str:
+    missed = ", ".join(map(str, seeds))
+    return f"missed at {len(seeds)} of {told['seeds']} seeds ({missed})" if seeds else "shown by nothing"
 
 
 def _progress(number: int):  # type: ignore[no-untyped-def]
@@ -153,38 +146,48 @@ def _docs() -> Path:
 
 def _committed() -> dict[str, Any]:
     path = _docs() / f"{PAGE}.json"
-    return json.loads(path.read_text("utf-8"))["systems"] if path.is_file() else {}
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {"systems": {}, "earlier": {}}
 
 
 def _write(systems: Mapping[str, Any]) -> None:
-    write_text(_docs() / f"{PAGE}.json", json.dumps({"schema": 1, "systems": systems}, indent=1) + "\n")
-    write_text(_docs() / f"{PAGE}.md", page(systems))
+    in_order = {name: systems[name] for name in ASKED if name in systems}
+    earlier = {name: told for name, told in _committed()["earlier"].items() if name not in systems}
+    table = {"schema": 2, "systems": in_order, "earlier": earlier}
+    write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
+    write_text(_docs() / f"{PAGE}.md", page(in_order, earlier))
 
 
-def page(systems: Mapping[str, Any]) -> str:
-    """The committed page."""
+def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
+    """The committed page; `earlier`: counts of systems that have not been asked the cases of now."""
     lines = HEAD.splitlines()
-    for name, told in systems.items():
-        silent = sum(told["no_outcome_shows_it"].values())
-        cells = [
-            told["changes"],
-            told["seeds"],
-            told["at_every_seed"],
-            told["at_all_but_one"],
-            silent,
-            len(told["weak"]),
-        ]
-        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+    lines += [f"| {name} | {' | '.join(map(str, _counts(told).values()))} |" for name, told in systems.items()]
     for name, told in systems.items():
         lines += ["", f"## {name}", ""]
-        lines += [f"- {count}: {kind}" for kind, count in told["no_outcome_shows_it"].items()]
-        lines += [f"- {_code(one)}: {one['because']}" for one in told["argued"]]
-        lines += [f"- **missed** at {one.get('missed_at', 'all')}: {_code(one)}" for one in told["weak"]]
+        lines += [f"- shown by no outcome, {why}: {number}" for why, number in _reasons(told).items()]
+        lines += [f"- asked under `{variant}`: {number}" for variant, number in Counter(told["under"].values()).items()]
+        lines += [f"- {_code(told['places'][one])}: {because}" for one, because in told["argued"].items()]
+        lines += [
+            f"- missed at seed {seeds[0]} alone: {_code(told['places'][one])}"
+            for one, seeds in told["unseen"].items()
+            if len(seeds) <= UNSURE
+        ]
+        lines += [
+            f"- **{_missed_at(seeds, told)}**: {_code(told['places'][one])}" for one, seeds in _weak(told).items()
+        ]
+    if earlier:
+        lines += ["", "## With the cases of an earlier version", "", EARLIER, ""]
+    for name, before in earlier.items():
+        numbers = ", ".join(f"{number} {what}" for what, number in before["counts"].items())
+        lines += [f"- {name}: {numbers}", *(f"- {name}: {line}" for line in before["since"])]
     return "\n".join(lines) + "\n"
 
 
-def _code(one: Mapping[str, Any]) -> str:
-    return f"`{one['file']}`, `{one['function']}`: `{one['old']}` becomes `{one['new']}`"
+def _reasons(told: State) -> dict[str, int]:
+    return dict(sorted(Counter(told["silent"].values()).items()))
+
+
+def _code(place: Mapping[str, Any]) -> str:
+    return f"`{place['file']}`, `{place['function']}`: `{place['old']}` becomes `{place['new']}`"
 
 
 if __name__ == "__main__":

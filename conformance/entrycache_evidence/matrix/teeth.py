@@ -1,8 +1,8 @@
 """What the search of a run sees of the changed guards of a reference, seed by seed.
 
-The seeded cases of a search follow from its seed alone, so they are made once, with the steps of the reference, and
-every changed reference answers them in a process of its own, as a subject would. What Hypothesis would find beside
-them is not counted.
+The seeded cases of a search follow from its seed alone, so they are made once, with the answers of the reference, and
+every changed reference answers them in a process of its own, as a subject would, until one answer differs. What
+Hypothesis would find beside them is not counted.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.generate import Made
 from entrycache_conformance.profiles import Profile
-from entrycache_conformance.run import number_great
-from entrycache_conformance.search import seeded
+from entrycache_conformance.run import number_beside
+from entrycache_conformance.search import seeded_cases
 from entrycache_evidence.forked import each
 from entrycache_evidence.matrix import apply
 from entrycache_evidence.matrix.change import Change
@@ -38,6 +38,9 @@ GUARDS: Final = frozenset(
 SECONDS: Final = 2.0
 """What a case may take of a changed reference's own time; the reference takes a hundredth at most."""
 
+GROWTH: Final = 4
+"""Behind the first cases of a seed the next so many times as many are asked together."""
+
 Told = Callable[[int], None]
 
 
@@ -57,73 +60,74 @@ def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[
 def _of_level(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
     cases = declaration.system.cases
     menu = cases.menu([name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level)
-    yield from (one.made for one in seeded(declaration, menu, profile.examples, seed))
-    if cases.great is not None:
-        great = seeded(declaration, menu, number_great(profile.examples), seed, cases.great)
-        yield from (one.made for one in great)
+    yield from seeded_cases(declaration, menu, profile.examples, seed)
+    for theme, one_to in cases.beside.items():
+        yield from seeded_cases(declaration, menu, number_beside(profile.examples, one_to), seed, theme)
 
 
 class Look(NamedTuple):
-    """How changes are looked at: with the `quick` first cases of a seed, and with all where these show nothing."""
+    """How changes are looked at: of each seed the `quick` first cases, and the others where these show nothing."""
 
     declaration: Declaration
     profile: Profile
-    seeds: Sequence[int]
     at_import: frozenset[str]
     quick: int = 200
-    patience: int = 2
-    """A change that so many whole seeds in a row do not see is not asked about at the others."""
+
+
+class Answered(NamedTuple):
+    """A case with what the reference answers."""
+
+    case: Case
+    outcomes: list[Any]
 
 
 Missed = dict[str, tuple[int, ...]]
 """By the id of a change, the seeds at which it was asked about and not seen."""
 
 
-def missed(changes: Sequence[Change], look: Look, told: Told = lambda _: None) -> Missed:
-    """The seeds at which no case shows a change: by an outcome, by an error, or since it never ends.
-
-    A change that `patience` whole seeds do not see is not asked about at the others.
-    """
-    first, others = look.seeds[: look.patience], look.seeds[look.patience :]
-    begun = unseen(changes, _first_cases(look, first), look.at_import, told)
-    easy = [change for change, seeds in zip(changes, begun, strict=True) if not seeds]
-    left = dict(zip(changes, begun, strict=True))
-    left |= dict(zip(easy, unseen(easy, _first_cases(look, others), look.at_import), strict=True))
+def missed(changes: Sequence[Change], look: Look, seeds: Sequence[int], told: Told = lambda _: None) -> Missed:
+    """The seeds at which no case shows a change: by an outcome, by an error, or since it never ends."""
+    first = {seed: list(map(_answered, islice(_cases(look, seed), look.quick))) for seed in seeds}
+    begun = unseen(changes, first, look.at_import, told)
     found: Missed = {change.id: () for change in changes}
-    for seed in look.seeds:
-        asked = [change for change in changes if _is_asked(change, seed, left, found, look)]
-        rest = {seed: list(cases_of(look.declaration, look.profile, seed))} if asked else {}
-        for change, silent in zip(asked, unseen(asked, rest, look.at_import), strict=True):
-            found[change.id] += tuple(silent)
+    for seed in seeds:
+        left = [change for change, silent in zip(changes, begun, strict=True) if seed in silent]
+        for more in _others(look, seed) if left else ():
+            silent = unseen(left, {seed: more}, look.at_import)
+            left = [change for change, seeds_ in zip(left, silent, strict=True) if seeds_]
+            if not left:
+                break
+        for change in left:
+            found[change.id] += (seed,)
     return found
 
 
-def _is_asked(change: Change, seed: int, left: Mapping[Change, frozenset[int]], found: Missed, look: Look) -> bool:
-    """Whether all cases of a seed are asked: of an easy change where the first ones of that seed do not show it."""
-    first = look.seeds[: look.patience]
-    if not left[change] & frozenset(first):
-        return seed in left[change]
-    return seed in first or not is_given_up(found[change.id], look)
+def _cases(look: Look, seed: int) -> Iterator[Made]:
+    return cases_of(look.declaration, look.profile, seed)
 
 
-def is_given_up(seeds: tuple[int, ...], look: Look) -> bool:
-    """Whether none of the seeds that were asked first sees it."""
-    return seeds[: look.patience] == tuple(look.seeds[: look.patience])
+def _others(look: Look, seed: int) -> Iterator[list[Answered]]:
+    """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
+    rest = islice(_cases(look, seed), look.quick, None)
+    size = GROWTH * look.quick
+    while some := list(map(_answered, islice(rest, size))):
+        yield some
+        size *= GROWTH
 
 
-def _first_cases(look: Look, seeds: Sequence[int]) -> dict[int, list[Made]]:
-    return {seed: list(islice(cases_of(look.declaration, look.profile, seed), look.quick)) for seed in seeds}
+def _answered(made: Made) -> Answered:
+    return Answered(made.case, [done.outcome for done in made.steps])
 
 
 def unseen(
-    changes: Sequence[Change], cases: Mapping[int, Sequence[Made]], at_import: frozenset[str],
+    changes: Sequence[Change], cases: Mapping[int, Sequence[Answered]], at_import: frozenset[str],
     told: Told = lambda _: None,
 ) -> list[frozenset[int]]:  # fmt: skip
     """For each change the seeds of which no case shows it."""
     return each(lambda change: _forked(change, cases, at_import), changes, told)
 
 
-def _forked(change: Change, cases: Mapping[int, Sequence[Made]], at_import: frozenset[str]) -> frozenset[int]:
+def _forked(change: Change, cases: Mapping[int, Sequence[Answered]], at_import: frozenset[str]) -> frozenset[int]:
     def silent() -> frozenset[int]:
         try:
             again = apply.put(change, at_import)
@@ -137,7 +141,7 @@ def _forked(change: Change, cases: Mapping[int, Sequence[Made]], at_import: froz
         return frozenset()
 
 
-def _is_seen(cases: Sequence[Made], again: bool) -> bool:
+def _is_seen(cases: Sequence[Answered], again: bool) -> bool:
     try:
         return any(within(SECONDS, partial(_differs, *one)) for one in _as_they_are_known(cases, again))
     except (Exception, TooLong):
@@ -155,17 +159,19 @@ def _differs(case: Case, outcomes: Sequence[Any], shown: Callable[[Any], Any]) -
     return False
 
 
-def _as_they_are_known(cases: Sequence[Made], again: bool) -> Iterator[tuple[Case, list[Any], Callable[[Any], Any]]]:
+def _as_they_are_known(
+    cases: Sequence[Answered], again: bool
+) -> Iterator[tuple[Case, list[Any], Callable[[Any], Any]]]:
     """The cases with their outcomes; for modules that were imported `again`, as these read and write them."""
     if not again:
-        yield from ((made.case, [done.outcome for done in made.steps], _itself) for made in cases)
+        yield from ((one.case, one.outcomes, _itself) for one in cases)
         return
     systems = importlib.import_module("entrycache_conformance.systems").SYSTEMS
     read = importlib.import_module("entrycache_protocol.case").from_json
-    for made in cases:
-        write = made.case.system.wire.write_outcome
-        known = read(to_json(made.case), systems)
-        yield known, [write(done.outcome) for done in made.steps], known.system.wire.write_outcome
+    for one in cases:
+        write = one.case.system.wire.write_outcome
+        known = read(to_json(one.case), systems)
+        yield known, list(map(write, one.outcomes)), known.system.wire.write_outcome
 
 
 def _itself(outcome: Any) -> Any:
@@ -173,26 +179,25 @@ def _itself(outcome: Any) -> Any:
 
 
 class Silent(NamedTuple):
-    """Why outcomes do not show a change: only rows do, or only outcomes under a variant; empty: neither was found."""
+    """Why outcomes do not show a change: only those under a variant do, or only rows; empty: neither was found."""
 
-    rows: bool = False
     variant: str = ""
+    rows: bool = False
 
 
 def why_silent(changes: Sequence[Change], look: Look, variants: Mapping[str, Declaration]) -> list[Silent]:
-    """What shows a change that no outcome shows: the rows of the same steps, or outcomes under a variant."""
-    of_norm = list(islice(cases_of(look.declaration, look.profile, look.seeds[0]), 5 * look.quick))
+    """What shows a change that no outcome shows: outcomes under a variant, or the rows of the same steps."""
+    of_norm = list(islice(_cases(look, 0), 5 * look.quick))
     of_variants = {
-        name: list(islice(cases_of(each_, look.profile, 0), 5 * look.quick)) for name, each_ in variants.items()
+        name: list(map(_answered, islice(cases_of(each_, look.profile, 0), 5 * look.quick)))
+        for name, each_ in variants.items()
     }
 
     def why(change: Change) -> Silent:
         def asked() -> Silent:
             again = apply.put(change, look.at_import)
-            if not again and any(map(_rows_differ, of_norm)):
-                return Silent(rows=True)
-            named = (name for name, cases in of_variants.items() if _is_seen(cases, again))
-            return Silent(variant=next(named, ""))
+            named = next((name for name, cases in of_variants.items() if _is_seen(cases, again)), "")
+            return Silent(named, not named and not again and any(map(_rows_differ, of_norm)))
 
         return Silent(*in_child(asked))
 

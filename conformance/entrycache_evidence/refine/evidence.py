@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.search import unhindered
 from entrycache_evidence.obtained import Refinement
 from entrycache_evidence.refine.walk import Fast, Refined, walk
 from entrycache_evidence.together import Batch, Work
@@ -40,7 +41,8 @@ def refined(asked: Sequence[Refines]) -> Work[Shown]:
 def _one(asked: Refines) -> tuple[Refinement, str]:
     """One world; the failure is empty where both walks end as they should."""
     world, name = asked.world, asked.world.parts().system.name
-    right, wrong = walk(world, asked.fast), walk(world, asked.planted, DEEPEST)
+    with unhindered():
+        right, wrong = walk(world, asked.fast), walk(world, asked.planted, DEEPEST)
     shown = Refinement(name, f"{world.told()}; {_reach(right, world)}", asked.note)
     if right.difference is not None:
         steps = len(right.difference.case.steps)

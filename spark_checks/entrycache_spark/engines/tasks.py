@@ -15,6 +15,7 @@ from entrycache_spark.rulefiles import RuleFile
 from entrycache_spark.systems import parts_of
 from entrycache_spark.tiers import evaluate
 from entrycache_spark.verdict import Findings, RuleFinding, Violation, judge
+from entrycache_trace.compiled import has_numba, require_numba
 from entrycache_trace.files import Metadata, Part
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ FOUND: Final = pa.schema(
         pa.field("undecided", pa.list_(pa.string())),
         pa.field("unchecked", pa.list_(pa.string())),
         pa.field("refused", pa.string()),
+        pa.field("kernel", pa.string()),
     ]
 )
 """What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of its first broker, or
@@ -59,13 +61,18 @@ of none where it is the task that lacks something."""
 FOUND_SQL: Final = (
     "broker string, rule string, verdict string, checked bigint, violations array<struct<seq: bigint, life: bigint, "
     "expected: string, observed: string, seqs: array<bigint>>>, undecided array<string>, unchecked array<string>, "
-    "refused string"
+    "refused string, kernel string"
 )
 """The same for Spark."""
 
 
+FOLD, DUCKDB = "fold", "duckdb"
+IN_WORDS: Final = {FOLD: "the fold in tasks of Spark", DUCKDB: "DuckDB in tasks of Spark"}
+"""What evaluates the rules in a task: the fold, with DuckDB for what it leaves open; or DuckDB alone."""
+
+
 class NotThere(Exception):
-    """A task has no DuckDB, or does not reach the files of the trace."""
+    """A task has no DuckDB, no numba where that was asked for, or does not reach the files of the trace."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,8 @@ class Question:
     metadata: Metadata
     rules: tuple[RuleFile, ...]
     witnesses: bool
+    kernel: str | None = None
+    """`FOLD` or `DUCKDB`; None: the fold where the system has one, and numba is there where the task runs."""
 
 
 def grouped(parts: Sequence[Part], slots: int) -> list[Group]:
@@ -110,18 +119,23 @@ def _group(parts: Sequence[Part], rows: int, slots: int) -> Group:
     return Group(tuple(parts), threads, max(LEAST_MEMORY_MIB, MEMORY_MIB * threads // slots))
 
 
-def evaluate_in_tasks(
-    spark: SparkSession, parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], witnesses: bool
-) -> Findings:
-    """What the rows of each broker say about the rules.
+def evaluate_in_tasks(spark: SparkSession, parts: Sequence[Part], question: Question) -> tuple[Findings, str]:
+    """What the rows of each broker say about the rules, and which kernels told it.
 
     Raises:
         NotThere: tasks cannot do it where they run.
         UsageError: the trace cannot be evaluated.
     """
     groups = grouped(parts, slots_of(spark))
-    run = task(groups, Question(metadata, tuple(rules), witnesses))
-    return findings_of(collected(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, FOUND_SQL)))
+    run = task(groups, question)
+    rows = collected(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, FOUND_SQL))
+    return findings_of(rows), kernels_of(rows)
+
+
+def kernels_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What evaluated the rules, in words."""
+    by = {row["kernel"] for row in rows}
+    return " and ".join(text for name, text in IN_WORDS.items() if name in by)
 
 
 def slots_of(spark: SparkSession) -> int:
@@ -147,28 +161,49 @@ def task(groups: Sequence[Group], question: Question) -> Callable[[Iterator[pa.R
 def answer(group: Group, question: Question) -> list[dict[str, Any]]:
     """The rows of one task."""
     try:
-        return list(_rows_of(_evaluate(group, question)))
+        return list(_rows_of(*_evaluate(group, question)))
     except (MissingPrerequisite, NotThere) as error:
         return [{"refused": str(error)}]
     except UsageError as error:
         return [{"broker": min(part.broker for part in group.parts), "refused": str(error)}]
 
 
-def _evaluate(group: Group, question: Question) -> Findings:
+def _evaluate(group: Group, question: Question) -> tuple[Findings, str]:
+    """What was found, and by which kernel."""
     from entrycache_spark.engines.local import LocalEngine  # noqa: PLC0415 - it may be missing where a task runs
 
     unseen = next((part.path for part in group.parts if not part.path.is_file()), None)
     if unseen is not None:
         raise NotThere(f"{unseen}: not there where a task runs")
-    columns = parts_of(question.metadata.system).columns
-    engine = LocalEngine(group.parts, group.threads, columns, f"{group.memory_mib}MiB")
+    audited = parts_of(question.metadata.system)
+    memory = f"{group.memory_mib}MiB"
+    if folds(question):
+        from entrycache_spark.folding import Means, evaluate_by_fold  # noqa: PLC0415 - as above
+
+        assert audited.fold is not None
+        means = Means(group.threads, memory)
+        return evaluate_by_fold(group.parts, question.metadata, question.rules, audited.fold(), means), FOLD
+    engine = LocalEngine(group.parts, group.threads, audited.columns, memory)
     try:
-        return evaluate(engine, question.metadata, question.rules, witnesses=question.witnesses)
+        return evaluate(engine, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
     finally:
         engine.close()
 
 
-def _rows_of(found: Findings) -> Iterator[dict[str, Any]]:
+def folds(question: Question) -> bool:
+    """Whether the fold evaluates the rules where this runs.
+
+    Raises:
+        MissingPrerequisite: it was asked for, and numba is missing.
+    """
+    if question.kernel == DUCKDB or not question.witnesses or parts_of(question.metadata.system).fold is None:
+        return False
+    if question.kernel == FOLD:
+        require_numba("the fold", "spark")
+    return has_numba()
+
+
+def _rows_of(found: Findings, kernel: str) -> Iterator[dict[str, Any]]:
     for broker, own in found.items():
         for rule, finding in own.items():
             told = [violation._asdict() for violation in finding.violations]
@@ -180,6 +215,7 @@ def _rows_of(found: Findings) -> Iterator[dict[str, Any]]:
                 "violations": told,
                 "undecided": finding.undecided,
                 "unchecked": finding.unchecked,
+                "kernel": kernel,
             }
 
 

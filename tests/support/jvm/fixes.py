@@ -53,12 +53,22 @@ def patched_files(patch: Path) -> list[str]:
 
 
 def without_lombok(text: str) -> str:
-    """A source file whose logger is written out: the class path of a release has no Lombok."""
-    text = text.replace("import lombok.extern.slf4j.Slf4j;\n", "")
+    """A source file whose logger and accessors are written out: the class path of a release has no Lombok."""
+    text = re.sub(r"import lombok\.(extern\.slf4j\.Slf4j|Getter|Setter);\n", "", text)
+    text = re.sub(r"    @Getter @Setter\n(    private (\w+) (\w)(\w*);\n)", _with_accessors, text)
     return re.sub(
         r"@Slf4j\n((?:public )?(?:final )?class (\w+)[^{]*\{\n)",
         r"\1    private static final org.slf4j.Logger log = org.slf4j.LoggerFactory.getLogger(\2.class);\n",
         text,
+    )
+
+
+def _with_accessors(field: re.Match[str]) -> str:
+    line, kind, first, rest = field.groups()
+    name, accessor = first + rest, first.upper() + rest
+    return (
+        f"{line}    public {kind} get{accessor}() {{ return {name}; }}\n"
+        f"    public void set{accessor}({kind} given) {{ {name} = given; }}\n"
     )
 
 

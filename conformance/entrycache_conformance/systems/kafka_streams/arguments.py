@@ -11,7 +11,7 @@ from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 
-NAMESPACES: Final = ("a", "b", "c")
+NAMESPACES: Final = ("a", "b", "c", "B")
 STORES: Final = ("s", "t")
 TOPICS: Final = ("", "t", "𝄞", "topic")
 HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams import answers, faults, promises, sides, smoke, weights
@@ -57,7 +58,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
-        great=Theme.GREAT,
+        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
         telling={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),

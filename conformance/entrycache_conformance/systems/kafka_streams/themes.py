@@ -67,6 +67,7 @@ class Theme(Enum):
     BATCHES = "batches"
     BUDGETS = "budgets"
     GREAT = "great"
+    ODD = "odd"
 
 
 TRAITS: Final = {
@@ -130,6 +131,16 @@ TRAITS: Final = {
         often={"put_all": 6, "flush": 2, "range": 2, "listen": 3, "store_put": 3, "store_flush": 2, "resize": 2},
         budgets=(8, 64),
         batch=130,
+    ),
+    Theme.ODD: Traits(
+        keys=("x", "X", "e\u0301", "\u00e9", "\U0001d11e", "\uffee", "", "x\0", "10", "9", "x" * 130),
+        values=("1", None, "", "\U0001d11e" * 40, "\0", "v" * 70_000),
+        namespaces=(4, 1, 2),
+        stores=(2, 1),
+        max_sizes=(10_485_760, 94, 47, 70_100, 2**33, 2**31 - 1, 2**31),
+        steps_max=60,
+        patience=2,
+        often={"put": 2, "usage": 3, "all": 2, "close": 3, "clear": 3},
     ),
 }
 """The traits of each theme."""

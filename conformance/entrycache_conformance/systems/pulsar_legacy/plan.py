@@ -6,6 +6,7 @@ import dataclasses
 from functools import partial
 from typing import Any, Final
 
+from entrycache_conformance.places import ONE_ORDER, odd_places
 from entrycache_conformance.systems.pulsar_legacy.arguments import Aim, made
 from entrycache_conformance.systems.pulsar_legacy.weights import TRAITS, Theme
 from entrycache_protocol.declaration import Declaration
@@ -25,6 +26,8 @@ CONFIGS: Final[dict[str, tuple[Any, ...]]] = {
 def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
     """What a case of these operations is to be like."""
     traits = TRAITS[Theme.DEFAULT if theme is None else theme]
+    if traits.is_odd:
+        traits = traits._replace(fresh=odd_places(draw, ONE_ORDER))
     base: Config = declaration.base_config()
     options = {**CONFIGS, "max_size_bytes": (base.max_size_bytes, *CONFIGS["max_size_bytes"])}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_legacy import answers, smoke
@@ -54,6 +55,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         unvaried=frozenset({"variants"}),
         unfit=unfit,
         effort=effort,
+        beside=MappingProxyType({Theme.ODD: 8}),
     ),
     text=Text("caches", state_text, lanes),
     blame=BLAME,

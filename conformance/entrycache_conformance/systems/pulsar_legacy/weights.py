@@ -45,14 +45,19 @@ class Theme(Enum):
     SMALL_KEYS = "small-keys"
     MANY_CACHES = "many-caches"
     LONG_RUNS = "long-runs"
+    ODD = "odd"
 
 
 class Traits(NamedTuple):
-    """The places that are asked for whether they are cached or not, the simplest first, and how long cases are."""
+    """The places that are asked for whether they are cached or not, the simplest first, and how long cases are.
+
+    `is_odd`: names and numbers as no other theme has them.
+    """
 
     fresh: tuple[tuple[CacheName, Position], ...]
     steps_max: int = 60
     usual_steps: int = 40
+    is_odd: bool = False
 
     @property
     def caches(self) -> tuple[CacheName, ...]:
@@ -65,5 +70,6 @@ TRAITS: Final = {
     Theme.SMALL_KEYS: Traits(places(2, 1, 2)),
     Theme.MANY_CACHES: Traits(places(8, 1, 3), steps_max=120, usual_steps=80),
     Theme.LONG_RUNS: Traits(places(4, 2, 6), steps_max=4_000, usual_steps=2_000),
+    Theme.ODD: Traits(places(4, 2, 3), is_odd=True),
 }
 """The traits of each theme."""

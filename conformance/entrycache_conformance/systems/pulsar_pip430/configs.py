@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
+from entrycache_conformance.systems.pulsar_pip430 import odd
 from entrycache_conformance.systems.pulsar_pip430.themes import Traits
 from entrycache_conformance.systems.pulsar_pip430.weights import LEVEL_OF
 from entrycache_protocol.declaration import Declaration
@@ -81,4 +82,6 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         changes["max_requeues"] = min(declaration.limits.max_requeues, changes["max_requeues"])
     if "storage_entry_size" in changes:
         changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, changes["storage_entry_size"]))
+    if traits.is_odd and crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
+        changes["max_size_bytes"], changes["watermark"] = choose(draw, odd.LIMITS)
     return dataclasses.replace(base, **changes)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Any
 
+from entrycache_conformance.places import odd_places
 from entrycache_conformance.systems.pulsar_pip430.arguments import MAKERS, Aim
 from entrycache_conformance.systems.pulsar_pip430.arguments.flood import flood
 from entrycache_conformance.systems.pulsar_pip430.arguments.limits import within_limits
+from entrycache_conformance.systems.pulsar_pip430.arguments.sequels import sequel
 from entrycache_conformance.systems.pulsar_pip430.configs import make_config
 from entrycache_conformance.systems.pulsar_pip430.themes import TRAITS, Theme
 from entrycache_conformance.systems.pulsar_pip430.weights import LEVEL_OF, last_level, own_menu
@@ -40,7 +42,7 @@ def menus(whole: tuple[str, ...], traits_of: Theme) -> tuple[tuple[str, ...], ..
 def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
     """What a case of these operations is to be like."""
     wanted = Theme.DEFAULT if theme is None else theme
-    traits = TRAITS[wanted]
+    traits = TRAITS[wanted]._replace(fresh=odd_places(draw)) if TRAITS[wanted].is_odd else TRAITS[wanted]
     levels = {LEVEL_OF[name] for name in menu}
     crosses = bool(levels - {"range", "queue"})
     config = make_config(draw, declaration, menu, traits)
@@ -58,4 +60,6 @@ def made(aim: Aim, name: str, state: State) -> Any:
     op = within_limits(aim, state, MAKERS[name](aim, state))
     if aim.flood and isinstance(op, ops.Insert) and aim.draw(0, 2) == 2:
         aim.to_come = flood(aim, op)
+    if aim.is_odd and not aim.to_come:
+        aim.to_come = sequel(aim, state, op)[::-1]
     return op

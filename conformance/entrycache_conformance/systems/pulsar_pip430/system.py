@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_pip430 import answers, faults, smoke, weights
@@ -55,7 +56,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
-        great=Theme.GREAT,
+        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
         telling={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),

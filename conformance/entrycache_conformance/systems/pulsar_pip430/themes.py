@@ -20,6 +20,7 @@ class Traits(NamedTuple):
     `fresh`: places that are asked for whether they are cached or not. `crowds`: how many names of cursors there
     are. `patience`: how much longer than usual cases go on before they end by chance. `often`: operations that
     come so many times more often. `flood`: up to so many entries are offered in a row, with counts and limits to match.
+    `is_odd`: names, numbers, limits and rows of steps as no other theme has them.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
@@ -31,6 +32,7 @@ class Traits(NamedTuple):
     widths: tuple[int, ...] = (0, 1, 2, 3, 4)
     cursor_caches: int = 3
     flood: int = 0
+    is_odd: bool = False
 
     @property
     def caches(self) -> tuple[CacheName, ...]:
@@ -48,6 +50,7 @@ class Theme(Enum):
     LONG_RUNS = "long-runs"
     FILLS_AND_HOLDS = "fills-and-holds"
     GREAT = "great"
+    ODD = "odd"
 
 
 TRAITS: Final = {
@@ -78,5 +81,6 @@ TRAITS: Final = {
         widths=(40, 0, 130, 9, 18),
         flood=150,
     ),
+    Theme.ODD: Traits(places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), is_odd=True),
 }
 """The traits of each theme."""

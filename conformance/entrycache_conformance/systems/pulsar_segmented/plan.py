@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, Final
 
+from entrycache_conformance.places import odd_places
 from entrycache_conformance.systems.pulsar_segmented.arguments import MAKERS, Aim
 from entrycache_conformance.systems.pulsar_segmented.themes import TRAITS, Theme, Traits
 from entrycache_protocol.declaration import Declaration
@@ -52,6 +53,8 @@ def looks(declaration: Declaration, traits: Traits, state: State) -> tuple[Any, 
 def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
     """What a case of these operations is to be like."""
     traits = TRAITS[Theme.DEFAULT if theme is None else theme]
+    if traits.is_odd:
+        traits = traits._replace(fresh=odd_places(draw))
     config = make_config(draw, declaration, traits)
     aim = Aim(draw, declaration, traits)
     chosen = tuple(name for name in menu for _ in range(traits.often.get(name, 1)))

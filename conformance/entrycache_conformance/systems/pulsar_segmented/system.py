@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_segmented import answers, sides, smoke
@@ -52,7 +53,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         menu,
         plan,
         themes={theme.value: theme for theme in Theme},
-        great=Theme.GREAT,
+        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
         telling={"small-keys": 60, "default": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),

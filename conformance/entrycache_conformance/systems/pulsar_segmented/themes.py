@@ -24,7 +24,7 @@ class Traits(NamedTuple):
     """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
 
     `fresh`: places that are asked for whether they are cached or not. `patience`: how much longer than usual cases go
-    on. `often`: operations that come so many times more often.
+    on. `often`: operations that come so many times more often. `is_odd`: names and numbers as no other theme has them.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
@@ -32,6 +32,7 @@ class Traits(NamedTuple):
     steps_max: int = 40
     patience: int = 1
     often: Mapping[str, int] = MappingProxyType({})
+    is_odd: bool = False
 
 
 class Theme(Enum):
@@ -43,6 +44,7 @@ class Theme(Enum):
     RANGES = "ranges"
     LONG_RUNS = "long-runs"
     GREAT = "great"
+    ODD = "odd"
 
 
 SMALL: Final[Limits] = ((4, 2), (128, 2), (3, 3), (192, 3), (2, 2))
@@ -54,5 +56,6 @@ TRAITS: Final = {
     Theme.RANGES: Traits(places(1, 2, 8), ((512, 4), (384, 3), (256, 2)), patience=2, often={"get_range": 3}),
     Theme.LONG_RUNS: Traits(places(2, 2, 6), steps_max=2_000, patience=50),
     Theme.GREAT: Traits(places(2, 1, 150), ((6_400, 3), (64_000, 40)), steps_max=800, patience=15, often={"insert": 3}),
+    Theme.ODD: Traits(places(4, 2, 3), is_odd=True),
 }
 """The traits of each theme."""

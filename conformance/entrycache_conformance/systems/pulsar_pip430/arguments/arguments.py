@@ -34,6 +34,8 @@ class Aim:
         self.caches = traits.caches
         self.widths = traits.widths
         self.flood = traits.flood
+        self.is_odd = traits.is_odd
+        self.crosses = crosses
         self.cursor_caches = traits.caches[: traits.cursor_caches]
         self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
         self.holds = HOLDS

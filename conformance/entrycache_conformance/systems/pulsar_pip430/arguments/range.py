@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from entrycache_conformance.systems.pulsar_pip430 import odd
 from entrycache_conformance.systems.pulsar_pip430.arguments.arguments import Aim
 from entrycache_protocol.draw import choose
 from entrycache_reference.pulsar_pip430 import ops
@@ -22,19 +23,35 @@ AIMED_BYTES_MAX: Final = 10_000
 def size_of(aim: Aim, state: State) -> int:
     """A size: where the trigger may be crossed, half of them bring the bytes to it, to the target or to the limit."""
     limit = state.settings.max_size_bytes
+    if aim.is_odd and aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX and aim.draw(0, 1) == 1:
+        return min(aim.max_size, max(0, aim.near(_to_the_target(state))))
     if aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX:
         at = aim.draw(0, 2 * len(SMALL_SIZES) - 1)
         if at < len(SMALL_SIZES):
             return min(aim.max_size, SMALL_SIZES[at])
         wanted = [bound - state.size_bytes for bound in (trigger_bytes(state), target_bytes(state), limit)]
         return min(aim.max_size, max(0, aim.near(wanted)))
-    size: int = min(aim.max_size, choose(aim.draw, SIZES))
+    size: int = min(aim.max_size, choose(aim.draw, odd.SIZES if aim.is_odd else SIZES))
     if aim.room_bytes is None:
         return size
     if size > aim.room_bytes:
         return 0
     aim.room_bytes -= max(0, size)
     return size
+
+
+def _to_the_target(state: State) -> list[int]:
+    """Sizes that cross the trigger, and after which a pass that takes the first entries ends at the target."""
+    over = trigger_bytes(state) - state.size_bytes
+    wanted = [over]
+    freed = 0
+    for slot in state.queue:
+        if slot is not None:
+            freed += state.caches[slot.cache].entries[slot.pos].size_bytes
+            size = target_bytes(state) - state.size_bytes + freed
+            if size > over:
+                wanted.append(size)
+    return wanted
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
@@ -46,6 +63,9 @@ def insert(aim: Aim, state: State) -> ops.Insert:
         if 0 < at <= len(gone):
             cache, pos = gone[at - 1]
     size = size_of(aim, state)
+    unopened = [name for name in aim.caches if name not in state.caches] if aim.is_odd else []
+    if unopened and aim.draw(0, 5) == 5:
+        cache, size = unopened[0], -1
     count = choose(aim.draw, COUNTS)
     if not aim.declaration.payload:
         return ops.Insert(cache, pos, size, count)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from errno import EACCES, EPERM, EROFS
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final, TypeVar, cast
@@ -40,16 +43,30 @@ def compiled(function: F) -> F:
     if numba is None:
         return function
     try:
-        return cast(F, numba.njit(cache=KEPT)(function))
+        made = numba.njit(cache=KEPT)(function)
     except RuntimeError:  # no folder to keep it in
         return cast(F, numba.njit(function))
+    with suppress(AttributeError):  # what is kept is of no use once a function that it calls is another one
+        cast(Any, made)._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename).parent)
+    return cast(F, made)
 
 
-def require_numba() -> None:
-    """Refuse to replay millions of requests in plain Python.
+@cache
+def _stamp(folder: Path) -> bytes:
+    """What the files of a folder hold; numba itself looks at one file alone."""
+    return sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).digest()
+
+
+def has_numba() -> bool:
+    """Whether numba is installed."""
+    return numba is not None
+
+
+def require_numba(what: str, extra: str) -> None:
+    """Refuse to go through millions of events in plain Python.
 
     Raises:
         MissingPrerequisite: numba is not installed.
     """
     if numba is None:
-        raise missing("league", "numba", "league")
+        raise missing(what, "numba", extra)

@@ -1,0 +1,178 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.opentelemetry.api.OpenTelemetry;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.IntSupplier;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.Entry;
+import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
+import org.apache.bookkeeper.mledger.ManagedLedgerException;
+import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
+import org.apache.bookkeeper.mledger.impl.EntryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryMBeanImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerMBeanImpl;
+import sun.misc.Unsafe;
+
+/*
+ * The buffers of two cached entries were released once too often. A read meets one of them: the cache means to drop the
+ * entries of the ledger and to answer that the read failed, so that the next one goes to storage.
+ *
+ * Class path CP: org.apache.pulsar:managed-ledger and its dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out DamagedEntryReadTest.java
+ *   java -cp "out:$CP" org.apache.bookkeeper.mledger.impl.cache.DamagedEntryReadTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the first difference and ends with status 1.
+ */
+public final class DamagedEntryReadTest {
+    private static final ReadHandle STORAGE = handle();
+    private static RangeEntryCacheManagerImpl manager;
+    private static EntryCache cache;
+
+    public static void main(String[] arguments) throws Exception {
+        start(new ManagedLedgerFactoryConfig());
+
+        insert(entry(0, 3));
+        damage(entry(1, 3));
+        insert(entry(2, 3));
+        damage(entry(3, 3));
+        Delivery delivery = new Delivery();
+        try {
+            readRange(delivery, 0, 2, 0);
+        } catch (InvocationTargetException thrown) {
+            // the caller has no answer
+        }
+        expect("the read is answered", 1, delivery.answers);
+        expect("bytes of the cache", 0L, cache.getSize());
+        expect("bytes of its manager", 0L, manager.getSize());
+        System.out.println("conforms");
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** The released manager and one cache without a broker around them: of their neighbours only what they look at. */
+    private static void start(ManagedLedgerFactoryConfig config) throws Exception {
+        Field field = Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        Unsafe unsafe = (Unsafe) field.get(null);
+        ManagedLedgerFactoryImpl factory =
+                (ManagedLedgerFactoryImpl) unsafe.allocateInstance(ManagedLedgerFactoryImpl.class);
+        write(factory, "config", config);
+        write(factory, "mbean", new ManagedLedgerFactoryMBeanImpl(factory));
+        write(factory, "cacheEvictionExecutor", executor(factory, "cacheEvictionExecutor"));
+        manager = new RangeEntryCacheManagerImpl(factory, null, OpenTelemetry.noop());
+        ManagedLedgerImpl ledger = (ManagedLedgerImpl) unsafe.allocateInstance(ManagedLedgerImpl.class);
+        write(ledger, "name", "ledger");
+        write(ledger, "config", new ManagedLedgerConfig());
+        write(ledger, "factory", factory);
+        write(ledger, "ledgers", new ConcurrentSkipListMap<>());
+        write(ledger, "executor", executor(ledger, "executor"));
+        write(ledger, "mbean", new ManagedLedgerMBeanImpl(ledger));
+        cache = manager.getEntryCache(ledger);
+    }
+
+    /** Runs what it is given at once, or keeps it. */
+    private static Object executor(Object owner, String name) throws Exception {
+        Class<?> type = owner.getClass().getDeclaredField(name).getType();
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+            if (given != null && given.length == 1 && given[0] instanceof Runnable task) {
+                task.run();
+            }
+            return null;
+        });
+    }
+
+    private static void write(Object owner, String name, Object value) throws Exception {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        field.set(owner, value);
+    }
+
+    /** Somebody releases the buffer of a cached entry once too often. */
+    private static void damage(EntryImpl entry) {
+        ByteBuf buffer = entry.getDataBuffer();
+        insert(entry);
+        buffer.release();
+    }
+
+    private static void insert(EntryImpl entry) {
+        entry.setDecreaseReadCountOnRelease(false);
+        cache.insert(entry);
+        entry.release();
+    }
+
+    private static EntryImpl entry(long entry, int expectedReads) {
+        ByteBuf buffer = Unpooled.buffer(10).writeZero(10);
+        EntryImpl made = EntryImpl.create(1, entry, buffer, expectedReads);
+        buffer.release();
+        return made;
+    }
+
+    /** Later releases have an argument more: the greatest size. */
+    private static void readRange(Delivery delivery, long first, long last, int expectedReads) throws Exception {
+        IntSupplier count = () -> expectedReads;
+        for (Method method : EntryCache.class.getMethods()) {
+            List<Class<?>> types = List.of(method.getParameterTypes());
+            if (method.getName().equals("asyncReadEntry") && types.contains(IntSupplier.class)) {
+                method.setAccessible(true);
+                if (types.size() == 6) {
+                    method.invoke(cache, STORAGE, first, last, count, delivery, null);
+                } else {
+                    method.invoke(cache, STORAGE, first, last, -1L, count, delivery, null);
+                }
+                return;
+            }
+        }
+        throw new IllegalStateException("no asyncReadEntry");
+    }
+
+    private static final class Delivery implements ReadEntriesCallback {
+        private List<Entry> entries;
+        private int answers;
+
+        @Override
+        public void readEntriesComplete(List<Entry> delivered, Object context) {
+            answers++;
+            entries = delivered;
+        }
+
+        @Override
+        public void readEntriesFailed(ManagedLedgerException exception, Object context) {
+            answers++;
+        }
+    }
+
+    /** A ledger handle that throws where it should answer with a failure. */
+    private static ReadHandle handle() {
+        return (ReadHandle) Proxy.newProxyInstance(
+                ReadHandle.class.getClassLoader(), new Class<?>[] {ReadHandle.class}, (proxy, method, given) -> {
+            if (method.getName().equals("getId")) {
+                return 1L;
+            }
+            if (!method.getReturnType().equals(CompletableFuture.class)) {
+                return method.getReturnType().equals(long.class) ? (Object) 0L : null;
+            }
+            throw new IllegalStateException("storage");
+        });
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            System.out.println(what + ": expected " + expected + ", got " + got);
+            System.out.flush();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package org.apache.bookkeeper.mledger.impl.cache;
+
+import io.netty.buffer.Unpooled;
+import io.opentelemetry.api.OpenTelemetry;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.IntSupplier;
+import org.apache.bookkeeper.client.api.LedgerEntries;
+import org.apache.bookkeeper.client.api.LedgerEntry;
+import org.apache.bookkeeper.client.api.ReadHandle;
+import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
+import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
+import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.Entry;
+import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
+import org.apache.bookkeeper.mledger.ManagedLedgerException;
+import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryMBeanImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerMBeanImpl;
+import sun.misc.Unsafe;
+
+/*
+ * Two reads overlap, and storage has fewer entries for the first than it was asked for: the second delivers a list
+ * that lacks entries in its middle, as if it were whole.
+ *
+ * Class path CP: org.apache.pulsar:managed-ledger and its dependencies.
+ *
+ *   javac -encoding UTF-8 -cp "$CP" -d out ShortAnswerLeavesHoleTest.java
+ *   java -cp "out:$CP" org.apache.bookkeeper.mledger.impl.cache.ShortAnswerLeavesHoleTest
+ *
+ * Prints "conforms" and ends with status 0, or prints the first difference and ends with status 1.
+ */
+public final class ShortAnswerLeavesHoleTest {
+    private static final ReadHandle STORAGE = handle();
+    private static RangeEntryCacheManagerImpl manager;
+    private static EntryCache cache;
+    private static final List<CompletableFuture<LedgerEntries>> ASKED = new ArrayList<>();
+
+    public static void main(String[] arguments) throws Exception {
+        start(new ManagedLedgerFactoryConfig());
+
+        readRange(0, 4, 0);
+        Delivery delivery = readRange(2, 7, 0);
+        answer(0, 0, 3);
+        answer(1, 5, 7);
+        List<Long> delivered = new ArrayList<>();
+        if (delivery.entries != null) {
+            delivery.entries.forEach(entry -> delivered.add(entry.getEntryId()));
+        }
+        expect("the read is answered", 1, delivery.answers);
+        expect("4 is skipped", false, delivered.equals(List.of(2L, 3L, 5L, 6L, 7L)));
+        System.out.println("conforms");
+        System.out.flush();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** The released manager and one cache without a broker around them: of their neighbours only what they look at. */
+    private static void start(ManagedLedgerFactoryConfig config) throws Exception {
+        Field field = Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        Unsafe unsafe = (Unsafe) field.get(null);
+        ManagedLedgerFactoryImpl factory =
+                (ManagedLedgerFactoryImpl) unsafe.allocateInstance(ManagedLedgerFactoryImpl.class);
+        write(factory, "config", config);
+        write(factory, "mbean", new ManagedLedgerFactoryMBeanImpl(factory));
+        write(factory, "cacheEvictionExecutor", executor(factory, "cacheEvictionExecutor"));
+        manager = new RangeEntryCacheManagerImpl(factory, null, OpenTelemetry.noop());
+        ManagedLedgerImpl ledger = (ManagedLedgerImpl) unsafe.allocateInstance(ManagedLedgerImpl.class);
+        write(ledger, "name", "ledger");
+        write(ledger, "config", new ManagedLedgerConfig());
+        write(ledger, "factory", factory);
+        write(ledger, "ledgers", new ConcurrentSkipListMap<>());
+        write(ledger, "executor", executor(ledger, "executor"));
+        write(ledger, "mbean", new ManagedLedgerMBeanImpl(ledger));
+        cache = manager.getEntryCache(ledger);
+    }
+
+    /** Runs what it is given at once, or keeps it. */
+    private static Object executor(Object owner, String name) throws Exception {
+        Class<?> type = owner.getClass().getDeclaredField(name).getType();
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+            if (given != null && given.length == 1 && given[0] instanceof Runnable task) {
+                task.run();
+            }
+            return null;
+        });
+    }
+
+    private static void write(Object owner, String name, Object value) throws Exception {
+        Field field = owner.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        field.set(owner, value);
+    }
+
+    /** Later releases have an argument more: the greatest size. */
+    private static Delivery readRange(long first, long last, int expectedReads) throws Exception {
+        Delivery delivery = new Delivery();
+        IntSupplier count = () -> expectedReads;
+        for (Method method : EntryCache.class.getMethods()) {
+            List<Class<?>> types = List.of(method.getParameterTypes());
+            if (method.getName().equals("asyncReadEntry") && types.contains(IntSupplier.class)) {
+                method.setAccessible(true);
+                if (types.size() == 6) {
+                    method.invoke(cache, STORAGE, first, last, count, delivery, null);
+                } else {
+                    method.invoke(cache, STORAGE, first, last, -1L, count, delivery, null);
+                }
+                return delivery;
+            }
+        }
+        throw new IllegalStateException("no asyncReadEntry");
+    }
+
+    private static final class Delivery implements ReadEntriesCallback {
+        private List<Entry> entries;
+        private int answers;
+
+        @Override
+        public void readEntriesComplete(List<Entry> delivered, Object context) {
+            answers++;
+            entries = delivered;
+        }
+
+        @Override
+        public void readEntriesFailed(ManagedLedgerException exception, Object context) {
+            answers++;
+        }
+    }
+
+    /** A ledger handle that answers when it is told to. */
+    private static ReadHandle handle() {
+        return (ReadHandle) Proxy.newProxyInstance(
+                ReadHandle.class.getClassLoader(), new Class<?>[] {ReadHandle.class}, (proxy, method, given) -> {
+            if (method.getName().equals("getId")) {
+                return 1L;
+            }
+            if (!method.getReturnType().equals(CompletableFuture.class)) {
+                return method.getReturnType().equals(long.class) ? (Object) 0L : null;
+            }
+            ASKED.add(new CompletableFuture<>());
+            return ASKED.get(ASKED.size() - 1);
+        });
+    }
+
+    private static void answer(int asked, long first, long last) {
+        List<LedgerEntry> found = new ArrayList<>();
+        for (long entry = first; entry <= last; entry++) {
+            found.add(LedgerEntryImpl.create(1, entry, 10, Unpooled.wrappedBuffer(new byte[10])));
+        }
+        ASKED.get(asked).complete(LedgerEntriesImpl.create(found));
+    }
+
+    private static void expect(String what, Object expected, Object got) {
+        if (!Objects.equals(expected, got)) {
+            System.out.println(what + ": expected " + expected + ", got " + got);
+            System.out.flush();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+}

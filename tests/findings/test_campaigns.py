@@ -1,0 +1,86 @@
+"""Random topologies and stores break their promises where a finding says so, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from entrycache_conformance.java.releases import newest, releases
+from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.findings import PAGES
+from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, TOPOLOGIES, TWINS, Campaign, play
+
+LEAST: Final = {"topologies": 1_000, "twins": 200, "dsl": 100}
+"""Topologies, or worlds, of a committed run."""
+EXPLAINED: Final = {
+    "kafka-join-of-tables-counts-twice",
+    "kafka-join-keeps-deleted-row, kafka-unflushed-row-joined-for-good",
+}
+
+
+def played(campaign: Campaign, seeds: tuple[int, int], folder: Path, mode: str = "") -> tuple[int, dict[str, Any]]:
+    """What a campaign tells of the newest release; without Maven the test is skipped."""
+    try:
+        return play(campaign, newest("kafka-streams"), seeds, folder, mode=mode)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("campaign", CAMPAIGNS.values(), ids=CAMPAIGNS)
+def test_the_committed_run_is_of_every_release_and_its_page_tells_it(campaign: Campaign) -> None:
+    told = json.loads(campaign.results.read_text("utf-8"))["releases"]
+    page = (campaign.folder / "README.md").read_text("utf-8")
+    subjects = {release.subject for release in releases("kafka-streams")}
+    with_fixes = {f"{newest('kafka-streams').subject} {FIXED}"} if campaign.fixes else set()
+    assert told.keys() == subjects | with_fixes
+    names = {page.name for page in PAGES}
+    for subject, run in told.items():
+        count = run["worlds" if campaign is TWINS else "topologies"]
+        assert count >= LEAST[campaign.name] and run["differences"] == []
+        assert all(name in names for explained in run["explained"] for name in explained.split(", "))
+        asked = sum(run["asked"].values()) if campaign is TWINS else run["rows"]
+        cells = [count, asked, sum(run["explained"].values())]
+        if campaign is TOPOLOGIES:
+            assert run["explained"].keys() == EXPLAINED
+            cells = [count, asked, run["nothing_excused_in"], *run["explained"].values()]
+        assert f"| {subject} | {' | '.join(f'{cell:,}' for cell in cells)} | 0 |" in page
+
+
+@pytest.mark.long
+def test_nothing_but_the_findings_breaks_a_promise_and_those_are_seen(tmp_path: Path) -> None:
+    code, told = played(TOPOLOGIES, (0, 500), tmp_path)
+    assert (code, told["differences"]) == (0, [])
+    assert all(told["explained"][name] > 0 for name in EXPLAINED)
+    assert 0 < told["nothing_excused_in"] < told["topologies"]
+
+
+@pytest.mark.long
+def test_twins_answer_alike_where_no_finding_is_and_with_the_fixes_everywhere(tmp_path: Path) -> None:
+    code, told = played(TWINS, (0, 60), tmp_path / "released")
+    assert (code, told["differences"]) == (0, [])
+    assert told["explained"]
+    code, told = played(TWINS, (0, 60), tmp_path / "mended", FIXED)
+    assert (code, told["differences"], told["explained"]) == (0, [], {})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("harm", ["get", "fetchAll", "sessions"])
+def test_a_spoiled_answer_of_a_twin_is_seen(harm: str, tmp_path: Path) -> None:
+    code, told = played(TWINS, (0, 20), tmp_path, harm)
+    assert code == 1
+    assert all(f": {harm}: expected " in difference for difference in told["differences"])
+
+
+@pytest.mark.long
+def test_random_topologies_of_the_dsl_keep_their_promises_with_the_fixes_and_a_lost_row_is_seen(
+    tmp_path: Path,
+) -> None:
+    code, told = played(DSL, (0, 40), tmp_path / "mended", FIXED)
+    assert (code, told["differences"]) == (0, [])
+    assert told["explained"].keys() <= {"kafka-final-windows-depend-on-cache"}
+    code, told = played(DSL, (0, 20), tmp_path / "harmed", "harm")
+    assert code == 1
+    assert told["differences"]

@@ -1,0 +1,231 @@
+"""What the fold calls clean is clean to the windows; it finds each plant; and it is all one where batches are cut."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.engines.tasks import DUCKDB, FOLD, FOUND, Group, Question, answer, findings_of, kernels_of
+from entrycache_spark.engines.tasks import folds as wants_fold
+from entrycache_spark.folder import audit
+from entrycache_spark.mutations.changes import changed, changes_of, renamed
+from entrycache_spark.mutations.judged import BASES, rows_of
+from entrycache_spark.pulsar_pip430.fold import broker as folds
+from entrycache_spark.pulsar_pip430.fold.carried import fold_carried
+from entrycache_spark.pulsar_pip430.fold.order import fold_order
+from entrycache_spark.pulsar_pip430.fold.slots import fold_slots
+from entrycache_spark.pulsar_pip430.fold.words import RULES
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.tiers import evaluate
+from entrycache_trace import compiled
+from entrycache_trace.files import Metadata, list_parts, read_metadata, write_rows
+from tests.spark import test_planted, test_twins
+from tests.support.traces import mutate, plant
+from tests.support.traces.folded import audit_by_fold, batch_of, folded
+from tests.support.traces.layout import split
+
+Rows = list[plant.Row]
+
+
+def by_broker(rows: Rows) -> dict[str, Rows]:
+    found: dict[str, Rows] = {}
+    for row in rows:
+        found.setdefault(row["broker"], []).append(row)
+    return found
+
+
+class Story(NamedTuple):
+    """The events of one broker, and the rules that they break."""
+
+    name: str
+    metadata: Metadata
+    batch: pa.RecordBatch
+    broken: set[str]
+
+
+@pytest.fixture(scope="module")
+def stories(tmp_path_factory: pytest.TempPathFactory) -> list[Story]:
+    """Each story, twin and plant."""
+    found = []
+    for threads in ("one", "many"):
+        rows, wanted = test_twins.told(threads)
+        if threads == "one":
+            more, others = test_planted.planted_trace(tmp_path_factory.mktemp("planted"), seeds=1)
+            rows, wanted = [*rows, *more], wanted | others
+        for name, own in by_broker(rows).items():
+            broken = {rule for broker, rule, _ in wanted if broker == name}
+            found.append(Story(name, Metadata(threads=threads), batch_of(own), broken))
+    return found
+
+
+def test_it_decides_every_rule() -> None:
+    assert {rule.id for rule in all_rules()} == set(RULES)
+    assert len(RULES) == len(set(RULES))
+
+
+def test_twins_are_clean_and_what_is_planted_is_not(stories: list[Story]) -> None:
+    """What is left open beside the rules that are broken is left to a window that finds nothing there."""
+    more: dict[str, set[str]] = {}
+    for name, metadata, batch, broken in stories:
+        clean = folded(batch, metadata).clean
+        assert not clean & broken, name
+        beside = set(RULES) - clean - broken
+        if beside:
+            assert broken, (name, beside)
+            more[name] = beside
+    assert more == {
+        "a_slot_has_the_number_of_the_next planted": {"R-EVICT-8"},
+        "counts_are_swapped_in_time planted": {"R-COUNT-3"},
+        "passes_overlap planted": {"R-EVICT-4", "R-EVICT-5", "R-EXPIRE-1", "R-REQUEUE-4"},
+        "removed_outside_its_pass planted": {"R-EVICT-4", "R-EVICT-5", "R-EXPIRE-1", "R-REQUEUE-4"},
+        "two_slots_have_one_number planted": {"R-EVICT-8"},
+    }
+    # Whatever columns are null, loops are compiled once.
+    assert [len(loop.signatures) for loop in (fold_order, fold_carried, fold_slots)] == [1, 1, 1]
+
+
+FAMILIES = (
+    *(
+        "fold_order",
+        "fold_plain",
+        "fold_passes",
+        "fold_counts",
+        "fold_carried",
+        "fold_slots",
+        "fold_calls",
+        "fold_numbers",
+    ),
+    *("Lives", "Places", "Leavers", "Cursors", "Meters"),
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_that_is_left_out_is_missed(
+    family: str, stories: list[Story], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules that are planted are then called clean: the test above would see it."""
+    if family == "Lives":
+        monkeypatch.setattr(folds, "w", _Flagless())
+    elif family in ("Places", "Leavers", "Cursors"):
+        monkeypatch.setattr(getattr(folds, family), "follow", lambda *arguments: None)
+    elif family == "Meters":
+        monkeypatch.setattr(folds.Meters, "told", lambda *arguments: None)
+    else:
+        monkeypatch.setattr(folds, family, lambda *arguments: None)
+    assert any(folded(batch, metadata).clean & broken for _, metadata, batch, broken in stories if broken)
+
+
+class _Flagless:
+    """The words, but that nothing is noted of lives that do not begin."""
+
+    def __getattr__(self, name: str) -> Any:
+        from entrycache_spark.pulsar_pip430.fold import words
+
+        return (lambda *arguments: None) if name == "flag" else getattr(words, name)
+
+
+@pytest.mark.parametrize("brokers", [40, pytest.param(10_000, marks=pytest.mark.long)])
+def test_batches_may_be_cut_anywhere(brokers: int, stories: list[Story]) -> None:
+    chance = random.Random("cuts")
+    for name, metadata, batch, _ in chance.sample(stories, min(brokers, len(stories))):
+        wanted = folded(batch, metadata)
+        for number in (1, 3, 20):
+            cuts = [chance.randrange(len(batch) + 1) for _ in range(number)]
+            assert folded(batch, metadata, cuts) == wanted, (name, cuts)
+
+
+def test_what_it_forgets_it_does_not_call_clean(stories: list[Story]) -> None:
+    """With one life kept that has ended, events that come after such a life are left to the windows."""
+    left_open = 0
+    for name, metadata, batch, broken in stories:
+        clean, all_kept = folded(batch, metadata, removed_most=1).clean, folded(batch, metadata).clean
+        assert not clean & broken, name
+        assert clean <= all_kept
+        left_open += clean != all_kept
+    assert left_open
+
+
+def alike(trace: Path) -> int:
+    """Hold the fold to the windows: what it finds by them, and what it calls clean; how many brokers there are."""
+    parts, metadata = list_parts(trace), read_metadata(trace)
+    engine = LocalEngine(parts)
+    wanted = evaluate(engine, metadata, all_rules(), witnesses=False)
+    engine.close()
+    found, by = told_by(trace, kernel=FOLD)
+    assert by == "the fold in tasks of Spark"
+    assert found == wanted
+    return len(wanted)
+
+
+@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize(("first", "traces"), [(0, 20), pytest.param(1_000, 400, marks=pytest.mark.long)])
+def test_random_traces_are_found_as_by_the_windows(tmp_path: Path, threads: str, first: int, traces: int) -> None:
+    for start in range(first, first + traces, 50):
+        own = mutate.random_traces(tmp_path / f"{start}", range(start, min(start + 50, first + traces)))
+        rows = [row for broker in own.values() for row in broker]
+        assert alike(plant.write(tmp_path / f"trace-{start}", rows, threads=threads)) == len(own)
+
+
+@pytest.mark.parametrize("base", [base for base in BASES if base.system == "pulsar-pip430"])
+@pytest.mark.parametrize("sample", [25, pytest.param(100_000, marks=pytest.mark.long)])
+def test_changed_values_are_found_as_by_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
+    rows = rows_of(base)
+    every = changes_of(rows)
+    asked = every if sample >= len(every) else random.Random("fold").sample(every, sample)
+    for start in range(0, len(asked), 250):
+        copies: Rows = []
+        for number, change in enumerate(asked[start : start + 250]):
+            copy = changed(rows, change, 7)
+            copies += renamed(copy[0], f"{number:03}") if copy else []
+        trace = tmp_path / f"{start}"
+        write_rows(trace, Metadata(system=base.system), copies)
+        assert alike(trace) > 0
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows.reverse(), random.Random(1).shuffle])
+def test_it_is_all_one_how_rows_lie(tmp_path: Path, change: Any) -> None:
+    base = plant.honest(tmp_path / "honest", 2_000, 3)["broker-0"]
+    broken = plant.renamed(base, "broken")
+    plant.planted(plant.wrong_sum, broken, 1)
+    wanted = audit_by_fold(plant.write(tmp_path / "sorted", [*base, *broken]))
+    rows = [*base, *broken]
+    change(rows)
+    trace = plant.write(tmp_path / "other", rows)
+    assert audit_by_fold(trace) == wanted
+    assert audit_by_fold(split(trace, tmp_path / "split", 4, 2)) == wanted
+    assert [violation.rule for violation in wanted.violations] == ["R-STATE-1"]
+
+
+def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:
+    told = answer(Group(list_parts(trace), 1, 512), Question(read_metadata(trace), all_rules(), True, **asked))
+    rows = pa.Table.from_pylist(told, FOUND).to_pylist()
+    return findings_of(rows), kernels_of(rows)
+
+
+def test_without_numba_duckdb_evaluates_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = plant.write(tmp_path / "trace", plant.honest(tmp_path / "honest", 300, 3)["broker-0"])
+    wanted, by = told_by(trace)
+    assert by == "the fold in tasks of Spark"
+    assert told_by(trace, kernel=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
+    monkeypatch.setattr(compiled, "numba", None)
+    assert told_by(trace) == (wanted, "DuckDB in tasks of Spark")
+    assert (
+        "numba" in answer(Group(list_parts(trace), 1, 512), Question(Metadata(), all_rules(), True, FOLD))[0]["refused"]
+    )
+    with pytest.raises(MissingPrerequisite, match="numba"):
+        wants_fold(Question(Metadata(), all_rules(), True, FOLD))
+
+
+def test_a_system_without_a_fold_is_told(tmp_path: Path) -> None:
+    from entrycache_trace.generate import generate
+
+    generate("unequal-topics", 200, 1, tmp_path / "legacy", 1)
+    with pytest.raises(UsageError, match="kernel 'fold' is not there for traces of pulsar-legacy"):
+        audit(tmp_path / "legacy", "spark", kernel="fold")

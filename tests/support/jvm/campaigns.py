@@ -1,0 +1,129 @@
+"""Plays the random topologies and stores of docs/campaigns on the releases of Kafka Streams.
+
+    python -m tests.support.jvm.campaigns NAME FIRST_SEED COUNT [FIRST_SEED COUNT]
+
+runs them on each release that has a driver and writes what it met into docs/campaigns/NAME/results.json. Where fixes of
+findings leave less to excuse, the release that they are made for is played with them too, with the second seeds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.program import compiled, main_of
+from entrycache_conformance.java.releases import Release, newest, releases
+from entrycache_protocol.output import write_text
+from tests.support import ROOT
+from tests.support.findings import FINDINGS
+from tests.support.jvm.fixes import fixed, sources_jar
+from tests.support.jvm.maven import jar_from_maven
+
+SECONDS: Final = 1_800
+QUICK_START: Final = ("-XX:TieredStopAtLevel=1",)
+ROCKS: Final = {"3.9.2": "7.9.2", "4.0.0": "9.7.3", "4.3.1": "10.1.3"}
+"""The RocksDB of each release: a driver does without."""
+FIXED: Final = "fixed"
+
+
+class Campaign(NamedTuple):
+    """A program in a folder of its own, with its page and results."""
+
+    name: str
+    program: str
+    fixes: tuple[str, ...] = ()
+    """Findings whose fixes leave nothing, or less, to excuse; the program also has stores on disk."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it stands."""
+        return ROOT / "docs" / "campaigns" / self.name
+
+    @property
+    def source(self) -> Path:
+        """The program."""
+        return self.folder / f"{self.program}.java"
+
+    @property
+    def results(self) -> Path:
+        """What the committed run met."""
+        return self.folder / "results.json"
+
+
+TOPOLOGIES: Final = Campaign("topologies", "RandomTopologies")
+TWINS: Final = Campaign(
+    "twins",
+    "TwinStores",
+    (
+        "kafka-reverse-view-shows-deleted",
+        "kafka-backward-sessions-missed",
+        "kafka-null-bounds-repeat-windows",
+        "kafka-sessions-of-one-end-repeat",
+        "kafka-sessions-by-end-unsupported",
+    ),
+)
+DSL: Final = Campaign(
+    "dsl",
+    "RandomDsl",
+    (
+        "kafka-suppress-forwards-wrong-old-value",
+        "kafka-initializer-sent-as-old-value",
+        "kafka-foreign-key-join-keeps-row",
+    ),
+)
+CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, TWINS, DSL)}
+
+
+def front_of(campaign: Campaign, folder: Path) -> Path:
+    """The compiled fixes of its findings."""
+    release = newest("kafka-streams")
+    patches = [FINDINGS / name / "fix.patch" for name in campaign.fixes]
+    return fixed(release, patches, sources_jar(release, folder), folder / "fixes")
+
+
+def play(
+    campaign: Campaign, release: Release, seeds: tuple[int, int], folder: Path, *, mode: str = ""
+) -> tuple[int, dict[str, Any]]:
+    """How the program ends on a release, and what it told.
+
+    Args:
+        campaign: Whose program.
+        release: What it runs on.
+        seeds: The first one, and how many.
+        folder: For compiled classes.
+        mode: ``fixed`` for the fixes in front of the release, or what the program names as a harm.
+    """
+    tools = java_test_classpath(release.subject, str(front_of(campaign, folder)) if mode == FIXED else None)
+    if campaign.fixes:
+        rocks = jar_from_maven(f"org.rocksdb:rocksdbjni:{ROCKS[release.version]}:jar", folder)
+        tools = tools._replace(classpath=os.pathsep.join([tools.classpath, str(rocks)]))
+    program = compiled([campaign.source], tools, folder / "out")
+    arguments = [*map(str, seeds), *([mode] if mode else [])]
+    done = program.run(main_of(campaign.source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def main(name: str, *numbers: str) -> None:
+    """Play on every release, and write the results."""
+    campaign = CAMPAIGNS[name]
+    first, *more = [(int(numbers[at]), int(numbers[at + 1])) for at in range(0, len(numbers), 2)]
+    told = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for release in releases("kafka-streams"):
+            print(release.subject, file=sys.stderr, flush=True)
+            told[release.subject] = play(campaign, release, first, Path(scratch, release.version))[1]
+        for seeds in more:
+            subject = f"{newest('kafka-streams').subject} {FIXED}"
+            print(subject, file=sys.stderr, flush=True)
+            told[subject] = play(campaign, newest("kafka-streams"), seeds, Path(scratch, FIXED), mode=FIXED)[1]
+    write_text(campaign.results, json.dumps({"schema": 1, "releases": told}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Wrong caches as an outsider might write them: the reference with one thing otherwise, where few cases come by."""
