@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.folded import Fold, Folded, GivenUp, Kind
+from entrycache_spark.fold import Fold, Folded, GivenUp, Kind
 from entrycache_spark.needs import Need, Told, notes_of, unasked
 from entrycache_spark.ordered import BATCH_ROWS, Unsorted, batches
 from entrycache_spark.rulefiles import RuleFile

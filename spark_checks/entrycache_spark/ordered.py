@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from entrycache_spark.folded import GivenUp
+from entrycache_spark.fold import GivenUp
 from entrycache_trace.files import Part
 from entrycache_trace.parquet import BATCH_TEXT_BYTES_MOST
 from entrycache_trace.schema import ROW_SCHEMA

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from entrycache_spark.folded import Fold
+from entrycache_spark.fold import Fold
 from entrycache_spark.needs import Need
 from entrycache_spark.verdict import RuleFinding
 from entrycache_trace.calls import WriteCalls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.folded import Fold
+from entrycache_spark.fold import Fold
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.brokers import replay

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from entrycache_spark.folded import Folded
+from entrycache_spark.fold import Folded
 from entrycache_spark.folder import audit, named, result_of
 from entrycache_spark.folding import Means, evaluate_by_fold
 from entrycache_spark.pulsar_pip430.fold.broker import fold

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.strict_json import parse
-from entrycache_spark.folded import Folded, GivenUp, Kind
+from entrycache_spark.fold import Folded, GivenUp, Kind
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.calls import fold_calls, new_calls
 from entrycache_spark.pulsar_pip430.fold.carried import CARRIED_FIELDS, fold_carried

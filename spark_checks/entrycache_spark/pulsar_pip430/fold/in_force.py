@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from entrycache_spark.folded import GivenUp, Kind
+from entrycache_spark.fold import GivenUp, Kind
 from entrycache_spark.parts import ConfigObject
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.rows import Rows
