@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 import pytest
@@ -10,10 +11,14 @@ from entrycache_conformance.systems import system_named
 from entrycache_evidence.rulebook.corpus import Run, first_break, runs_of
 from entrycache_faults.planted import Fault
 from entrycache_faults.reference.pulsar_segmented import PLANTED
+from entrycache_reference.pulsar_segmented.config import Config, Duplicate, Mode, RangeWalk, Variants
 from entrycache_reference.pulsar_segmented.laws import LAWS
 from entrycache_reference.pulsar_segmented.laws.frame import changes, outside
+from entrycache_reference.pulsar_segmented.ops import GetRange, Insert
 from entrycache_reference.pulsar_segmented.ops.frame import What
+from entrycache_reference.pulsar_segmented.outcomes import Hits
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
 
 TRIED: Final = PLANTED.own[::5]
 """A share of the planted faults; `entrycache rules --check` tries all of them."""
@@ -70,3 +75,21 @@ def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
         wrong = done._replace(state=done.state._replace(segment_bytes=state.segment_bytes + 1))
         assert outside(state, event, wrong) == [(What.SEGMENT_BYTES, ())]
         assert SYSTEM.laws.check(run.config, state, event, wrong, {}) != ()
+
+
+@pytest.mark.rule("S-GET-3")
+def test_s_get_3__a_walk_in_one_pass_hands_over_what_it_meets_of_a_place_that_stands_twice() -> None:
+    """The elder copy of the second position lies behind the first one; alone it is found in the newest segment."""
+    variants = Variants(duplicate=Duplicate.ROTATING, range_walk=RangeWalk.ONE_PASS)
+    config = Config(300, 3, Mode.REFERENCE, variants)
+    a, (first, second) = CacheName("a"), (Position(1, 0), Position(1, 1))
+    state = SYSTEM.model.initial(config)
+    for event in (Insert(a, first, 9, 1), Insert(a, second, 9, 2), Insert(a, second, 9, 3)):
+        state = SYSTEM.model.step(state, event, config).state
+    both, alone = GetRange(a, first, second), GetRange(a, second, second)
+    for event, told, wrong in ((both, (1, 2), (1, 3)), (alone, (3,), (2,))):
+        done = SYSTEM.model.step(state, event, config)
+        assert done.outcome == Hits(tuple(pos for pos in (first, second) if event.first <= pos), told)
+        assert SYSTEM.laws.check(config, state, event, done, {}) == ()
+        broken = done._replace(outcome=dataclasses.replace(done.outcome, tokens=wrong))
+        assert SYSTEM.laws.broken(config, state, event, broken) == (Rule.S_GET_3,)

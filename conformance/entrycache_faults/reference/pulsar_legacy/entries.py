@@ -122,7 +122,8 @@ def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
 def only_what_was_missing(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """Of what storage gave only that is offered which was not cached: a cached position asks for no pass."""
     held = change.cache_of(state, name).entries
-    return storage_reads.fill(state, name, tuple(pos for pos in wanted if pos not in held), config)
+    filled = storage_reads.fill(state, name, tuple(pos for pos in wanted if pos not in held), config)
+    return filled._replace(outcome=storage_reads.from_storage(wanted))
 
 
 @planted(Rule.L_READ_5, "storage_reads.fill", other=True)
@@ -134,7 +135,7 @@ def later_fills_unasked(state: State, name: CacheName, wanted: tuple[Position, .
         if change.entry_at(after, name, pos) is None and insert.has_room(state, config):
             event = ops.Insert(name, pos, 100, pos.entry)
             after = change.add_entry(after, name, pos, insert.new_entry(after, event))
-    return first._replace(state=after)
+    return first._replace(state=after, outcome=storage_reads.from_storage(wanted))
 
 
 @planted(Rule.L_READ_6, ops.ReadOne)
