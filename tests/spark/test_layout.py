@@ -92,7 +92,7 @@ def test_a_missing_library_is_one_line(
     assert isinstance(done.exception, MissingPrerequisite)
     assert done.exception.exit_code == 4
     message = str(done.exception)
-    assert f"needs {module}" in message
+    assert f"needs the Python package {module}" in message
     assert "\n" not in message
 
 

@@ -69,14 +69,19 @@ def _extra(name: str) -> str:
 
 
 def _packages() -> Iterator[tuple[str, str]]:
-    """The packages of the extras, as the installed metadata names them, each with the first extra that has it."""
-    found = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
-    told = {"entrycache"}
+    """The packages of the extras, each with the first extra that has it."""
+    told = set()
     for extra in EXTRAS:
-        for name in (match[1] for match in found if match[2] == extra):
+        for name in _packages_of(extra):
             if name not in told:
                 told.add(name)
                 yield name, extra
+
+
+def _packages_of(extra: str) -> list[str]:
+    """The packages of an extra, as the installed metadata names them."""
+    found = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
+    return [match[1] for match in found if match[2] == extra and match[1] != "entrycache"]
 
 
 def _newer_javas() -> Iterator[Finding]:
@@ -121,6 +126,7 @@ def command(as_json: bool) -> int:
         cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
         table.add_row(*map(Text, cells))
     console().print(table)
-    for extra in (extra for extra in EXTRAS if _extra(extra) in {item.advice for item in missing}):
+    lacking = {item.what for item in missing}
+    for extra in (extra for extra in EXTRAS if not lacking.isdisjoint(_packages_of(extra))):
         echo(f"{_extra(extra)}: {install(extra)}")
     return 4 if missing else 0
