@@ -58,8 +58,8 @@ def _stamp(folder: Path) -> bytes:
 
 
 def has_numba() -> bool:
-    """Whether numba is installed."""
-    return numba is not None
+    """Whether numba is installed, and not told to leave functions as they are (`NUMBA_DISABLE_JIT`)."""
+    return numba is not None and not numba.config.DISABLE_JIT
 
 
 def require_numba(what: str, extra: str) -> None:

@@ -214,6 +214,9 @@ def test_without_numba_duckdb_evaluates_and_says_so(tmp_path: Path, monkeypatch:
     wanted, by = told_by(trace)
     assert by == "the fold in tasks of Spark"
     assert told_by(trace, kernel=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
+    with monkeypatch.context() as uncompiled:
+        uncompiled.setattr("numba.config.DISABLE_JIT", True)
+        assert told_by(trace) == (wanted, "DuckDB in tasks of Spark")
     monkeypatch.setattr(compiled, "numba", None)
     assert told_by(trace) == (wanted, "DuckDB in tasks of Spark")
     assert (

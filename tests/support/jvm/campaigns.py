@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import compiled, main_of
 from entrycache_conformance.java.releases import Release, newest, releases
 from entrycache_protocol.output import write_text
@@ -86,6 +86,16 @@ def front_of(campaign: Campaign, folder: Path) -> Path:
     return fixed(release, patches, sources_jar(release, folder), folder / "fixes")
 
 
+def told_by(
+    source: Path, tools: JavaTestClasspath, folder: Path, *arguments: str, ends: tuple[int, ...] = (0,)
+) -> tuple[int, dict[str, Any]]:
+    """How a program of a campaign ends, and the JSON object that it told; `ends`: the ends that mean it ran through."""
+    built = compiled([source], tools, folder)
+    done = built.run(main_of(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
+    assert done.returncode in ends, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
 def play(
     campaign: Campaign, release: Release, seeds: tuple[int, int], folder: Path, *, mode: str = ""
 ) -> tuple[int, dict[str, Any]]:
@@ -102,11 +112,8 @@ def play(
     if campaign.fixes:
         rocks = jar_from_maven(f"org.rocksdb:rocksdbjni:{ROCKS[release.version]}:jar", folder)
         tools = tools._replace(classpath=os.pathsep.join([tools.classpath, str(rocks)]))
-    program = compiled([campaign.source], tools, folder / "out")
     arguments = [*map(str, seeds), *([mode] if mode else [])]
-    done = program.run(main_of(campaign.source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
-    assert done.returncode in (0, 1), done.stderr
-    return done.returncode, json.loads(done.stdout)
+    return told_by(campaign.source, tools, folder / "out", *arguments, ends=(0, 1))
 
 
 def main(name: str, *numbers: str) -> None:

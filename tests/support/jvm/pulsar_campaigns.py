@@ -16,17 +16,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.program import compiled, main_of
 from entrycache_conformance.java.releases import releases
 from entrycache_protocol.output import write_text
 from tests.support import ROOT
+from tests.support.jvm.campaigns import told_by
 from tests.support.jvm.fixes import fixed, sources_jar
 
 CAMPAIGN: Final = ROOT / "docs" / "campaigns" / "pulsar-jvm"
 RESULTS: Final = CAMPAIGN / "results.json"
 FAULTS: Final = tuple(sorted((CAMPAIGN / "faults").glob("*.patch")))
-SECONDS: Final = 590
-QUICK_START: Final = ("-XX:TieredStopAtLevel=1",)
 EXAMPLE_MOST: Final = 1_500
 """Characters of a history that are kept."""
 
@@ -121,13 +119,10 @@ def differences(program: str, subject: str, met: dict[str, int]) -> list[str]:
 def play(program: str, tools: JavaTestClasspath, worlds: int, folder: Path, first_seed: int = 0) -> dict[str, Any]:
     """What a program met in some worlds, one run after the other."""
     source = CAMPAIGN / f"{program}.java"
-    built = compiled([source], tools, folder)
     runs = []
     for more in PLANS[program].each:
         arguments = (str(first_seed), str(worlds), *more)
-        done = built.run(main_of(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
-        assert done.returncode == 0, done.stderr
-        runs.append(_named(json.loads(done.stdout), more))
+        runs.append(_named(told_by(source, tools, folder, *arguments)[1], more))
     return {
         "runs": [{name: run[name] for name in run if name not in ("met", "examples")} for run in runs],
         "met": {what: count for run in runs for what, count in run["met"].items()},
