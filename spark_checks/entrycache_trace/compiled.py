@@ -59,7 +59,7 @@ def _stamp(folder: Path) -> bytes:
 
 def has_numba() -> bool:
     """Whether numba is installed, and not told to leave functions as they are (`NUMBA_DISABLE_JIT`)."""
-    return numba is not None and not numba.config.DISABLE_JIT
+    return numba is not None and not cast(Any, numba.config).DISABLE_JIT  # set while numba is loaded: no type tells it
 
 
 def require_numba(what: str, extra: str) -> None:
