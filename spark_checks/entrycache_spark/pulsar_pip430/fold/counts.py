@@ -72,7 +72,8 @@ def token(count: int) -> Any:
 def close_counts(t: Any, lives: Any, many: bool, flags: Any) -> None:
     """What these lives show now that nothing more will be told of them."""
     for n in lives:
-        first, last = t[n, FIRST], t[n, FIRST] + t[n, STEPS]
-        if many and t[n, SEEN] == 1 and t[n, BEGUN] != 0 and first != NULL:
-            if t[n, MOVES] != token(last) - token(first):
+        first = t[n, FIRST]
+        if many and t[n, SEEN] == 1 and t[n, BEGUN] != 0:
+            # A life that begins without a count has none to change.
+            if t[n, MOVES] != (0 if first == NULL else token(first + t[n, STEPS]) - token(first)):
                 flag(flags, w.COUNT_1, 0)
