@@ -85,9 +85,13 @@ def asked(lemma: Lemma) -> tuple[int, list[str]]:
 
 def _asked(lemma: Lemma) -> tuple[int, list[str]]:
     count, found = 0, []
+    # Many obligations have one assumption. Terms are kept with what is told of them: else their ids are given again.
+    told: dict[int, tuple[Any, bool | None]] = {}
     for name, given, goal in lemma.obligations(lemma.table, norm(lemma.fault.model.package)):
         count += 1
-        is_void, is_refuted = unsatisfiable(given), unsatisfiable(z3.And(given, z3.Not(goal)))
+        if given.get_id() not in told:
+            told[given.get_id()] = given, unsatisfiable(given)
+        is_void, is_refuted = told[given.get_id()][1], unsatisfiable(z3.And(given, z3.Not(goal)))
         if None in {is_void, is_refuted}:
             found.append(f"{lemma.rule.value}: {name}: not finished: z3 has given up after {EFFORT} units of work")
         elif is_void:

@@ -123,6 +123,19 @@ class Assumed:
         return self._solver
 
 
+def _named(asked: Any) -> Any:
+    """What a question is known by: z3 keeps equal terms once."""
+    if isinstance(asked, tuple):
+        return asked[0].get_id(), asked[1]
+    return asked.get_id() if isinstance(asked, z3.AstRef) else asked
+
+
+_told: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
+"""What z3 has told of branches, by what was assumed and taken before; with the terms, whose names are theirs so long.
+
+Laws of one rule after another follow the same functions under the same assumptions."""
+
+
 class _Followed:
     """Which branches some numbers take, so far as is assumed; z3 is asked only where there is a branch."""
 
@@ -145,6 +158,13 @@ class _Followed:
         """Which branch is taken first, and whether it is the only one; where z3 does not know, there are two."""
         if z3.is_true(term) or z3.is_false(term):
             return z3.is_true(term), True
+        asked = (self.assumed.given, self.further, *_taken, term)
+        key = tuple(_named(part) for part in asked)
+        if key not in _told:
+            _told[key] = asked, self._first(term)
+        return _told[key][1]
+
+    def _first(self, term: Any) -> tuple[bool, bool]:
         if self.solver is None:
             self.solver = self.assumed.solver(self.further)
             self.solver.add([taken if chosen else z3.Not(taken) for taken, chosen in _taken])
