@@ -189,6 +189,20 @@ def test_changed_values_are_found_as_by_the_windows(tmp_path: Path, base: Any, s
         assert alike(trace) > 0
 
 
+@pytest.mark.parametrize(
+    ("threads", "clock"),
+    [("many", "virtual"), *(pytest.param(t, "real", marks=pytest.mark.long) for t in ("one", "many"))],
+)
+def test_stories_are_found_as_by_the_windows_whatever_told_them(tmp_path: Path, threads: str, clock: str) -> None:
+    """Stories of one thread, as if several had told them, or a real clock."""
+    rows, wanted = test_twins.told("one")
+    broken = {broker for broker, _, _ in wanted}
+    trace = plant.write(
+        tmp_path / "trace", [row for row in rows if row["broker"] in broken], threads=threads, clock=clock
+    )
+    assert alike(trace) == len(broken) > 50
+
+
 @pytest.mark.parametrize("change", [lambda rows: rows.reverse(), random.Random(1).shuffle])
 def test_it_is_all_one_how_rows_lie(tmp_path: Path, change: Any) -> None:
     base = plant.honest(tmp_path / "honest", 2_000, 3)["broker-0"]
