@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Iterable
+from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -25,8 +26,7 @@ def put(change: Change, at_import: Iterable[str] = ()) -> bool:
 
     `at_import`: functions, as `module:name`, that are called while modules are imported: what they made is there.
     """
-    module = sys.modules[change.module]
-    swapped = _changed_code(module, change)
+    swapped = changed_code(change)
     if swapped is not None and not {f"{change.module}:{name}" for name, _, _ in swapped} & set(at_import):
         for _, function, code in swapped:
             function.__code__ = code
@@ -35,11 +35,12 @@ def put(change: Change, at_import: Iterable[str] = ()) -> bool:
     return True
 
 
-def _changed_code(module: ModuleType, change: Change) -> list[tuple[str, FunctionType, CodeType]] | None:
-    """The functions whose code the change changes; None where it changes something else."""
+@cache
+def changed_code(change: Change) -> list[tuple[str, FunctionType, CodeType]] | None:
+    """The functions whose code the change changes; None where it changes something else. Forks know what was asked."""
+    module = sys.modules[change.module]
     assert module.__file__ is not None
-    with open(module.__file__, encoding="utf-8") as file:  # noqa: PTH123 - a str is what a module has
-        before = compile(file.read(), module.__file__, "exec", dont_inherit=True)
+    before = _unchanged(module.__file__)
     after = compile(change.whole, module.__file__, "exec", dont_inherit=True)
     pairs = _differing(before, after)
     if pairs is None:
@@ -51,6 +52,12 @@ def _changed_code(module: ModuleType, change: Change) -> list[tuple[str, Functio
             return None
         found.append((name, function, code))
     return found
+
+
+@cache
+def _unchanged(path: str) -> CodeType:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - a str is what a module has
+        return compile(file.read(), path, "exec", dont_inherit=True)
 
 
 def _differing(before: CodeType, after: CodeType, outer: str = "") -> list[tuple[str, CodeType]] | None:

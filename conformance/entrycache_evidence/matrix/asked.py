@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, islice
 from typing import Any, Final
 
 from entrycache_evidence.matrix.change import Change
@@ -64,8 +64,7 @@ def begun(changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], t
     first = range(PATIENCE)
     unseen = missed(changes, look, first, told)
     never = [change for change in changes if unseen[change.id] == tuple(first)]
-    variants = variants_of(look.declaration)
-    why = {change.id: of for change, of in zip(never, why_silent(never, look, variants), strict=True)}
+    why = _why(never, look, of_silent)
     silent = {name: _reason(of, name in of_silent) for name, of in why.items() if not of.variant}
     state: State = {
         "examples": look.profile.examples,
@@ -77,6 +76,16 @@ def begun(changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], t
     }
     under = {name: seeds for name, seeds in _at(changes, look, first, state, told).items() if name in state["under"]}
     return {**state, "unseen": _joined(state["unseen"], under)}
+
+
+def _why(never: Sequence[Change], look: Look, of_silent: Mapping[str, str]) -> dict[str, Silent]:
+    """Why: a reading, or rows alone; for what neither explains, nor an argument, two readings at once."""
+    why: dict[str, Silent] = {}
+    for number in (1, 2):
+        left = [one for one in never if one.id not in why or (why[one.id] == Silent() and one.id not in of_silent)]
+        more = why_silent(left, look, variants_of(look.declaration, (number,))) if left else []
+        why |= {change.id: of for change, of in zip(left, more, strict=True)}
+    return why
 
 
 def _reason(of: Silent, has_argument: bool) -> str:
@@ -104,16 +113,20 @@ def _joined(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int
     return {name: seeds for name, seeds in both.items() if seeds}
 
 
-def variants_of(declaration: Declaration) -> dict[str, Declaration]:
-    """The declaration under each variant that is not the norm, by its name."""
-    return dict(_variants(declaration))
-
-
-def _variants(declaration: Declaration) -> Iterator[tuple[str, Declaration]]:
+def variants_of(declaration: Declaration, at_once: Sequence[int] = (1, 2)) -> dict[str, Declaration]:
+    """The declaration under so many readings `at_once` that are not the norm's, by their names."""
     norm = declaration.system.model.variants()
-    for field in dataclasses.fields(norm):
-        has = getattr(norm, field.name)
-        for other in type(has):
-            if other is not has:
-                variants = dataclasses.replace(norm, **{field.name: other})
-                yield f"{field.name}={other.value}", dataclasses.replace(declaration, variants=variants)
+    readings = [
+        (field.name, other)
+        for field in dataclasses.fields(norm)
+        for other in type(getattr(norm, field.name))
+        if other is not getattr(norm, field.name)
+    ]
+    return {
+        ", ".join(f"{name}={other.value}" for name, other in some): dataclasses.replace(
+            declaration, variants=dataclasses.replace(norm, **dict(some))
+        )
+        for number in at_once
+        for some in combinations(readings, number)
+        if len(dict(some)) == number
+    }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
@@ -124,6 +124,8 @@ def unseen(
     told: Told = lambda _: None,
 ) -> list[frozenset[int]]:  # fmt: skip
     """For each change the seeds of which no case shows it."""
+    for change in changes:
+        apply.changed_code(change)
     return each(lambda change: _forked(change, cases, at_import), changes, told)
 
 
@@ -187,17 +189,16 @@ class Silent(NamedTuple):
 
 def why_silent(changes: Sequence[Change], look: Look, variants: Mapping[str, Declaration]) -> list[Silent]:
     """What shows a change that no outcome shows: outcomes under a variant, or the rows of the same steps."""
-    of_norm = list(islice(_cases(look, 0), 5 * look.quick))
-    of_variants = {
-        name: list(map(_answered, islice(cases_of(each_, look.profile, 0), 5 * look.quick)))
-        for name, each_ in variants.items()
-    }
+    number = 5 * look.quick
+    made = {name: list(islice(cases_of(one, look.profile, 0), number)) for name, one in variants.items()}
+    of_variants = {name: list(map(_answered, cases)) for name, cases in made.items()}
+    of_all = [*islice(_cases(look, 0), number), *chain.from_iterable(made.values())]
 
     def why(change: Change) -> Silent:
         def asked() -> Silent:
             again = apply.put(change, look.at_import)
             named = next((name for name, cases in of_variants.items() if _is_seen(cases, again)), "")
-            return Silent(named, not named and not again and any(map(_rows_differ, of_norm)))
+            return Silent(named, not named and not again and any(map(_rows_differ, of_all)))
 
         return Silent(*in_child(asked))
 
