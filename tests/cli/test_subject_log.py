@@ -27,6 +27,20 @@ for line in sys.stdin:
         sys.exit(101)
 """
 
+PANIC = "thread 'main' (7) panicked at src/main.rs:41:9:\nno such slot\nstack backtrace:\n   0: std"
+RECOVERS = """
+import json, sys
+offer = {{"ops": ["insert", "get"], "config": []}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cmd"] == "start":
+        answer = {{"version": 1, "implementation": {{"name": "recovers"}}, "systems": {{"pulsar-pip430": offer}}}}
+    else:
+        print({said!r}, file=sys.stderr, flush=True)
+        answer = {{"id": asked["id"], "errored": {{"step": 0, "message": "no such slot"}}}}
+    print(json.dumps(answer), flush=True)
+"""
+
 
 @pytest.fixture
 def panics(tmp_path: Path) -> list[str]:
@@ -46,6 +60,19 @@ def test_a_panic_is_told_once_with_its_first_lines(panics: list[str], capsys: py
     failures = json.loads(said)["failures"]
     assert {failure["level"] for failure in failures} == {"range", "queue"}
     assert {failure["log"].splitlines()[1] for failure in failures} == {"no such slot"}
+
+
+@pytest.mark.parametrize(("said", "told"), [(PANIC, True), ("slow today", False)])
+def test_a_subject_that_answers_after_a_panic_has_told_it_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, told: bool
+) -> None:
+    """What it logs beside is not taken for the cause."""
+    program = tmp_path / "recovers.py"
+    program.write_text(RECOVERS.format(said=said))
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "failures"))
+    assert (code, "stderr: " in out) == (1, told)
+    assert ("stderr: thread 'main' (7) panicked at src/main.rs:41:9:\nstderr: no such slot\n" in out) is told
 
 
 def test_quiet_is_a_line_a_failure_and_the_verdict(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:
