@@ -12,7 +12,7 @@ LINE_LENGTH: Final = 300
 LINES_MOST: Final = 4
 """Of the telling part."""
 
-RUST: Final = re.compile(r"thread '.*' (\(\d+\) )?panicked at ")
+RUST: Final = re.compile(r"(thread '.*' )(?:\(\d+\) )?(panicked at )")
 GO: Final = re.compile(r"(panic|fatal error): ")
 JAVA: Final = re.compile(r"(Caused by: |Exception in thread \".*\" )")
 JAVA_THROWN: Final = re.compile(r"([\w$]+\.)+[\w$]*(Exception|Error)\b")
@@ -48,13 +48,14 @@ def _shown(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _rust(lines: Sequence[str]) -> Sequence[str]:
-    """The place and the message of the first panic: others follow from it."""
+    """The place and the message of the first panic: others follow from it. The number of the thread is another one in
+    every process, and is left out."""
     at = next((index for index, line in enumerate(lines) if RUST.match(line)), None)
     if at is None:
         return ()
     rest = enumerate(lines[at + 1 :], at + 1)
     end = next((index for index, line in rest if line.startswith(("stack backtrace:", "note: "))), len(lines))
-    return lines[at:end]
+    return [RUST.sub(r"\1\2", lines[at]), *lines[at + 1 : end]]
 
 
 def _go(lines: Sequence[str]) -> Sequence[str]:
