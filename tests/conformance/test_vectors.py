@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -153,3 +154,17 @@ def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
     text = gzip.decompress(file.read_bytes())
     file.write_bytes(gzip.compress(text.replace(b'"hit":true', b'"hit":false', 1), mtime=0))
     assert otherwise([small], tmp_path / "vectors" / MANIFEST, whole_set=False) == [SMALL]
+
+
+def test_a_setting_that_follows_from_others_needs_not_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The adapter of `init` varies one setting; each case has the grace period written out, as twice the time to live."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_cache", raising=False)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    code, told, err = consumed(capsys, SMALL, "my_cache:MyCache")
+    assert (code, told["verdict"]) == (0, "conforms"), err
+    other = [line.replace('"grace_millis":2000', '"grace_millis":1999') for line in lines()]
+    code, _, err = consumed(capsys, written(tmp_path / "other.gz", other), "my_cache:MyCache")
+    assert code == 2, err

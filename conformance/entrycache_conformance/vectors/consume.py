@@ -18,7 +18,7 @@ from entrycache_conformance.run import hangs
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.files import read_pack
 from entrycache_conformance.written import written
-from entrycache_protocol.case import Case, from_json
+from entrycache_protocol.case import Case, config_to_json, from_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.failure import FailingCase
 from entrycache_protocol.stopped import keeping
@@ -121,17 +121,20 @@ def _asked(path: Path, subject: UnderTest, done: Consumed, text: Any) -> Iterato
 
 
 def _unfit(case: Case, subject: UnderTest) -> str:
-    """Why a subject cannot be asked a case, empty where it can: a setting counts that it cannot be told."""
+    """Why a subject cannot be asked a case, empty where it can.
+
+    A setting counts that it cannot be told, unless it has that value by itself; one may follow from others.
+    """
     try:
         fit(case, subject)
     except UsageError as error:
         return str(error)
     declaration = subject.declaration
     base = declaration.base_config()
-    for name in sorted({each.name for each in dataclasses.fields(base)} - {"variants"}):
-        if not declaration.varies(name) and getattr(case.config, name) != getattr(base, name):
-            return f"{subject.name} cannot be told {name}"
-    return ""
+    names = sorted({each.name for each in dataclasses.fields(base)} - {"variants"})
+    told = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
+    has, asked = (config_to_json(case.system, each) for each in (dataclasses.replace(base, **told), case.config))
+    return next((f"{subject.name} cannot be told {name}" for name in names if has[name] != asked[name]), "")
 
 
 def _played(case: Case) -> list[Any]:
