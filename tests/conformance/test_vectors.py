@@ -159,7 +159,7 @@ def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
 def test_a_setting_that_follows_from_others_needs_not_be_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The adapter of `init` varies one setting; each case has the grace period written out, as twice the time to live."""
+    """The adapter of `init` varies one setting; cases write the grace period out, as twice the time to live."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "my_cache", raising=False)
     assert run(capsys, "init", "--lang", "python")[0] == 0
