@@ -180,6 +180,12 @@ _LEVEL: Final = record(
     },
     *("rules", "seconds"),
 )
+MADE: Final = {
+    "seed": {"type": "integer"},
+    **{"profile": TEXT, "engine": TEXT, "versions": each(TEXT), "seconds": SECONDS},
+}
+"""The keys of `About`, as JSON Schema; every result may have them."""
+
 SHAPE: Final = record(
     {
         "subject": TEXT,
@@ -189,9 +195,9 @@ SHAPE: Final = record(
         "cells": each(COUNT),
         "failures": many(FAILURE),
         "skipped": many(record({"what": TEXT, "reason": TEXT})),
-        **{"seed": {"type": "integer"}, "profile": TEXT, "engine": TEXT, "versions": each(TEXT), "seconds": SECONDS},
+        **MADE,
     },
-    *("rules", "cells", "failures", "skipped", "seed", "profile", "engine", "versions", "seconds"),
+    *("rules", "cells", "failures", "skipped", *MADE),
 )
 """What `RunReport.from_json` reads, as JSON Schema."""
 

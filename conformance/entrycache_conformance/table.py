@@ -135,6 +135,8 @@ def _step(op: Any) -> str:
 def _right(run: Case, number: int, shown: _Shown) -> Iterator[tuple[str, ...]]:
     """The lines of a run that the failure needs before it; its answers were right, so they stand in both columns."""
     state = run.system.model.initial(run.config)
+    if not run.steps:  # that there is such a run is enough
+        yield f"earlier run {number}", "(no step)", "", "", "", shown.text(state), shown.text(state)
     for index, (op, done) in enumerate(zip(run.steps, trajectory(run, Coverage()), strict=True)):
         answer = compact(run.system.wire.write_outcome(done.outcome))
         rule = done.rows[-1].rule.value if done.rows else ""

@@ -10,6 +10,7 @@ from typing import IO, Any, Protocol
 
 from entrycache_protocol import threads
 from entrycache_protocol.codec import Malformed
+from entrycache_protocol.threads import THROWN
 
 
 class Skip(Exception):
@@ -50,7 +51,7 @@ class Answerer(Protocol):
         """The references that are left when a run has ended; None where nobody counts them."""
 
 
-def _errored(request: dict[str, Any], step: int | None, error: Exception) -> dict[str, Any]:
+def _errored(request: dict[str, Any], step: int | None, error: BaseException) -> dict[str, Any]:
     """What is answered when something was thrown; the type is told of what an implementation throws, not of ours."""
     told = str(error) if isinstance(error, Malformed | threads.StepFailed) else f"{type(error).__name__}: {error}"
     trace = "" if isinstance(error, Malformed) else "".join(traceback.format_exception(error))
@@ -90,7 +91,7 @@ def run(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
         leaked = answerer.leaked(instance)
     except Skip as skip:
         return _skipped(request, skip)
-    except Exception as error:  # an error of the implementation is its answer
+    except THROWN as error:  # an error of the implementation is its answer
         return _errored(request, at, error)
     return {"id": request.get("id"), "outcomes": outcomes, **({} if leaked is None else {"leaked": leaked})}
 
@@ -109,7 +110,7 @@ def history(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
             raise Malformed(f"histories of {request['system']} are not offered")
         events = threads.play(lambda step: answerer.perform(instance, step), parts)
         told = [{**event._asdict(), "outcome": answerer.write(event.outcome)} for event in events]
-    except Exception as error:  # as in a run
+    except THROWN as error:  # as in a run
         why = error.__cause__ if isinstance(error, threads.StepFailed) else error
         return _skipped(request, why) if isinstance(why, Skip) else _errored(request, None, error)
     return {"id": request.get("id"), "events": told}

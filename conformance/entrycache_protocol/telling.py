@@ -12,7 +12,7 @@ LINE_LENGTH: Final = 300
 LINES_MOST: Final = 4
 """Of the telling part."""
 
-RUST: Final = re.compile(r"thread '.*' (\(\d+\) )?panicked at ")
+RUST: Final = re.compile(r"(thread '.*' )(?:\(\d+\) )?(panicked at )")
 GO: Final = re.compile(r"(panic|fatal error): ")
 JAVA: Final = re.compile(r"(Caused by: |Exception in thread \".*\" )")
 JAVA_THROWN: Final = re.compile(r"([\w$]+\.)+[\w$]*(Exception|Error)\b")
@@ -26,19 +26,36 @@ def telling(text: str) -> tuple[str, ...]:
     Of a panic of Rust or Go the first lines, of a Java trace the innermost cause and where it was thrown, of a Python
     traceback the error and the line that threw it.
     """
-    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
-    found = next((part for find in FINDERS if (part := find(lines))), lines[-1:])
-    return tuple(cut(printable(line.strip()), LINE_LENGTH) for line in found[:LINES_MOST])
+    lines = _lines(text)
+    return _shown(_trace(lines) or lines[-1:])
+
+
+def thrown(text: str) -> tuple[str, ...]:
+    """The same; nothing where no panic and no trace is in it."""
+    return _shown(_trace(_lines(text)))
+
+
+def _lines(text: str) -> Sequence[str]:
+    return [line.rstrip() for line in text.split("\n") if line.strip()]
+
+
+def _trace(lines: Sequence[str]) -> Sequence[str]:
+    return next((part for find in FINDERS if (part := find(lines))), ())
+
+
+def _shown(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(cut(printable(line.strip()), LINE_LENGTH) for line in lines[:LINES_MOST])
 
 
 def _rust(lines: Sequence[str]) -> Sequence[str]:
-    """The place and the message of the first panic: others follow from it."""
+    """The place and the message of the first panic: others follow from it. The number of the thread is another one in
+    every process, and is left out."""
     at = next((index for index, line in enumerate(lines) if RUST.match(line)), None)
     if at is None:
         return ()
     rest = enumerate(lines[at + 1 :], at + 1)
     end = next((index for index, line in rest if line.startswith(("stack backtrace:", "note: "))), len(lines))
-    return lines[at:end]
+    return [RUST.sub(r"\1\2", lines[at]), *lines[at + 1 : end]]
 
 
 def _go(lines: Sequence[str]) -> Sequence[str]:
@@ -48,6 +65,15 @@ def _go(lines: Sequence[str]) -> Sequence[str]:
         return ()
     own = [line for line in lines[at + 1 :] if not line.startswith(("goroutine ", "[signal ", "panic(", "\t/usr/"))]
     return [lines[at], *own[:2]]
+
+
+def _go_recovered(lines: Sequence[str]) -> Sequence[str]:
+    """Of a stack that was taken while a panic was recovered, the first frame below it that is not Go's own."""
+    at = next((index for index in reversed(range(len(lines))) if lines[index].startswith("panic(")), None)
+    if at is None or not any(line.startswith("goroutine ") for line in lines[:at]):
+        return ()
+    frames = [index for index in range(at + 1, len(lines)) if not lines[index].startswith(("\t", "runtime."))]
+    return lines[frames[0] : frames[0] + 2] if frames else ()
 
 
 def _java(lines: Sequence[str]) -> Sequence[str]:
@@ -75,4 +101,4 @@ def _python(lines: Sequence[str]) -> Sequence[str]:
     return [lines[end], *frame[place : place + 2]]
 
 
-FINDERS: Final[tuple[Callable[[Sequence[str]], Sequence[str]], ...]] = (_rust, _go, _java, _python)
+FINDERS: Final[tuple[Callable[[Sequence[str]], Sequence[str]], ...]] = (_rust, _go, _go_recovered, _java, _python)

@@ -15,6 +15,9 @@ from entrycache_protocol.subject import Event
 SWITCH_SECONDS: Final = 1e-6
 """How soon the interpreter gives the next thread its turn while a history is played."""
 
+THROWN: Final = (Exception, SystemExit)
+"""What an implementation may throw. One that calls `sys.exit` would end its judge with an exit code of its own."""
+
 
 class StepFailed(Exception):
     """A step of a history threw what the protocol does not name; the cause is what it threw."""
@@ -44,7 +47,7 @@ def play(instance: Callable[[Any], Any], parts: Sequence[tuple[int, Sequence[Any
             except EntrycacheError as error:
                 failures.append(_failed(number, index, op, error))
                 return
-            except Exception as error:  # any error of an implementation is its answer
+            except THROWN as error:  # any error of an implementation is its answer
                 failures.append(_failed(number, index, op, error))
                 return
             done.append(Event(number, index, start, next(ticks), outcome))
@@ -67,7 +70,7 @@ def play(instance: Callable[[Any], Any], parts: Sequence[tuple[int, Sequence[Any
     return tuple(event for number, _ in parts for event in events[number])
 
 
-def _failed(number: int, index: int, op: Any, error: Exception) -> StepFailed:
+def _failed(number: int, index: int, op: Any, error: BaseException) -> StepFailed:
     name = op["op"] if isinstance(op, dict) else type(op).name
     failed = StepFailed(f"client {number}, step {index} ({name}): {type(error).__name__}: {error}")
     failed.__cause__ = error

@@ -124,3 +124,14 @@ def test_many_earlier_runs_are_told_after_few_starts(tmp_path: Path, capsys: pyt
     code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "cases"))
     assert (code, "it depends on earlier runs: it fails after the 30 runs before it" in out) == (1, True), out
     assert len(starts.read_text().splitlines()) < 300
+
+
+def test_an_earlier_run_stands_in_the_table_though_no_step_of_it_is_needed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "worn.py"
+    program.write_text(WORN.format(starts=tmp_path / "starts").replace("played > 30", "played > 3"))
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "cases"))
+    assert (code, "it fails after the 3 runs before it" in out) == (1, True), out
+    assert out.count("(no step)") == 3

@@ -61,6 +61,18 @@ def test_times_stand_where_the_stream_holds_them() -> None:
     assert suites([told])["mine, level queue"].get("time") == "1.250"
 
 
+def test_audits_and_proofs_say_how_they_were_made() -> None:
+    made = {"subject": "kafka", "engine": "local", "versions": {"duckdb": "2"}}
+    audit = {"schema": 1, "rules": {"R-EVICT-8": "conforms"}, "violations": 0, "trace": "t", **made}
+    proof = {"schema": 1, "evidence": [], "skipped": [], "profile": "long", **made}
+    (suite,) = suites([audit]).values()
+    properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert properties == {"subject": "kafka", "trace": "t", "engine": "local", "version of duckdb": "2"}
+    text = markdown([audit, proof])
+    assert "trace t, engine local, duckdb 2" in text
+    assert "profile long, engine local, duckdb 2" in text
+
+
 def test_markdown_tells_each_failure_once_with_all_that_is_asked_for() -> None:
     text = markdown([result(SUBJECT, TWICE, seconds=1.25)])
     assert "seed 7, profile dev, engine search, seconds 1.25" in text
@@ -101,6 +113,44 @@ def test_a_broken_subject_is_an_error_in_every_report(tmp_path: Path, capsys: py
     assert (told["seed"], told["verdict"]) == (0, "nothing-checked")
     (error,) = ElementTree.parse(file).iter("error")
     assert error.get("message") == told["broken"]
+
+
+MUTE = """
+import json, sys
+offer = {"ops": ["usage"], "config": []}
+who = {"name": "mute", "version": "7.7", "source": "<b>here</b>"}
+for line in sys.stdin:
+    start = json.loads(line)["cmd"] == "start"
+    told = {"version": 1, "implementation": who, "systems": {"pulsar-pip430": offer}}
+    print(json.dumps(told) if start else "?", flush=True)
+"""
+
+
+def test_a_broken_subject_says_how_the_run_was_made_in_every_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, files = tmp_path / "mute.py", {form: tmp_path / form for form in ("junit", "html")}
+    program.write_text(MUTE)
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    options = [part for form, file in files.items() for part in (f"--{form}", str(file))]
+    code, out, _ = run(capsys, "conform", "--command", command, "--seed", "7", "--bulk", "1.5", "--json", *options)
+    told = json.loads(out)
+    assert (code, told["seed"], told["profile"], told["versions"]["subject"]) == (3, 7, "dev", "7.7")
+    assert (told["system"], told["source"]) == ("pulsar-pip430", "<b>here</b>")
+    assert told["engine"] == "search, then bulk for 1.5 s a level"
+    made = {one.get("name"): one.get("value") for one in ElementTree.parse(files["junit"]).iter("property")}
+    assert made.keys() >= {"subject", "system", "source", "seed", "profile", "engine", "version of subject"}
+    assert (made["seed"], made["version of subject"]) == ("7", "7.7")
+    stream = tmp_path / "results.json"
+    stream.write_text(out)
+    shown = run(capsys, "report", str(stream), "--to", "markdown")[1]
+    assert "seed 7, profile dev, engine search, then bulk for 1.5 s a level, " in shown
+    page = files["html"].read_text("utf-8")
+    for text in (shown, page):
+        assert "<b>here" not in text
+        assert "subject 7.7" in text
+    assert "seed 7  profile dev  engine search" in page
+    assert run(capsys, "report", str(stream), "--to", "html")[1] == page
 
 
 def test_a_subject_that_ends_on_a_case_without_steps_is_in_each_report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,3 +54,39 @@ def test_a_choice_is_typed_with_all_that_differs() -> None:
     assert Choice("fast").typed() == "fast"
     whole = Choice("pulsar:4.2.4", None, "a b.jar", "pulsar-pip430", 3.0)
     assert whole.typed() == "pulsar:4.2.4 --classpath 'a b.jar' --system pulsar-pip430 --timeout 3"
+
+
+MODULE = """
+import os
+import subprocess
+import sys
+from entrycache_protocol import Subject
+{first}
+class Mine(Subject):
+    system = "pulsar-pip430"
+    def exists(self, cache, pos):
+        print("hello")
+        {body}
+"""
+
+
+@pytest.mark.parametrize("more", ["", "--junit r.xml"])
+def test_a_module_that_ends_the_process_is_no_subject(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: str
+) -> None:
+    """As one that calls its `main` while it is imported: the exit code would be that of `main`, with nothing tested."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ends_as_it_begins.py").write_text(MODULE.format(first="sys.exit(0)", body="return {}"))
+    code, out, err = run(capsys, "conform", "ends_as_it_begins:Mine", *more.split())
+    assert (code, out) == (2, "")
+    assert err == "entrycache: cannot import 'ends_as_it_begins': SystemExit: 0\n"
+
+
+def test_a_class_is_served_by_its_name(tmp_path: Path) -> None:
+    """So one that ends its process, or never answers, can be played in a process of its own."""
+    (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))
+    command = shlex.join([sys.executable, "-m", "entrycache_cli", "serve", "mine:Mine"])
+    argv = [sys.executable, "-m", "entrycache_cli", "conform", "--command", command, "--level", "range"]
+    ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 1, ended.stderr
+    assert "R-LIVENESS-2 is broken at step" in ended.stdout

@@ -13,7 +13,7 @@ from entrycache_conformance.subjects import stderr
 from tests.support.command import run
 
 PANICS = r"""
-import json, sys
+import json, os, sys
 offer = {"ops": ["insert", "get", "exists", "advance", "mark_read"], "config": []}
 for line in sys.stdin:
     asked = json.loads(line)
@@ -22,9 +22,24 @@ for line in sys.stdin:
         answer = {"version": 1, "implementation": {"name": "panics"}, "systems": {"pulsar-pip430": offer}}
         print(json.dumps(answer), flush=True)
     elif asked["cmd"] == "run":
-        print("thread 'main' panicked at src/main.rs:41:9:\nno such slot", file=sys.stderr)
+        own = os.getpid()  # what differs from process to process makes no second failure
+        print(f"thread 'main' ({own}) panicked at src/main.rs:41:9:\nno such slot\nat 0x{own:x}", file=sys.stderr)
         print("stack backtrace:\n" + "   at somewhere\n" * 50, file=sys.stderr, flush=True)
         sys.exit(101)
+"""
+
+PANIC = "thread 'main' (7) panicked at src/main.rs:41:9:\nno such slot\nstack backtrace:\n   0: std"
+RECOVERS = """
+import json, sys
+offer = {{"ops": ["insert", "get"], "config": []}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["cmd"] == "start":
+        answer = {{"version": 1, "implementation": {{"name": "recovers"}}, "systems": {{"pulsar-pip430": offer}}}}
+    else:
+        print({said!r}, file=sys.stderr, flush=True)
+        answer = {{"id": asked["id"], "errored": {{"step": 0, "message": "no such slot"}}}}
+    print(json.dumps(answer), flush=True)
 """
 
 
@@ -39,13 +54,26 @@ def panics(tmp_path: Path) -> list[str]:
 def test_a_panic_is_told_once_with_its_first_lines(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *panics)
     assert code == 1
-    assert out.count("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\n") == 1
+    assert out.count("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\nstderr: at 0x") == 1
     assert out.count("replay it: ") == 1
     assert "the same failure was found at level queue" in out
     _, said, _ = run(capsys, *panics, "--json")
     failures = json.loads(said)["failures"]
     assert {failure["level"] for failure in failures} == {"range", "queue"}
     assert {failure["log"].splitlines()[1] for failure in failures} == {"no such slot"}
+
+
+@pytest.mark.parametrize(("said", "told"), [(PANIC, True), ("slow today", False)])
+def test_a_subject_that_answers_after_a_panic_has_told_it_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, told: bool
+) -> None:
+    """What it logs beside is not taken for the cause."""
+    program = tmp_path / "recovers.py"
+    program.write_text(RECOVERS.format(said=said))
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "failures"))
+    assert (code, "stderr: " in out) == (1, told)
+    assert ("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\n" in out) is told
 
 
 def test_quiet_is_a_line_a_failure_and_the_verdict(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:

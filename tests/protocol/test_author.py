@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -255,6 +256,24 @@ def test_an_error_of_the_implementation_shows_where_it_comes_from() -> None:
         check(Throwing, levels=["range"], examples=20)
     assert "KeyError: " in str(raised.value)
     assert 'return {"exists": {}[cache]}' in str(raised.value)
+
+
+def test_a_class_that_ends_the_process_is_an_error_of_it() -> None:
+    """Else its judge would end with the exit code that it names, which may be 0."""
+
+    class Ends(Small):
+        limits = {"threads": 2}  # noqa: RUF012 -- as authors write it
+
+        def exists(self, cache: str, pos: tuple[int, int]) -> Any:
+            sys.exit(0)
+
+    look = {"op": "exists", "cache": "a", "pos": [1, 0]}
+    errored = asked(Ends, INSERT, look)["errored"]
+    assert (errored["step"], errored["message"]) == (1, "SystemExit: 0")
+    happened = asked(Ends, cmd="history", before=[], clients=[[look], [INSERT]], after=[])
+    assert "(exists): SystemExit: 0" in happened["errored"]["message"]
+    with pytest.raises(AssertionError, match="Ends breaks R-LIVENESS-2"):
+        check(Ends, levels=["range"], examples=20)
 
 
 def test_too_few_examples_check_nothing() -> None:

@@ -24,6 +24,20 @@ main.main()
 	/home/me/cache/main.go:12 +0x25
 exit status 2
 """
+RECOVERED = """goroutine 1 [running]:
+runtime/debug.Stack()
+\t/usr/local/go/src/runtime/debug/stack.go:26 +0x5e
+main.run.func1()
+\t/home/me/cache/main.go:136 +0x97
+panic({0x4cf160?, 0xc000014108?})
+\t/home/me/sdk/go/src/runtime/panic.go:787 +0x132
+runtime.goPanicIndex(0x3, 0x3)
+\t/home/me/sdk/go/src/runtime/panic.go:115 +0x74
+main.(*cache).remove(...)
+\t/home/me/cache/main.go:82
+main.main()
+\t/home/me/cache/main.go:164 +0x2fb
+"""
 JAVA = """Exception in thread "main" java.lang.RuntimeException: cannot play
 	at mycache.Main.play(Main.java:30)
 	at mycache.Main.main(Main.java:9)
@@ -58,6 +72,7 @@ KeyError: (1, 0)
                 "/home/me/cache/main.go:77 +0x1d",
             ),
         ),
+        (RECOVERED, ("main.(*cache).remove(...)", "/home/me/cache/main.go:82")),
         (
             JAVA,
             (
@@ -73,7 +88,7 @@ KeyError: (1, 0)
         ("one\ntwo\n\n", ("two",)),
         ("", ()),
     ],
-    ids=["rust", "go", "java", "java without a cause", "python", "else", "nothing"],
+    ids=["rust", "go", "go recovered", "java", "java without a cause", "python", "else", "nothing"],
 )
 def test_the_cause_is_told_and_not_the_last_line(text: str, told: tuple[str, ...]) -> None:
     assert telling(text) == told

@@ -49,6 +49,20 @@ def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row
     assert result.exit_code == 0
 
 
+def test_what_one_broker_lacks_does_not_hide_that_the_others_conform(tmp_path: Path, honest: list[plant.Row]) -> None:
+    rows = [row for name in "abc" for row in plant.renamed(honest, name)[: -1 if name == "b" else None]]
+    trace, out = plant.write(tmp_path / "trace", rows), ("--out", str(tmp_path / "out"))
+    done = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", *out])
+    lone = audit(plant.write(tmp_path / "lone", plant.renamed(honest, "a")), "local", out=tmp_path / "out")
+    keep = sum(verdict is Verdict.CONFORMS for verdict in lone.rules.values())
+    assert keep > 20
+    assert f"2 of 3 brokers leave no rule open (a, c): {keep} rules conform there, 0 are violated" in done.stdout
+    assert (
+        "leave no rule open"
+        not in CliRunner().invoke(cli.audit, [str(tmp_path / "lone"), "--engine", "local", *out]).stdout
+    )
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_row_that_convicts_itself_does_so_beside_a_gap(tmp_path: Path, honest: list[plant.Row], engine: str) -> None:
     rows = plant.renamed(honest, "b")

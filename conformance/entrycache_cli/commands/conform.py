@@ -101,17 +101,19 @@ def command(
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
     4: something it needs is missing; 70: the suite contradicts itself, our error.
     """
-    files = Files({"junit": junit, "html": html})
     choice = choice_of(subject, kwargs)
+    way = Way(as_json, kwargs.pop("quiet"), Files({"junit": junit, "html": html}), [])
     try:
         if lists:
             return _list(choice, as_json)
-        return _run(choice, files, as_json, **kwargs)
+        return _run(choice, way, **kwargs)
     except BrokenSubject as error:
-        result = broken(choice, str(error), kwargs["seed"], kwargs["profile"])
+        spoke = next(iter(way.heard), None)
+        told = about(spoke, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
+        result = broken(choice, str(error), told, spoke)
         if as_json:
             echo(json.dumps(result))
-        files.write([result])
+        way.files.write([result])
         raise
 
 
@@ -127,22 +129,22 @@ def _list(choice: Choice, as_json: bool) -> int:
 
 
 def _run(
-    choice: Choice, files: Files, as_json: bool, *, levels: tuple[str, ...], profile: str, seed: int,
+    choice: Choice, way: Way, *, levels: tuple[str, ...], profile: str, seed: int,
     bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool,
-    rules: str | None, quiet: bool, **kwargs: Any,
+    rules: str | None, **kwargs: Any,
 ) -> int:  # fmt: skip
     asked = rules_asked(rules, known)
     entries = known_failures.entries_of(known, fix)
     settings = given_settings(kwargs)
     begun = time.monotonic()
     found = resolve(choice)
+    way.heard.append(found)
     if validate:
         found = Validated(found)
     knowing: KnownReport | None = None
     fixed: list[str] = []
     lost: list[str] = []
     told = about(found, profile, seed, bulk)
-    way = Way(as_json, quiet, files)
     try:
         cases = own_cases(found.declaration.system) if unmask else {}
         normal = unmasked(found, unmask, cases) if unmask else found
@@ -151,13 +153,13 @@ def _run(
         chosen = asked_levels(found.declaration, levels or meeting)
         options = Options(chosen, PROFILES[profile], seed, bulk, failures, asked_cases(cases, unmask))
         if asked:
-            report = _with_progress(found, as_json, lambda notify: conform_to(tested, asked, options, notify))
+            report = _with_progress(found, way.as_json, lambda notify: conform_to(tested, asked, options, notify))
         elif known is None:
-            report = _with_progress(found, as_json, lambda notify: conform(tested, options, notify))
+            report = _with_progress(found, way.as_json, lambda notify: conform(tested, options, notify))
         else:
             where = known.parent
             knowing = _with_progress(
-                found, as_json, lambda notify: conform_knowing(tested, options, entries, where, notify)
+                found, way.as_json, lambda notify: conform_knowing(tested, options, entries, where, notify)
             )
             report = knowing.report
             try:
@@ -172,7 +174,7 @@ def _run(
         found.close()
     told = replace(told, seconds=since(begun))
     _say(with_about(report, told, choice), way, "", knowing)
-    if isinstance(found, Validated) and not as_json:
+    if isinstance(found, Validated) and not way.as_json:
         echo(f"{found.messages} messages held to their schemas")
     lost += [failure.unwritten for failure in report.failures if failure.unwritten]
     if lost:
@@ -217,11 +219,12 @@ def levels_of(subject: UnderTest, asked: frozenset[str]) -> tuple[str, ...]:
 
 
 class Way(NamedTuple):
-    """How a report is told."""
+    """How a report is told; `heard`: the subject, once it has answered `start`."""
 
     as_json: bool
     quiet: bool
     files: Files
+    heard: list[UnderTest]
 
 
 def _say(report: RunReport, way: Way, run: str, knowing: KnownReport | None) -> None:

@@ -9,9 +9,11 @@ import click
 
 from entrycache_cli.commands.options import ends_with_code
 from entrycache_conformance.java.releases import examples
+from entrycache_conformance.subjects.authored import class_named
 from entrycache_conformance.subjects.jvm import is_released, released_command
 from entrycache_conformance.subjects.resolve import in_process, names
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol import author
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.loop import serve
 from entrycache_protocol.typed import Typed
@@ -34,10 +36,18 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
     if calls or classpath is not None:
         example = examples()[0]
         raise UsageError(f"--calls and --classpath go with a released jar such as {example}, not with {subject!r}")
+    module, _, in_module = subject.partition(":")
+    if in_module.isidentifier():
+        kind = class_named(module, in_module)
+        _hold_to_system(subject, kind.system, system)
+        return author.serve(kind)
     found = in_process(subject, system)
     if found is None:
         raise UsageError(f"unknown subject {subject!r}; expected {names()}")
-    offered = found.declaration.system.name
+    _hold_to_system(subject, found.declaration.system.name, system)
+    return serve(Typed(found))
+
+
+def _hold_to_system(subject: str, offered: str, system: str | None) -> None:
     if system not in {None, offered}:
         raise UsageError(f"{subject} does not offer {system!r}; it offers: {offered}")
-    return serve(Typed(found))

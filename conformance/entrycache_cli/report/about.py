@@ -28,7 +28,7 @@ def versions_with(*packages: str) -> dict[str, str]:
     return {**versions_of(), **{name: found[name] for name in packages if name in found}}
 
 
-def about(subject: UnderTest, profile: str, seed: int, bulk_seconds: float) -> About:
+def about(subject: UnderTest | None, profile: str, seed: int, bulk_seconds: float) -> About:
     """How a run of `conform` is made."""
     versions = {"hypothesis": version("hypothesis"), **versions_of(subject)}
     engine = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
@@ -46,8 +46,13 @@ def replay_line(failure: Failure, choice: Choice) -> str:
     return f"entrycache replay {shlex.quote(failure.case)} {choice.typed()}" if failure.case else ""
 
 
-def broken(choice: Choice, message: str, seed: int, profile: str) -> dict[str, Any]:
-    """The result of a run in which the subject does not speak the protocol: nothing is said of rules."""
+def broken(choice: Choice, message: str, told: About, subject: UnderTest | None) -> dict[str, Any]:
+    """The result of a run in which the subject does not speak the protocol: nothing is said of rules.
+
+    `subject`: what has been heard of it, where it has answered `start`.
+    """
     name = choice.name or choice.command or "the subject"
-    told = {"schema": SCHEMA, "subject": name, "system": choice.system, "verdict": Verdict.NOTHING_CHECKED.value}
-    return {**told, "broken": message, "seed": seed, "profile": profile, "versions": versions_of()}
+    system = choice.system if subject is None else subject.declaration.system.name
+    source = None if subject is None else subject.declaration.implementation.get("source")
+    of = {"schema": SCHEMA, "subject": name, "source": source, "system": system}
+    return {**of, "verdict": Verdict.NOTHING_CHECKED.value, "broken": message, **told.to_json()}

@@ -21,6 +21,9 @@ from entrycache_trace.files import read_metadata, read_metadata_file
 SHOWN_WITH_ROWS: Final = 3
 """Violations that a terminal shows with the rows around them."""
 
+BROKERS_NAMED: Final = 5
+"""Of those that leave no rule open."""
+
 
 def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json: bool, trace: Path | None) -> None:
     """The verdicts, and of violations, notes and differences the first; `where` the violations are, see `made_of`.
@@ -44,12 +47,27 @@ def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json:
             shown.print(rows_around(trace, violation))
     for note in result.notes[:5]:
         shown.print(printable(f"not decided: {note}"))
+    for line in whole_brokers(result):
+        shown.print(printable(line))
     for difference in result.differences[:5]:
         shown.print(printable(f"differs from the rows before it: {difference}"))
     if result.judged is not None:
         shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
     shown.print(printable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
+
+
+def whole_brokers(result: AuditResult) -> list[str]:
+    """What is known of the brokers that lack nothing, where another one leaves rules open for all together."""
+    whole = {broker: own for broker, own in result.brokers.items() if Verdict.INCONCLUSIVE not in own.values()}
+    if not whole or len(whole) == len(result.brokers):
+        return []
+    names = ", ".join([*whole][:BROKERS_NAMED]) + (", .." if len(whole) > BROKERS_NAMED else "")
+    found = [{own[rule] for own in whole.values()} for rule in result.rules]
+    broken = sum(Verdict.VIOLATES in verdicts for verdicts in found)
+    keep = sum(Verdict.CONFORMS in verdicts for verdicts in found if Verdict.VIOLATES not in verdicts)
+    told = f"{len(whole)} of {len(result.brokers)} brokers leave no rule open ({names})"
+    return [f"{told}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
 
 
 def audit_json(result: AuditResult, made: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from jinja2 import Environment
 
+from entrycache_cli.report.made import in_words, made_of
 from entrycache_cli.report.results import Line, all_lines, kind_of, lines_of
 from entrycache_cli.report.told_once import OWN_CASE, UNCONFIRMED, Told, depends, elsewhere, told_once
 from entrycache_conformance.report import RunReport
@@ -81,10 +82,10 @@ def _model(results: list[dict[str, Any]]) -> dict[str, Any]:
         if kind_of(result, "a result") == "conform":
             report = RunReport.from_json(result)
             failures += [_failure(told, len(columns), pool) for told in told_once(report.failures)]
-            columns.append(_of_run(report, pool))
+            columns.append(_of_run(report, _how(result), pool))
         else:
             failures += [_violation(shown, len(columns), pool) for shown in result.get("shown", ())]
-            columns += _of_lines(lines_of(result), pool)
+            columns += _of_lines(lines_of(result), _how(result), pool)
     rules = sorted({rule for column in columns for rule in column["rules"]}, key=in_their_order)
     for column in columns:
         column["rules"] = [column["rules"].get(rule, 0) for rule in rules]
@@ -96,18 +97,21 @@ def _model(results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _of_run(report: RunReport, pool: Pool) -> dict[str, Any]:
+def _how(result: dict[str, Any]) -> str:
+    """How a result was made, in a cell."""
+    return "  ".join(in_words(made_of(result)))
+
+
+def _of_run(report: RunReport, how: str, pool: Pool) -> dict[str, Any]:
     """A column of the matrix: of each rule the worst verdict of all levels, and how often it fired in all."""
     rules: dict[str, list[Any]] = {}
     for level in report.levels.values():
         for rule, met in level.rules.items():
             rules.setdefault(rule, []).append(met)
-    about = {} if report.about is None else report.about.to_json()
-    about |= about.pop("versions", {})
     return {
         "name": pool(report.subject),
         "verdict": pool(report.verdict.value),
-        "about": pool(f"{report.system}  {'  '.join(f'{name} {part}' for name, part in about.items())}"),
+        "about": pool(how),
         "levels": [[pool(name), pool(level.verdict.value), level.steps] for name, level in report.levels.items()],
         "rules": {
             rule: [pool(verdict.worst(one.verdict for one in met).value), sum(one.fired for one in met)]
@@ -116,7 +120,7 @@ def _of_run(report: RunReport, pool: Pool) -> dict[str, Any]:
     }
 
 
-def _of_lines(lines: list[Line], pool: Pool) -> Iterable[dict[str, Any]]:
+def _of_lines(lines: list[Line], how: str, pool: Pool) -> Iterable[dict[str, Any]]:
     """Columns of an audit, of evidence, of what was skipped."""
     for name in dict.fromkeys(line.what for line in lines):
         own = [line for line in lines if line.what == name]
@@ -124,7 +128,7 @@ def _of_lines(lines: list[Line], pool: Pool) -> Iterable[dict[str, Any]]:
         yield {
             "name": pool(name),
             "verdict": pool(verdict.of(line.held for line in own).value),
-            "about": pool("; ".join(line.note for line in rest)),
+            "about": pool("\n".join([*(line.note for line in rest if line.note), *([how] if how else [])])),
             "levels": [[pool(line.part), pool(line.verdict), 0] for line in rest],
             "rules": {line.part: [pool(line.verdict), 0] for line in own if line not in rest},
         }

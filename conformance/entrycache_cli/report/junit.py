@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
+from entrycache_cli.report.made import made_of
 from entrycache_cli.report.results import Line, kind_of, lines_of
 from entrycache_cli.report.told_once import Told, body, told_once
 from entrycache_conformance.report import LevelReport, RunReport
@@ -43,22 +44,29 @@ def junit(results: list[dict[str, Any]]) -> str:
 
 def _suites(result: dict[str, Any]) -> Iterable[Suite]:
     if kind_of(result, "a result") == "conform":
-        return _of_run(RunReport.from_json(result))
+        return _of_run(RunReport.from_json(result), _properties(result))
     lines = lines_of(result)
     names = dict.fromkeys(line.what for line in lines)
-    return [Suite(name, [_of_line(line) for line in lines if line.what == name], {}) for name in names]
+    properties = _properties(result)
+    return [Suite(name, [_of_line(line) for line in lines if line.what == name], properties) for name in names]
 
 
-def _of_run(report: RunReport) -> list[Suite]:
+def _properties(result: dict[str, Any]) -> dict[str, str]:
+    """Who was judged and how; the time stands at the suite."""
+    made = made_of(result)
+    keys = {name: text for name, text in made.keys.items() if name != "seconds"}
+    named = {"subject": str(result["subject"])} if "subject" in result else {}
+    return {**named, **keys, **{f"version of {what}": number for what, number in made.versions.items()}}
+
+
+def _of_run(report: RunReport, properties: dict[str, str]) -> list[Suite]:
     told = told_once(report.failures)
-    return [_of_level(report, name, level, told) for name, level in report.levels.items()]
+    return [_of_level(report, name, level, told, properties) for name, level in report.levels.items()]
 
 
-def _of_level(report: RunReport, name: str, level: LevelReport, told: Sequence[Told]) -> Suite:
-    about = {} if report.about is None else report.about.to_json()
-    about |= {f"version of {what}": number for what, number in about.pop("versions", {}).items()}
-    about.pop("seconds", None)
-    properties = {"subject": report.subject, "system": report.system, **{key: str(part) for key, part in about.items()}}
+def _of_level(
+    report: RunReport, name: str, level: LevelReport, told: Sequence[Told], properties: dict[str, str]
+) -> Suite:
     suite = Suite(f"{report.subject}, level {name}", [], properties, level.seconds)
     here = [one for one in told if name in {each.level for each in (one.failure, *one.also)}]
     for rule, met in level.rules.items():

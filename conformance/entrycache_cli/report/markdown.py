@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from entrycache_cli.report.results import all_lines, runs_of
+from entrycache_cli.report.made import in_words, made_of
+from entrycache_cli.report.results import all_lines, kind_of
 from entrycache_cli.report.told_once import Told, body, told_once
 from entrycache_conformance.report import RunReport
 from entrycache_protocol.shown import printable
@@ -18,18 +19,20 @@ def markdown(results: list[dict[str, Any]]) -> str:
     """The text of all results."""
     rows = ["| what | part | verdict | shown by |", "|---|---|---|---|"]
     rows += [f"| {' | '.join(map(_in_a_cell, line))} |" for line in all_lines(results)]
-    parts = ["\n".join(rows), *(part for report in runs_of(results) for part in _of_run(report))]
+    parts = ["\n".join(rows), *(part for result in results for part in _of_result(result))]
     return "\n\n".join(parts) + "\n"
 
 
-def _of_run(report: RunReport) -> list[str]:
-    told = told_once(report.failures)
-    if not told:
+def _of_result(result: dict[str, Any]) -> list[str]:
+    """Who was judged, how, and each failure; nothing where the table above says all."""
+    made = made_of(result)
+    how = ", ".join(in_words(made, ["system"]))
+    failures = told_once(RunReport.from_json(result).failures) if kind_of(result, "a result") == "conform" else ()
+    if not how and not failures:
         return []
-    about = {} if report.about is None else report.about.to_json()
-    made = ", ".join(f"{name} {about[name]}" for name in ("seed", "profile", "engine", "seconds") if name in about)
-    head = f"## {_in_a_cell(report.subject)}, {_in_a_cell(report.system)}"
-    return [head, *([_in_a_cell(made)] if made else []), *(part for one in told for part in _of_failure(one))]
+    names = (str(result.get("subject", "")), made.keys.get("system", ""))
+    head = f"## {', '.join(_in_a_cell(name) for name in names if name)}"
+    return [head, *([_in_a_cell(how)] if how else []), *(part for one in failures for part in _of_failure(one))]
 
 
 def _of_failure(told: Told) -> list[str]:

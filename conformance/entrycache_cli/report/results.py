@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured
-from entrycache_conformance.report import SHAPE, RunReport
+from entrycache_conformance.report import MADE, SHAPE, RunReport
 from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import read_text
@@ -139,10 +139,12 @@ SHOWN: Final = record(
 event and the bytes after it, with the trigger and the target that the last event near it told."""
 
 SHAPES: Final = {
-    "a broken subject": record({"broken": TEXT, "subject": TEXT}),
+    "a broken subject": record({"broken": TEXT, "subject": TEXT, **MADE}, *MADE),
     "conform": SHAPE,
-    "prove": record({"evidence": many(record(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT)))}),
-    "audit": record({"rules": each(TEXT), "engine": TEXT, "shown": many(SHOWN)}, "engine", "shown"),
+    "prove": record(
+        {"evidence": many(record(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT))), **MADE}, *MADE
+    ),
+    "audit": record({"rules": each(TEXT), "shown": many(SHOWN), **MADE}, "shown", *MADE),
     "a part that was skipped": record({"skipped": many(record({"what": TEXT, "reason": TEXT}))}),
 }
 """What of each is read, as JSON Schema."""
@@ -195,8 +197,3 @@ def _table(lines: list[Line]) -> Table:
 def all_lines(results: list[dict[str, Any]]) -> list[Line]:
     """Every verdict of the results."""
     return [line for result in results for line in lines_of(result)]
-
-
-def runs_of(results: list[dict[str, Any]]) -> list[RunReport]:
-    """The runs of `conform` among the results."""
-    return [RunReport.from_json(result) for result in results if kind_of(result, "a result") == "conform"]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failures import Failure
 from entrycache_protocol.text import compact
+
+ADDRESS: Final = re.compile(r"\b0x[0-9a-f]+|(?<=@)[0-9a-f]+\b")
+"""Where something lies in memory: of Go's frames, of Java's objects; another one in every process."""
 
 
 class Told(NamedTuple):
@@ -27,7 +31,8 @@ def told_once(failures: Iterable[Failure]) -> tuple[Told, ...]:
 def _what(failure: Failure) -> Any:
     """What makes two failures the same: the rules they break; of a crash how it was, and what it said."""
     if isinstance(failure.got, dict) and "failed" in failure.got:
-        return failure.got["failed"], failure.log or failure.got.get("message"), failure.schedules is None
+        said = ADDRESS.sub("", failure.log or str(failure.got.get("message")))
+        return failure.got["failed"], said, failure.schedules is None
     return failure.rules, failure.finding, failure.schedules is None, failure.earlier > 0
 
 

@@ -17,6 +17,7 @@ from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
 from entrycache_protocol.subject import Answer, HistoryAnswer
+from entrycache_protocol.threads import THROWN
 from entrycache_protocol.wire import parse_line, read_answer, run_line
 
 
@@ -71,22 +72,31 @@ class AuthoredSubject:
 
 
 def authored(module: str, name: str) -> AuthoredSubject:
-    """The class of that name in a module, which is also looked for in the current folder.
+    """The class of that name in a module as a subject.
 
     Raises:
         UsageError: there is none, or it is no subject.
         BrokenSubject: it declares what the protocol does not know.
     """
+    return AuthoredSubject(class_named(module, name))
+
+
+def class_named(module: str, name: str) -> type[Subject]:
+    """The class of that name in a module, which is also looked for in the current folder.
+
+    Raises:
+        UsageError: there is none, or it is no subject.
+    """
     sys.path.insert(0, str(Path.cwd()))
     try:
         found: Any = getattr(importlib.import_module(module), name, None)
-    except Exception as error:  # whatever a module of somebody else throws while it is imported
+    except THROWN as error:  # whatever a module of somebody else throws while it is imported
         raise UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
     if not (isinstance(found, type) and issubclass(found, Subject)):
         raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
-    return AuthoredSubject(found)
+    return found
 
 
 def _hold_to_operations(answers: Authored) -> None:

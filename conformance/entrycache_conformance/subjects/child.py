@@ -205,6 +205,7 @@ class Child:
                     return answers, failed
                 answer = read_answer(parse_line(line), case, first + index, self._declaration)
                 if isinstance(answer, Failed):
+                    answer = answer if answer.log else answer._replace(log=process.thrown())
                     if index + 1 < len(batch):
                         self._drop()
                     return answers, answer

@@ -168,6 +168,12 @@ class Process:
                 self._move(left)
         return self._log.telling
 
+    def thrown(self) -> tuple[str, ...]:
+        """What the process has said of an error that it lives on after; it wrote that before it answered."""
+        with contextlib.suppress(BrokenSubject):
+            self._move(0)
+        return self._log.thrown
+
     def stop(self) -> None:
         """End the process: politely, then with all it has started."""
         self.send('{"cmd":"stop"}\n')

@@ -8,7 +8,7 @@ from typing import IO, Final
 
 from entrycache_protocol.errors import Unwritten
 from entrycache_protocol.output import reason
-from entrycache_protocol.telling import telling
+from entrycache_protocol.telling import telling, thrown
 
 KEPT_BYTES: Final = 64 * 1024
 """How much of the end is kept: a backtrace of Rust stands behind its first lines."""
@@ -37,6 +37,11 @@ class Stderr:
     def telling(self) -> tuple[str, ...]:
         """The lines that tell why the process failed, as they can be shown."""
         return telling(self._end.decode("utf-8", "replace"))
+
+    @property
+    def thrown(self) -> tuple[str, ...]:
+        """The same, of a process that goes on; nothing where it wrote no panic and no trace."""
+        return thrown(self._end.decode("utf-8", "replace"))
 
 
 class SubjectLog:

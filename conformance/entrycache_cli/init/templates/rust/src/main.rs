@@ -116,7 +116,7 @@ fn run(request: &Value) -> Value {
             Err(why) => {
                 let said = why.downcast_ref::<String>().cloned();
                 let message = said.or(why.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default();
-                let told = json!({"step": outcomes.len(), "message": message, "traceback": "see stderr"});
+                let told = json!({"step": outcomes.len(), "message": message});
                 return json!({"id": request["id"], "errored": told});
             }
         }
