@@ -76,7 +76,7 @@ def audit_elsewhere(
             rows = trace.rows.count()
         except NotThere as error:
             raise MissingPrerequisite(str(error)) from None
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:
             raise UsageError(f"cannot be evaluated ({_line(error)})") from None
     if findings:
         result = result_of(findings, rows, kernels_of(told))
@@ -100,7 +100,7 @@ def read(spark: SparkSession, where: str, metadata: Path | None) -> Read:
                 raise UsageError(f"a table does not say of which system it is; expected a file like {METADATA_NAME}")
             return Read(spark.table(where.removeprefix(TABLE)), told)
         return _read_folders(spark, where, told)
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise UsageError(f"cannot be read ({_line(error)})") from None
 
 

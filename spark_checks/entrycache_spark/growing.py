@@ -149,7 +149,8 @@ def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
 def _tell(out: Path, result: AuditResult, judged: Sequence[str]) -> AuditResult:
     """Add what has not been told yet to what has, and answer that alone."""
     told = _told(out / VIOLATIONS_NAME)
-    new = tuple(one for one in result.violations if _place(one) not in {_place(other) for other in told})
+    places = {_place(one) for one in told}
+    new = tuple(one for one in result.violations if _place(one) not in places)
     write_violations(out, in_order((*told, *new)))
     return replace(result, violations=new, judged=tuple(judged))
 

@@ -11,9 +11,9 @@ import pytest
 from entrycache_conformance.java.releases import newest, releases
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import PAGES
-from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, TOPOLOGIES, TWINS, Campaign, play
+from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, REVIVAL, TOPOLOGIES, TWINS, Campaign, play
 
-LEAST: Final = {"topologies": 1_000, "twins": 200, "dsl": 100}
+LEAST: Final = {"topologies": 1_000, "twins": 200, "dsl": 100, "revival": 200}
 """Topologies, or worlds, of a committed run."""
 EXPLAINED: Final = {
     "kafka-join-of-tables-counts-twice",
@@ -38,10 +38,10 @@ def test_the_committed_run_is_of_every_release_and_its_page_tells_it(campaign: C
     assert told.keys() == subjects | with_fixes
     names = {page.name for page in PAGES}
     for subject, run in told.items():
-        count = run["worlds" if campaign is TWINS else "topologies"]
+        count = run["worlds" if campaign in (TWINS, REVIVAL) else "topologies"]
         assert count >= LEAST[campaign.name] and run["differences"] == []
         assert all(name in names for explained in run["explained"] for name in explained.split(", "))
-        asked = sum(run["asked"].values()) if campaign is TWINS else run["rows"]
+        asked = sum(run["asked"].values()) if "asked" in run else run["rows"]
         cells = [count, asked, sum(run["explained"].values())]
         if campaign is TOPOLOGIES:
             assert run["explained"].keys() == EXPLAINED
@@ -82,5 +82,21 @@ def test_random_topologies_of_the_dsl_keep_their_promises_with_the_fixes_and_a_l
     assert (code, told["differences"]) == (0, [])
     assert told["explained"].keys() <= {"kafka-final-windows-depend-on-cache"}
     code, told = played(DSL, (0, 20), tmp_path / "harmed", "harm")
+    assert code == 1
+    assert told["differences"]
+
+
+@pytest.mark.long
+def test_lives_of_tasks_lose_nothing_with_the_fixes_and_what_the_findings_say_without(tmp_path: Path) -> None:
+    code, told = played(REVIVAL, (0, 60), tmp_path / "released")
+    assert (code, told["differences"]) == (0, [])
+    assert told["explained"].keys() == set(REVIVAL.fixes)
+    code, told = played(REVIVAL, (0, 60), tmp_path / "mended", FIXED)
+    assert (code, told["differences"], told["explained"]) == (0, [], {})
+
+
+@pytest.mark.long
+def test_a_cache_that_is_cleared_before_a_commit_is_seen(tmp_path: Path) -> None:
+    code, told = played(REVIVAL, (0, 20), tmp_path, "harm")
     assert code == 1
     assert told["differences"]

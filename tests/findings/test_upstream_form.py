@@ -17,6 +17,7 @@ from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import GRAVE, TESTS, Page
 from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.maven import jar_from_maven
+from tests.support.jvm.rocks import as_needed
 from tests.support.jvm.upstream_form import upstream_form
 
 JUNIT: Final = ("org.junit.platform:junit-platform-console-standalone:1.11.4:jar",)
@@ -76,7 +77,7 @@ def test_upstream_s_form_fails_and_succeeds_with_the_fix(
     try:
         jars = [str(jar_from_maven(artifact, tmp_path)) for artifact in (JUNIT if is_kafka else TESTNG)]
         release = release_of(page, path)
-        tools = java_test_classpath(release.subject)
+        tools = as_needed([path], java_test_classpath(release.subject), tmp_path)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     source = tmp_path / path.name

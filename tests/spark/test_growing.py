@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,6 +111,34 @@ def test_where_it_is_killed_between_batches_nothing_is_lost_or_told_twice(
         else:
             last = judge(brokers, out, killed)
             assert len(last.judged or ()) == 1 and places(last) == whole == told(out)
+
+
+SMALL_BATCHES = """
+from entrycache_cli.main import main
+from entrycache_spark import growing
+growing.BATCH_ROWS = 1
+main()
+"""
+
+
+def test_a_process_that_is_killed_leaves_what_the_next_one_goes_on_with(brokers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = ["audit", str(brokers), "--engine", "local", "--new-only", "--json", "--out", str(out)]
+    run = subprocess.Popen([sys.executable, "-c", SMALL_BATCHES, *asked], stdout=subprocess.PIPE, text=True)
+    while not kept(out) and run.poll() is None:
+        time.sleep(0.001)
+    run.send_signal(signal.SIGKILL)
+    assert run.communicate()[0] == "" and run.returncode == -signal.SIGKILL and not (out / VIOLATIONS_NAME).exists()
+    before = kept(out)
+    assert 1 <= before <= 4
+    last = subprocess.run([sys.executable, "-c", SMALL_BATCHES, *asked], capture_output=True, text=True, check=False)
+    assert last.returncode == 1, last.stderr
+    assert len(json.loads(last.stdout)["judged"]) == 4 - before
+    assert told(out) == places(audit(brokers, "local"))
+
+
+def kept(out: Path) -> int:
+    return len(list(out.glob("judged/broker=*/found.json")))
 
 
 def test_another_question_is_asked_anew(brokers: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,10 @@ def trace() -> None:
 @click.option("--events", type=click.IntRange(min=1), required=True, help="At least so many events.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--master",
+    help="Let tasks of this Spark write the brokers, one each, into a folder that they and this process share.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a line.")
 def generate_command(
@@ -53,6 +58,7 @@ def generate_command(
     events: int,
     seed: int,
     brokers: int,
+    master: str | None,
     out: Path,
     as_json_: bool,
     settings: Mapping[str, Any] | None = None,
@@ -72,7 +78,13 @@ def generate_command(
             done += more
             say(f"generated {done} of {events} events")
 
-        total = generate(preset, events, seed, out, brokers, count, settings)
+        if master is None:
+            total = generate(preset, events, seed, out, brokers, count, settings)
+        else:
+            from entrycache_spark.generating import write_in_tasks
+
+            write = partial(write_in_tasks, master=master)
+            total = generate(preset, events, seed, out.absolute(), brokers, count, settings, write=write)
     if as_json_:
         echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
     else:

@@ -41,6 +41,8 @@ def asked(
     """What the runs of so many seeds, from 0 on, see of the changes; `known` is gone on with where it is about them."""
     about = fingerprint(changes, look)
     state = known if known.get("of") == about else begun(changes, look, of_silent, told) | {"of": about}
+    since = {name: ARGUED for name, why in state["silent"].items() if why == UNEXPLAINED and name in of_silent}
+    state = {**state, "silent": {**state["silent"], **since}}
     keep(state)
     while state["seeds"] < seeds:
         block = range(state["seeds"], min(seeds, state["seeds"] + BLOCK))

@@ -34,9 +34,9 @@ Written by `python -m entrycache_evidence.matrix.searches --write`; do not edit.
 Every one-token change of a comparison, a condition, an operand or a constant of a reference is asked the seeded cases
 of `conform` at profile ci, seed by seed from 0 on, and answers as a subject would, in the process that asks. Changes
 that are argued to change nothing (`equivalent.toml`) are left out. What two whole seeds do not show is asked under the
-readings of releases (variants), and then at every seed under the first of them that shows it; where none does, the page
-says why no outcome shows it. What Hypothesis adds to a run is not counted. A system without
-a line has not been asked yet.
+readings of releases (variants), one at a time and, where nothing else explains it, two at once; and then at every seed
+under the first of them that shows it. Where none does, the page says why no outcome shows it. What Hypothesis adds to a
+run is not counted. A system without a line has not been asked yet.
 
 | system | changed guards | by a variant | seeds | seen at all | all but one | fewer | by no outcome | not explained |
 |---|---|---|---|---|---|---|---|---|"""

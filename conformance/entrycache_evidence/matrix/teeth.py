@@ -198,11 +198,18 @@ def why_silent(changes: Sequence[Change], look: Look, variants: Mapping[str, Dec
         def asked() -> Silent:
             again = apply.put(change, look.at_import)
             named = next((name for name, cases in of_variants.items() if _is_seen(cases, again)), "")
-            return Silent(named, not named and not again and any(map(_rows_differ, of_all)))
+            return Silent(named, not named and not again and any(map(_is_told, of_all)))
 
         return Silent(*in_child(asked))
 
     return each(why, changes)
+
+
+def _is_told(made: Made) -> bool:
+    try:
+        return bool(within(SECONDS, partial(_rows_differ, made)))
+    except (Exception, TooLong):
+        return True
 
 
 def _rows_differ(made: Made) -> bool:

@@ -9,9 +9,9 @@ findings leave less to excuse, the release that they are made for is played with
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,12 +22,10 @@ from entrycache_protocol.output import write_text
 from tests.support import ROOT
 from tests.support.findings import FINDINGS
 from tests.support.jvm.fixes import fixed, sources_jar
-from tests.support.jvm.maven import jar_from_maven
+from tests.support.jvm.rocks import with_rocks
 
 SECONDS: Final = 1_800
 QUICK_START: Final = ("-XX:TieredStopAtLevel=1",)
-ROCKS: Final = {"3.9.2": "7.9.2", "4.0.0": "9.7.3", "4.3.1": "10.1.3"}
-"""The RocksDB of each release: a driver does without."""
 FIXED: Final = "fixed"
 
 
@@ -48,6 +46,11 @@ class Campaign(NamedTuple):
     def source(self) -> Path:
         """The program."""
         return self.folder / f"{self.program}.java"
+
+    @property
+    def beside(self) -> list[Path]:
+        """The other files of it."""
+        return sorted(path for path in self.folder.glob("*.java") if path != self.source)
 
     @property
     def results(self) -> Path:
@@ -76,7 +79,12 @@ DSL: Final = Campaign(
         "kafka-foreign-key-join-keeps-row",
     ),
 )
-CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, TWINS, DSL)}
+REVIVAL: Final = Campaign(
+    "revival",
+    "RevivedTasks",
+    ("kafka-revived-task-keeps-stream-time", "kafka-join-buffer-restored-wrong"),
+)
+CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, TWINS, DSL, REVIVAL)}
 
 
 def front_of(campaign: Campaign, folder: Path) -> Path:
@@ -87,10 +95,24 @@ def front_of(campaign: Campaign, folder: Path) -> Path:
 
 
 def told_by(
-    source: Path, tools: JavaTestClasspath, folder: Path, *arguments: str, ends: tuple[int, ...] = (0,)
+    source: Path,
+    tools: JavaTestClasspath,
+    folder: Path,
+    *arguments: str,
+    ends: tuple[int, ...] = (0,),
+    beside: Sequence[Path] = (),
 ) -> tuple[int, dict[str, Any]]:
-    """How a program of a campaign ends, and the JSON object that it told; `ends`: the ends that mean it ran through."""
-    built = compiled([source], tools, folder)
+    """How a program of a campaign ends, and the JSON object that it told.
+
+    Args:
+        source: The program.
+        tools: What it is compiled and run with.
+        folder: For compiled classes.
+        arguments: What it is told.
+        ends: The ends that mean it ran through.
+        beside: Other files of it.
+    """
+    built = compiled([source, *beside], tools, folder)
     done = built.run(main_of(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
     assert done.returncode in ends, done.stderr
     return done.returncode, json.loads(done.stdout)
@@ -110,10 +132,9 @@ def play(
     """
     tools = java_test_classpath(release.subject, str(front_of(campaign, folder)) if mode == FIXED else None)
     if campaign.fixes:
-        rocks = jar_from_maven(f"org.rocksdb:rocksdbjni:{ROCKS[release.version]}:jar", folder)
-        tools = tools._replace(classpath=os.pathsep.join([tools.classpath, str(rocks)]))
+        tools = with_rocks(tools, folder)
     arguments = [*map(str, seeds), *([mode] if mode else [])]
-    return told_by(campaign.source, tools, folder / "out", *arguments, ends=(0, 1))
+    return told_by(campaign.source, tools, folder / "out", *arguments, ends=(0, 1), beside=campaign.beside)
 
 
 def main(name: str, *numbers: str) -> None:

@@ -18,6 +18,7 @@ from entrycache_conformance.java.program import compiled
 from entrycache_conformance.java.releases import Release, newest, releases
 from tests.support.findings import Page
 from tests.support.jvm.maven import jar_from_maven
+from tests.support.jvm.rocks import with_rocks
 
 GROUPS: Final = {
     "pulsar": "org.apache.pulsar",
@@ -85,6 +86,8 @@ def fixed(release: Release, patches: Sequence[Path], jar: Path, folder: Path) ->
         alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder)}
         subprocess.run(argv, cwd=sources, check=True, capture_output=True, env=alone)
     tools = java_test_classpath(release.subject)
+    if any("import org.rocksdb" in (sources / name).read_text("utf-8") for name in changed):
+        tools = with_rocks(tools, folder)
     for name in changed:
         source = sources / name
         source.write_text(without_lombok(source.read_text("utf-8")), "utf-8")

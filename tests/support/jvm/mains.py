@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import Program, compiled, main_of
 from entrycache_conformance.java.releases import Release
+from tests.support.jvm.rocks import as_needed
 
 MAINS: Final = Path(__file__).with_name("Mains.java")
 HALT: Final = "Runtime.getRuntime().halt("
@@ -41,18 +42,19 @@ def run_all(
 ) -> dict[Path, Ended]:
     """Every test on a release: those that share a JVM, and those that have one of their own."""
     copies = [_copy(path, folder / "together") for path in together]
-    program = compiled([MAINS, *copies, *alone], tools, folder / "out")
+    program = compiled([MAINS, *copies, *alone], as_needed([*together, *alone], tools, folder), folder / "out")
     return {**_together(program, together), **{path: _alone(program, path) for path in alone}}
 
 
 def run_as_it_is(path: Path, release: Release, folder: Path) -> Ended:
     """One test, compiled as it stands, in a JVM of its own."""
-    return _alone(compiled([path], java_test_classpath(release.subject), folder), path)
+    return _alone(compiled([path], as_needed([path], java_test_classpath(release.subject), folder), folder), path)
 
 
 def run_in_front(path: Path, release: Release, front: Path, folder: Path) -> Ended:
     """One test as it is, beside a release with a folder of classes in front of it."""
-    return _alone(compiled([path], java_test_classpath(release.subject, str(front)), folder), path)
+    tools = java_test_classpath(release.subject, str(front))
+    return _alone(compiled([path], as_needed([path], tools, folder), folder), path)
 
 
 def _copy(path: Path, folder: Path) -> Path:

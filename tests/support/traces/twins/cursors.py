@@ -131,3 +131,13 @@ def no_grace_in_the_heap(s: Script, planted: bool) -> Found:
         s.cursor("REMOVE", "a", "c")
     _skip(s, at(1))
     return wrong(planted, ("R-CURSOR-12", row))
+
+
+@story(evict_by_expected_reads=False, grace_millis=50)
+def skipped_in_the_heap(s: Script, planted: bool) -> Found:
+    """While the heap has a member, what is added is not skipped."""
+    s.cursor("ADD", "a", "c", (1, 0))
+    if not planted:
+        s.cursor("REMOVE", "a", "c")
+    row = _skip(s, at(0))
+    return wrong(planted, ("R-CURSOR-12", row))

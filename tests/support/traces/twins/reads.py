@@ -18,6 +18,16 @@ def miss_while_cached(s: Script, planted: bool) -> Found:
 
 
 @story()
+def replayed_miss_while_cached(s: Script, planted: bool) -> Found:
+    """A replay read misses what is not cached, and nothing else."""
+    s.offer(at(0))
+    if not planted:
+        s.call().remove("RANGE", at(0))
+    row = s.call().row("MISS", cause="REPLAY", cache="a", ledger_id=1, entry_id=0)
+    return wrong(planted, ("R-READ-10", row))
+
+
+@story()
 def hit_after_removal(s: Script, planted: bool) -> Found:
     """A hit of what has left; where it has come again it is one, of the new life."""
     old = s.offer(at(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.traces.script import MILLI, Script
+from tests.support.traces.script import MILLI, Row, Script
 from tests.support.traces.twins.story import SMALL, Found, at, story, wrong
 
 
@@ -173,6 +173,41 @@ def pass_that_looked_at_too_little(s: Script, planted: bool) -> Found:
     s.end_pass(begin, need)
     s.call().size_pass(s.bytes - s.target)
     return wrong(planted, ("R-TRIGGER-2", begin))
+
+
+def _shrunk(s: Script) -> None:
+    """Two entries of 300 bytes after a pass, which are more than a smaller cache may hold."""
+    for entry in range(3):
+        s.offer(at(entry), 300)
+    s.call().size_pass(1)
+    s.configure(max_size_bytes=500)
+
+
+def _stops(s: Script, origin: str, planted: bool) -> Row:
+    """A size pass, which ends after its first entry if planted; its end."""
+    begin = s.begin("SIZE", origin, s.bytes - s.target)
+    need = begin["bound"] - s.take(begin, begin["bound"])
+    while need > 0 and not planted:
+        need -= s.take(begin, need)
+    return s.end_pass(begin, need)
+
+
+@story(**SMALL)
+def triggered_pass_that_stops(s: Script, planted: bool) -> Found:
+    """A pass that was triggered goes on until the bytes are at the target."""
+    _shrunk(s)
+    s.call().insert(at(3), 30)
+    end = _stops(s, "TRIGGER", planted)
+    return wrong(planted, ("R-EVICT-4", end))
+
+
+@story(**SMALL)
+def periodic_pass_that_stops(s: Script, planted: bool) -> Found:
+    """So does the size pass of a cycle."""
+    _shrunk(s)
+    s.call().time_pass(s.now - s.config["ttl_nanos"], "CYCLE")
+    end = _stops(s, "CYCLE", planted)
+    return wrong(planted, ("R-EVICT-4", end))
 
 
 @story(threads="many", **SMALL)
