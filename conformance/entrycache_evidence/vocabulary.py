@@ -1,8 +1,9 @@
 """What a case may say, and what is said of its operations, as the specification states it.
 
-`spec/<system>/case.schema.json` is a part of protocol 1: keys, their defaults and bounds, the values of each reading.
+`spec/<system>/case.schema.json` is a part of protocol 1: keys, their defaults and bounds, the values of each reading;
+so is `answer.schema.json`, the outcomes of each operation.
 `spec/<system>/operations.json` has of each operation its level, the rule that is named where no other one is, what of
-the state it may change and whose, and the errors it may answer with; then the decision cells. Both change only where
+the state it may change and whose, and the errors it may answer with; then the decision cells. They change only where
 the specification does, by hand or by `entrycache rules --write`, and are what the reference is held to.
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 
 from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol.output import write_text
-from entrycache_protocol.schema import case_schema
+from entrycache_protocol.schema import answer_schema, case_schema
 from entrycache_protocol.system import AnySystem
 
 
@@ -32,6 +33,7 @@ def stated_by(system: AnySystem) -> dict[str, dict[str, Any]]:
     }
     return {
         "case.schema.json": case_schema(system),
+        "answer.schema.json": answer_schema(system),
         "operations.json": {"operations": operations, "cells": list(system.laws.cells)},
     }
 
@@ -68,7 +70,7 @@ def _differs(system: AnySystem, name: str, own: dict[str, Any]) -> str:
 
 
 def write(system: AnySystem) -> None:
-    """Write both files anew."""
+    """Write these files anew."""
     for name, own in stated_by(system).items():
         write_text(spec_folder() / system.name / name, json.dumps(own, indent=1) + "\n")
 

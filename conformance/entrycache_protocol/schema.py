@@ -127,3 +127,31 @@ def _run_schema() -> dict[str, Any]:
         "required": ["steps"],
         "additionalProperties": False,
     }
+
+
+def answer_schema(system: AnySystem) -> dict[str, Any]:
+    """The schema of an answer to a run; which operation an outcome is of, the run says."""
+    text = {"type": "string"}
+    skipped = {"type": "object", "properties": {"reason": text, "issue_url": text}, "required": ["reason"]}
+    step = {"type": "integer", "minimum": 0}
+    errored = {"properties": {"step": step, "message": text, "traceback": text}, "required": ["step"], "type": "object"}
+    outcome = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in system.ops]}
+    kinds: list[dict[str, Any]] = [
+        {"outcomes": {"type": "array", "items": outcome}, "leaked": {"type": "integer", "minimum": 0}},
+        {"skipped": skipped},
+        {"errored": errored},
+    ]
+    return {
+        "$schema": DIALECT,
+        "title": f"An answer to a run of {system.name}",
+        "oneOf": [
+            {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}, **kind},
+                "required": ["id", next(iter(kind))],
+                "additionalProperties": False,
+            }
+            for kind in kinds
+        ],
+        "$defs": {name: system.wire.outcome_schema(op) for name, op in system.ops.items()},
+    }

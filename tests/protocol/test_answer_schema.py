@@ -1,0 +1,38 @@
+"""The published schema of an answer: what the reference answers fits it, and what an adapter gets wrong does not."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from entrycache_conformance.search import seeded_cases
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.schema import answer_schema
+from entrycache_protocol.system import AnySystem
+from tests.support import ROOT
+
+
+def fits(schema: Any, value: Any) -> bool:
+    return bool(Draft202012Validator(schema).is_valid(value))
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda system: str(system.name))
+def test_answers_fit_and_others_do_not(system: AnySystem) -> None:
+    schema = json.loads((ROOT / "spec" / system.name / "answer.schema.json").read_text("utf-8"))
+    assert schema == answer_schema(system)
+    Draft202012Validator.check_schema(schema)
+    menu = system.cases.menu(system.ops_up_to(system.levels[0]), system.levels[0])
+    for made in islice(seeded_cases(reference(system).declaration, menu, 100, 3), 20):
+        outcomes = [system.wire.write_outcome(done.outcome) for done in made.steps]
+        answer = json.loads(json.dumps({"id": 1, "outcomes": outcomes}))
+        assert fits(schema, answer) and fits(schema, {**answer, "leaked": 0})
+        assert not fits(schema, {**answer, "outcomes": [*answer["outcomes"], {"insertd": True}]})
+        assert not fits(schema, {"outcomes": answer["outcomes"]}) and not fits(schema, {**answer, "more": 1})
+    assert fits(schema, {"id": 1, "skipped": {"reason": "no", "issue_url": "https://example.org/1"}})
+    assert fits(schema, {"id": 1, "errored": {"step": 0, "message": "no"}})
+    assert not fits(schema, {"id": 1, "skipped": {}}) and not fits(schema, {"id": 1, "errored": {"step": -1}})
