@@ -29,7 +29,7 @@ OTHERS: Final = ("counts", "twin", "examples")
 
 ALL: Final = (*FORMAL, *OTHERS)
 
-SECONDS: Final = 6.0
+SECONDS: Final = 10.0
 """What a detector, and each lemma, may take of a changed reference's own time before it counts as one that hangs."""
 
 Seen = dict[str, str]

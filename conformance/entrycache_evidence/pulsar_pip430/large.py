@@ -215,7 +215,7 @@ def large() -> Iterator[Run]:
     yield replace(config, max_size_bytes=1_000), tuple(exact())
     yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
     for variants in READINGS[1:]:
-        yield replace(config, variants=variants), (*reads(), *budgets(), *counts(), *amounts())
+        yield replace(config, variants=variants), (*crowd(), *reads(), *budgets(), *counts(), *amounts())
     for variants in READINGS[1:]:
         yield replace(config, evict_by_expected_reads=False, variants=variants), tuple(reads())
     yield (
