@@ -27,6 +27,7 @@ MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f
 PLENTY_BYTES: Final = 1_000_000
 ENTRY_BYTES: Final = 47
 """Of an entry with a key and a value of one letter."""
+CROWD: Final = 300
 READINGS: Final = (
     Variants(undelivered_eviction=UndeliveredEviction.LOST),
     Variants(failed_flush=FailedFlush.CLEAN),
@@ -51,7 +52,7 @@ def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[op
     return (ops.Put(ns, key, "1", key in dirty) for key in keys)
 
 
-def closed(names: str) -> Iterator[ops.Op]:
+def closed(names: Iterable[str]) -> Iterator[ops.Op]:
     """So many namespaces are closed."""
     return (ops.Close(ns) for ns in names)
 
@@ -102,6 +103,19 @@ def texts() -> Iterator[ops.Op]:
     yield from (ops.All("a"), ops.ReverseAll("a"), ops.Usage("a"))
     yield from (ops.Range("a", one, other) for one in MIXED for other in MIXED[::2])
     yield from (ops.Listen("a"), ops.Flush("a"), ops.All("a"))
+    long = "k" * 70_000
+    yield from (*put("b", (long, long + "y", long + "z")), ops.Range("b", long, long + "y"), ops.Range("b", long, long))
+
+
+def crowded() -> Iterator[ops.Op]:
+    """More keys than an eviction might be bounded by, taken by one write; then by a lower limit."""
+    keys = tuple(f"{number:03}" for number in range(CROWD))
+    yield from (
+        ops.PutAll("a", tuple(ops.Write(key, "1") for key in keys)),
+        ops.Put("a", "x", "v" * (PLENTY_BYTES - 60)),
+    )
+    yield from (ops.Usage(), ops.Clear("a"), ops.PutAll("a", tuple(ops.Write(key, "1") for key in keys)))
+    yield from (ops.Resize(ENTRY_BYTES), ops.Metrics())
 
 
 def limits() -> Iterator[ops.Op]:
@@ -168,8 +182,16 @@ def lost() -> Iterator[ops.Op]:
         yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *looked_at("a"))
 
 
+def thrown() -> Iterator[ops.Op]:
+    """An eviction that is refused, of an entry that was not the first of the dirty ones; then one that is."""
+    yield from (ops.Listen("a", fails=2), *put("a", "xyz", "xyz"), ops.Get("a", "x"), ops.Evict("a"), ops.Metrics("a"))
+    yield from (ops.Put("a", "w", "1", True), ops.Evict("a"), ops.Metrics("a"), ops.Flush("a"), ops.All("a"))
+
+
 def turns() -> Iterator[ops.Op]:
     """Limits that are met in the middle of a round, that a running total has left behind, and what closes in a turn."""
+    yield from (*put("b", "x"), *put("aa", "x"), *put("C", "x"), ops.Resize(ENTRY_BYTES), ops.Metrics("aa"))
+    yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *closed(("aa", "b", "C")))
     yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
     for left in (3, 2, 1, 0):
         yield from (ops.Resize(left * ENTRY_BYTES), ops.Usage(), ops.Metrics())
@@ -223,11 +245,28 @@ def stores() -> Iterator[ops.Op]:
         yield from (ops.StoreDelete("s", key) for key in KEYS[1:30:4])
         yield from (ops.StoreAll("s"), ops.StoreFlush("s"))
         yield from (ops.StoreRange("s", KEYS[5], KEYS[33]), ops.StoreInner("s"), ops.StoreInner("t"), ops.Metrics())
+    yield ops.Resize(0)
+    yield from (ops.StoreDelete("s", key) for key in KEYS[:40])
+    yield from (ops.StoreInner("s"), ops.Metrics())
     yield from (ops.Close("s"), ops.StoreGet("s", "-"), ops.StoreGet("s", KEYS[0]), ops.Metrics("s"))
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
-PLAYED: Final = (handed_over, texts, limits, calls, closings, lost, turns, reopened, endless, counters, stores)
+PLAYED: Final = (
+    handed_over,
+    texts,
+    crowded,
+    limits,
+    calls,
+    closings,
+    lost,
+    thrown,
+    turns,
+    reopened,
+    endless,
+    counters,
+    stores,
+)
 
 
 def large() -> Iterator[Run]:
@@ -239,5 +278,5 @@ def large() -> Iterator[Run]:
     yield Config(PLENTY_BYTES, 5), tuple(calls())
     for variants in READINGS:
         yield replace(config, variants=variants), (*handed_over(), *calls(), *stores())
-        for played in (limits, closings, lost, turns, reopened, endless):
+        for played in (limits, closings, lost, thrown, turns, reopened, endless):
             yield replace(config, variants=variants), tuple(played())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from itertools import islice
 from types import FrameType
 from typing import Any, Final
@@ -37,15 +37,14 @@ def called(work: Callable[[], Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def z3_lemmas(wanted: Collection[int]) -> str:
-    """The first of these lemmas that is not proved any more."""
+def z3_lemma(number: int) -> str:
+    """What is not proved any more of this lemma; empty: all of it is."""
     lemmas.norm.cache_clear()
-    for number in sorted(wanted):
-        lemma = LEMMAS[number]
-        norm = lemmas.norm(lemma.fault.model.package)
-        for name, given, goal in lemma.obligations(lemma.table, norm):
-            if _unproved(given, goal):
-                return f"{lemma.rule.value}: {name}"
+    lemma = LEMMAS[number]
+    norm = lemmas.norm(lemma.fault.model.package)
+    for name, given, goal in lemma.obligations(lemma.table, norm):
+        if _unproved(given, goal):
+            return f"{lemma.rule.value}: {name}"
     return ""
 
 

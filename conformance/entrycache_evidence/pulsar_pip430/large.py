@@ -147,11 +147,12 @@ def cursors() -> Iterator[ops.Op]:
 
 
 def graces() -> Iterator[ops.Op]:
-    """The default grace period of a time to live of hours, in its last millisecond and after it."""
+    """The default grace period of a time to live of hours, in its last millisecond, days and weeks after it."""
     yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")))
     yield ops.Advance(4 * HOUR_NANOS - 1)
-    for step in (1, 10**6, 10**6, 10**9):
+    for step in (1, 10**6, 10**6, 10**9, 20 * HOUR_NANOS, 6 * 24 * HOUR_NANOS, 2**31 * 10**6, 2**31 * 10**6):
         yield from (ops.ShouldCache(A), ops.Advance(step))
+    yield ops.ShouldCache(A)
 
 
 def triggers() -> Iterator[ops.Op]:
@@ -172,13 +173,36 @@ def triggers() -> Iterator[ops.Op]:
     yield from (ops.InvalidateBefore(A, at(0, 9)), ops.InvalidateLedger(A, 10), ops.RemoveCache(A), ops.Observe())
 
 
+def ledgers() -> Iterator[ops.Op]:
+    """Ledgers and entries that 16, 31, 32 and 52 bits do not tell apart."""
+    far = (1, *(1 + (1 << bits) for bits in (16, 31, 32, 52)))
+    for drop in (
+        ops.InvalidateLedger(A, 1),
+        ops.InvalidateBefore(A, at(1, far[3])),
+        ops.RemoveRange(A, at(0), at(1), True),
+    ):
+        yield from (ops.Insert(A, at(entry, ledger), 100) for ledger in far for entry in far)
+        yield from (
+            drop,
+            *(ops.Get(A, at(1, ledger)) for ledger in far),
+            ops.Observe(),
+            ops.InvalidateLedger(A, far[3]),
+        )
+
+
+def exact() -> Iterator[ops.Op]:
+    """Inserts whose pass frees just what it needs, with the one entry at the head."""
+    yield from (ops.Insert(A, at(number), 100) for number in range(15))
+    yield from (ops.Metrics(), ops.Observe())
+
+
 def rounded() -> Iterator[ops.Op]:
     """As many bytes as the exact trigger allows, and one more, which the IEEE product allows too; then another."""
     exact = ROUNDED_UP_BYTES * 98 // 100
     yield from (ops.Insert(A, at(0), exact), ops.Insert(A, at(1), 1), ops.Observe(), ops.Insert(A, at(2), 1))
 
 
-PLAYED: Final = (crowd, reads, counts, budgets, amounts, ages, cursors, triggers)
+PLAYED: Final = (crowd, reads, counts, budgets, amounts, ages, cursors, triggers, ledgers)
 
 
 def large() -> Iterator[Run]:
@@ -188,9 +212,12 @@ def large() -> Iterator[Run]:
     for played in PLAYED:
         yield (tight if played is triggers else config), tuple(played())
     yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
+    yield replace(config, max_size_bytes=1_000), tuple(exact())
     yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
     for variants in READINGS[1:]:
-        yield replace(config, variants=variants), (*reads(), *budgets(), *counts(), *amounts())
+        yield replace(config, variants=variants), (*crowd(), *reads(), *budgets(), *counts(), *amounts())
+    for variants in READINGS[1:]:
+        yield replace(config, evict_by_expected_reads=False, variants=variants), tuple(reads())
     yield (
         replace(config, evict_by_expected_reads=False),
         tuple(event for event in cursors() if type(event) is not ops.CursorRank),

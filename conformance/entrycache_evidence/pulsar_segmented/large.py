@@ -63,6 +63,22 @@ def twice() -> Iterator[ops.Op]:
     yield from (ops.GetRange(A, at(0), at(1)), ops.GetRange(A, at(1), at(1)), ops.Get(A, at(1)))
 
 
+def gaps() -> Iterator[ops.Op]:
+    """Ranges of hundreds of positions, of which none, the last, one in the middle or the first is missing."""
+    places = [*range(1, 150), *range(151, 300)]
+    yield from (ops.Insert(A, at(entry), 10, entry) for entry in places)
+    for first, last in ((1, 149), (1, 150), (1, 299), (0, 149), (151, 299), (150, 299), (151, 300)):
+        yield ops.GetRange(A, at(first), at(last))
+
+
+def ring() -> Iterator[ops.Op]:
+    """Ranges over more segments than a walk might be bounded by; the last two positions stand in one."""
+    yield from (ops.Insert(A, at(entry), 700, entry) for entry in range(6))
+    yield from (ops.GetRange(A, at(first), at(last)) for first in range(6) for last in range(first, 6))
+    yield from (ops.Insert(B, at(entry), 700 if entry < 4 else 300, entry) for entry in (4, 5, 3, 2, 1, 0))
+    yield from (ops.GetRange(B, at(first), at(last)) for first in range(6) for last in range(first, 6))
+
+
 def amounts() -> Iterator[ops.Op]:
     """Sizes beyond what 16, 20, 31 and 32 bits hold, at both ends of a segment of 2^30 bytes and of larger ones."""
     for number, size in enumerate((70_000, 3 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 1, 2 << 30, 5 << 30, 9, 63)):
@@ -72,7 +88,7 @@ def amounts() -> Iterator[ops.Op]:
 
 def large() -> Iterator[Run]:
     """Every run in both modes, in few segments and in many; then each reading of the branch, and all of them."""
-    yield Config(10**9, 3), tuple(crowd())
+    yield Config(10**9, 3), (*gaps(), *crowd())
     for number, mode in ((2, Mode.COPY), (40, Mode.REFERENCE)):
         yield Config(number * 8_200, number, mode), tuple(crowd())
     for mode in Mode:
@@ -81,6 +97,7 @@ def large() -> Iterator[Run]:
             yield Config(limit, segments, mode), tuple(amounts())
         for variants in readings():
             yield Config(2_111, 3, mode, variants), (*twice(), *again())
+            yield Config(6 * 1_000, 6, mode, variants), tuple(ring())
     yield Config(3 * 8_200 + 1, 3, Mode.COPY, AS_THE_BRANCH), tuple(crowd())
 
 
