@@ -82,6 +82,16 @@ def test_a_module_that_ends_the_process_is_no_subject(
     assert err == "entrycache: cannot import 'ends_as_it_begins': SystemExit: 0\n"
 
 
+def test_os_exit_does_not_end_its_judge(tmp_path: Path) -> None:
+    """As an exit code of 0 it would be taken for a cache that conforms."""
+    (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))
+    (tmp_path / "begins.py").write_text(MODULE.format(first="os._exit(0)", body="return {}"))
+    for name, code, told in (("mine", 1, "R-LIVENESS-2 is broken"), ("begins", 2, "SystemExit: os._exit(0)")):
+        argv = [sys.executable, "-m", "entrycache_cli", "conform", f"{name}:Mine", "--level", "range"]
+        ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+        assert ended.returncode == code and told in ended.stdout + ended.stderr, ended.stderr
+
+
 def test_a_class_is_served_by_its_name(tmp_path: Path) -> None:
     """So one that ends its process, or never answers, can be played in a process of its own."""
     (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))

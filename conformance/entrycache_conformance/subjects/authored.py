@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import loop
@@ -61,7 +63,9 @@ class AuthoredSubject:
         """What the class answers to a case, as JSON."""
         self._identity += 1
         request = json.loads(run_line(case, self._identity, self._declaration))
-        return parse_line(loop.answer(self._answers, request).encode())
+        with _cannot_end():
+            answer = loop.answer(self._answers, request)
+        return parse_line(answer.encode())
 
     def traceback(self, case: Case | History) -> str:
         """Where an error comes from that a step of the case throws; empty where none does."""
@@ -89,7 +93,8 @@ def class_named(module: str, name: str) -> type[Subject]:
     """
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found: Any = getattr(importlib.import_module(module), name, None)
+        with _cannot_end():
+            found: Any = getattr(importlib.import_module(module), name, None)
     except THROWN as error:  # whatever a module of somebody else throws while it is imported
         raise UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
     finally:
@@ -97,6 +102,23 @@ def class_named(module: str, name: str) -> type[Subject]:
     if not (isinstance(found, type) and issubclass(found, Subject)):
         raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
     return found
+
+
+@contextmanager
+def _cannot_end() -> Iterator[None]:
+    """`os._exit` is an error of whoever calls it here: it would end its judge, with an exit code of its own."""
+    end, judge = os._exit, os.getpid()
+
+    def refused(status: int) -> NoReturn:
+        if os.getpid() != judge:
+            end(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = refused
+    try:
+        yield
+    finally:
+        os._exit = end
 
 
 def _hold_to_operations(answers: Authored) -> None:
