@@ -103,11 +103,12 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
     assert names == [f"{name}, level {name}", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
-    assert len(cells) == 4 * 5
+    assert len(cells) == 4 * 5 + 1  # how the audit was made
     assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special"}
     assert [cell.content for cell in cells[4:5]] != []
     shown = ["".join(child.content for child in cell.children or ()) for cell in cells]
     assert shown[4] == printable(text).strip()
+    assert shown[20] == f"engine {printable(text)}".rstrip()
 
 
 @pytest.mark.parametrize("text", NASTY)

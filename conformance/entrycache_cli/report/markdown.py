@@ -30,9 +30,9 @@ def _of_result(result: dict[str, Any]) -> list[str]:
     failures = told_once(RunReport.from_json(result).failures) if kind_of(result, "a result") == "conform" else ()
     if not how and not failures:
         return []
-    names = (str(result.get("subject", "")), made.keys.get("system", ""))
-    head = f"## {', '.join(_in_a_cell(name) for name in names if name)}"
-    return [head, *([_in_a_cell(how)] if how else []), *(part for one in failures for part in _of_failure(one))]
+    names = [name for name in (str(result.get("subject", "")), made.keys.get("system", "")) if name]
+    head = [f"## {', '.join(map(_in_a_cell, names))}"] if names else []
+    return [*head, *([_in_a_cell(how)] if how else []), *(part for one in failures for part in _of_failure(one))]
 
 
 def _of_failure(told: Told) -> list[str]:
