@@ -27,7 +27,7 @@ def test_it_is_the_same(spark_session: object, tmp_path: Path) -> None:
     assert digests(tmp_path / "here") == digests(tmp_path / "tasks")
 
 
-def test_what_a_task_cannot_write_is_said(spark_session: object, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_refused(spark_session: object, tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "broker=b").write_text("in the way")
     done = CliRunner().invoke(main, [*ASKED, "--master", "local[2]", "--out", str(tmp_path / "t")])
@@ -37,6 +37,7 @@ def test_what_a_task_cannot_write_is_said(spark_session: object, tmp_path: Path)
 def test_a_task_that_fails_is_one_line(spark_session: object) -> None:
     done = CliRunner().invoke(main, [*ASKED, "--master", "local[2]", "--out", "/proc/nowhere"])
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "cannot write /proc/nowhere/broker=" in done.stderr
 
 
 def test_a_folder_that_is_not_shared_is_said(
