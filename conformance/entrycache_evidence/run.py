@@ -149,6 +149,7 @@ def _drawn(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
 
 RUNS: Final[Mapping[str, Runs]] = {
     "large runs": lambda system: SHOWN[system.name].large(),
+    "crowds": lambda system: SHOWN[system.name].crowds(),
     "drawn cases": _drawn,
     "stretched cases": far,
 }

@@ -7,17 +7,21 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.refute import Refutation
+from entrycache_evidence.kafka_streams.crowds import crowds as kafka_crowds
 from entrycache_evidence.kafka_streams.large import large as kafka_large
 from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_REFINED
 from entrycache_evidence.kafka_streams.runs import runs
 from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
 from entrycache_evidence.pulsar_legacy import worlds as pulsar_legacy
+from entrycache_evidence.pulsar_legacy.crowds import crowds as legacy_crowds
 from entrycache_evidence.pulsar_legacy.large import large as legacy_large
+from entrycache_evidence.pulsar_pip430.crowds import crowds as pulsar_crowds
 from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
 from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
 from entrycache_evidence.pulsar_segmented import reads
 from entrycache_evidence.pulsar_segmented import worlds as pulsar_segmented
+from entrycache_evidence.pulsar_segmented.crowds import crowds as segmented_crowds
 from entrycache_evidence.pulsar_segmented.large import large as segmented_large
 from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
 from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
@@ -28,6 +32,7 @@ from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
 from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 
+Runs = Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]]
 Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
 PROFILES: Final = ("ci", "long", "nightly")
@@ -39,21 +44,23 @@ class Shown(NamedTuple):
 
     `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night;
     `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
-    are tried besides generated ones; `large` are judged because no small world holds the like. `lemmas`: modules with
-    lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a second model for TLC, if
-    there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model that is not of
-    the reference; it says a line for each thing that is not as it has to be.
+    are tried besides generated ones; `large` and `crowds` are judged because no small world holds the like.
+
+    `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a model
+    for TLC, if there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model
+    that is not of the reference; it says a line for each thing that is not as it has to be.
     """
 
     ci: tuple[AnyWorld, ...]
     long: tuple[AnyWorld, ...]
     nightly: tuple[AnyWorld, ...]
     refute: Refute
-    runs: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
+    runs: Runs = tuple
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
     second: str | None = None
-    large: Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]] = tuple
+    large: Runs = tuple
+    crowds: Runs = tuple
     refined: tuple[Refines, ...] = ()
     alone: Callable[[], list[str]] = list
 
@@ -81,6 +88,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
         second="entrycache_evidence.pulsar_pip430.tlc.second",
         large=pulsar_large,
+        crowds=pulsar_crowds,
         refined=PULSAR_PIP430_REFINED,
     ),
     KAFKA_STREAMS: Shown(
@@ -99,6 +107,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         ),
         second="entrycache_evidence.kafka_streams.tlc.second",
         large=kafka_large,
+        crowds=kafka_crowds,
         refined=KAFKA_STREAMS_REFINED,
     ),
     PULSAR_LEGACY: Shown(
@@ -111,6 +120,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_legacy.induction.shares",
         ),
         large=legacy_large,
+        crowds=legacy_crowds,
     ),
     PULSAR_SEGMENTED: Shown(
         pulsar_segmented.CI,
@@ -123,6 +133,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
             "entrycache_evidence.pulsar_segmented.induction.shares",
         ),
         large=segmented_large,
+        crowds=segmented_crowds,
         refined=PULSAR_SEGMENTED_REFINED,
         alone=reads.failures,
     ),

@@ -11,6 +11,7 @@ from entrycache_evidence import run
 from entrycache_evidence.large import broken_in
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.pulsar_pip430.large import large
+from entrycache_evidence.systems import SHOWN
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
 from entrycache_reference.rules import Rule
 
@@ -43,3 +44,26 @@ def test_a_first_state_that_is_not_empty_is_told() -> None:
     assert broken_in(with_model(Scheduled), [(Config(), (event,))]) == (
         "the first state is not empty at step 0 of large run 0"
     )
+
+
+CROWDED = {
+    "pulsar-pip430": Rule.CURSOR_7,
+    "kafka-streams": Rule.K_FLUSH_1,
+    "pulsar-legacy": Rule.L_EVICT_3,
+    "pulsar-segmented": Rule.S_GET_1,
+}
+
+
+@pytest.mark.parametrize(("name", "rule"), CROWDED.items())
+def test_a_planted_fault_is_told_in_a_crowd(name: str, rule: Rule) -> None:
+    faulty = SYSTEMS[name]._replace(model=FAULT_OF[rule].model)
+    assert rule.value in broken_in(faulty, run.RUNS["crowds"](faulty))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_crowds_are_crowds(name: str) -> None:
+    """Hundreds of steps, or of entries in one."""
+    lengths = [
+        max(len(steps), *(len(getattr(step, "entries", ())) for step in steps)) for _, steps in SHOWN[name].crowds()
+    ]
+    assert max(lengths) >= 200

@@ -70,6 +70,11 @@ def large(system: AnySystem) -> str:
     return broken_in(system, SHOWN[system.name].large()).partition(" at ")[0]
 
 
+def crowds(system: AnySystem) -> str:
+    """The runs of `prove` with hundreds of whatever can be counted, under every law."""
+    return broken_in(system, SHOWN[system.name].crowds()).partition(" at ")[0]
+
+
 def far_from(system: AnySystem, first: int) -> str:
     """A block of the stretched cases of `prove`, under every law."""
     return broken_in(system, islice(far(system), first, first + BLOCK)).partition(" at ")[0]

@@ -143,6 +143,7 @@ def _detectors(change: Change, system: AnySystem, known: Known, seen: Seen) -> I
     package, effort = package_of(system), known.effort
     yield "laws", lambda: detect.laws(system, effort)
     yield "laws", lambda: detect.large(system)
+    yield "laws", lambda: detect.crowds(system)
     for first in range(0, STRETCHED, detect.BLOCK):
         yield "laws", partial(detect.far_from, system, first)
     yield "worlds", lambda: _worlds(seen, system, known)

@@ -1,0 +1,47 @@
+"""Runs with hundreds of segments, each of which is turned to, and with a thousand positions in a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from entrycache_evidence.pulsar_segmented.large import Run, readings
+from entrycache_evidence.pulsar_segmented.worlds import LOOKS, A, B, at
+from entrycache_reference.pulsar_segmented import Config, Mode, Variants, ops
+
+SEGMENTS: Final = 300
+MORE: Final = 1_100
+"""Entries of one segment."""
+
+
+def turns() -> Iterator[ops.Op]:
+    """An entry a segment, once around and on; those of the oldest, the middle and the newest are looked up."""
+    for entry in range(SEGMENTS + 40):
+        yield ops.Insert((A, B)[entry % 7 == 0], at(entry), 700, entry)
+        if entry in {64, 130, 257, SEGMENTS - 1, SEGMENTS + 39}:
+            yield from (ops.Get(A, at(one)) for one in range(1, entry, 31))
+            yield from (ops.GetRange(A, at(1), at(6)), ops.GetRange(A, at(entry - 3), at(entry)), *LOOKS)
+    yield from (ops.GetRange(A, at(0), at(SEGMENTS)), ops.GetRange(B, at(0), at(SEGMENTS)))
+
+
+def full() -> Iterator[ops.Op]:
+    """One segment of many entries, listed by one range; then it is left behind."""
+    yield from (ops.Insert(A, at(entry), 60, entry) for entry in range(MORE))
+    yield from (
+        ops.GetRange(A, at(0), at(MORE - 1)),
+        ops.GetRange(A, at(5), at(MORE)),
+        ops.Get(A, at(MORE - 1)),
+        *LOOKS,
+    )
+    yield from (ops.Insert(B, at(entry), 20_000, entry) for entry in range(12))
+    yield from (ops.GetRange(A, at(0), at(MORE - 1)), ops.Get(A, at(3)), *LOOKS)
+
+
+def crowds() -> Iterator[Run]:
+    """Both in both modes, and the turns under each reading."""
+    for mode in Mode:
+        yield Config(SEGMENTS * 1_000, SEGMENTS, mode), tuple(turns())
+        yield Config(3 * 80_000, 3, mode), tuple(full())
+    for variants in readings():
+        if variants != Variants():
+            yield Config(SEGMENTS * 1_000, SEGMENTS, Mode.COPY, variants), tuple(turns())
