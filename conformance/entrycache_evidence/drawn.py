@@ -20,7 +20,8 @@ SEED: Final = 16
 
 DRAWN: Final = 160
 STRETCHED: Final = 240
-"""How many cases are judged as they are drawn, and how many others stretched."""
+STRETCHED_FIRST: Final = 96
+"""How many cases are judged as they are drawn, how many others stretched, and how many of those in a pull request."""
 
 
 def drawn(

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import vocabulary
-from entrycache_evidence.drawn import DRAWN, drawn, far
+from entrycache_evidence.drawn import DRAWN, STRETCHED, STRETCHED_FIRST, drawn, far
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.large import broken_in
 from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
@@ -108,6 +108,7 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
 
 def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
     """What is done, part by part."""
+    stretched = STRETCHED_FIRST if profile == PROFILES[0] else STRETCHED
     for name, shown in SHOWN.items():
         if shown.contracts is not None and "crosshair" not in absent:
             contracts = importlib.import_module(shown.contracts)
@@ -117,7 +118,8 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
         yield Z3, importlib.import_module("entrycache_evidence.induction.evidence").induct()
     for name, shown in SHOWN.items():
         yield f"the vocabulary of {name}", at_once("vocabulary", partial(_vocabulary, name))
-        for what, runs in RUNS.items():
+        asked: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
+        for what, runs in asked.items():
             yield f"the {what} of {name}", at_once(what, partial(_held, name, runs))
         yield f"the model beside {name}", at_once("models", partial(_alone, name))
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
@@ -151,9 +153,10 @@ RUNS: Final[Mapping[str, Runs]] = {
     "large runs": lambda system: SHOWN[system.name].large(),
     "crowds": lambda system: SHOWN[system.name].crowds(),
     "drawn cases": _drawn,
-    "stretched cases": far,
 }
 """What laws, definitions and frames are asked of step by step, beside worlds."""
+STRETCHED_CASES: Final = "stretched cases"
+"""These too; a profile says how many."""
 
 
 def _held(name: str, runs: Runs) -> Part:

@@ -28,7 +28,7 @@ class Defined(NamedTuple):
 
 def total(table: Table, name: CacheName | None = None) -> int:
     """The bytes of all entries, or of one cache."""
-    return sum(entry.size_bytes for (cache, _), entry in table.items() if name in {None, cache})
+    return sum(entry.size_bytes for (cache, _), entry in table.items() if name is None or cache == name)
 
 
 def without(table: Table, name: CacheName, leaves: Callable[[Position], bool]) -> Table:
@@ -51,11 +51,12 @@ def given(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
 
     Those of one size stand by their names.
     """
-    ranked = sorted({cache for cache, _ in table}, key=lambda name: (-total(table, name), name))
+    held = {name: total(table, name) for name in {cache for cache, _ in table}}
+    ranked = sorted(held, key=lambda name: (-held[name], name))
     half = trunc(total(table) * 0.5)
-    taken = [name for at, name in enumerate(ranked) if sum(total(table, other) for other in ranked[:at]) < half]
-    whole = float(sum(total(table, name) for name in taken))
-    shares = [(name, trunc(need_bytes * (float(total(table, name)) / whole))) for name in taken]
+    taken = [name for at, name in enumerate(ranked) if sum(held[other] for other in ranked[:at]) < half]
+    whole = float(sum(held[name] for name in taken))
+    shares = [(name, trunc(need_bytes * (float(held[name]) / whole))) for name in taken]
     return [(name, share) for name, share in shares if share > 0]
 
 
