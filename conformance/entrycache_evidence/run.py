@@ -118,8 +118,8 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
         yield Z3, importlib.import_module("entrycache_evidence.induction.evidence").induct()
     for name, shown in SHOWN.items():
         yield f"the vocabulary of {name}", at_once("vocabulary", partial(_vocabulary, name))
-        asked: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
-        for what, runs in asked.items():
+        beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
+        for what, runs in beside.items():
             yield f"the {what} of {name}", at_once(what, partial(_held, name, runs))
         yield f"the model beside {name}", at_once("models", partial(_alone, name))
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
