@@ -7,10 +7,9 @@ Hypothesis would find beside them is not counted.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
@@ -21,9 +20,10 @@ from entrycache_conformance.search import seeded_cases
 from entrycache_evidence.forked import each
 from entrycache_evidence.matrix import apply
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.child import Died, TooLong, in_child, within
+from entrycache_evidence.matrix.child import Died, in_child
+from entrycache_evidence.matrix.played import Beside, beside, is_seen, is_told
+from entrycache_evidence.matrix.probes import Probes, probes
 from entrycache_evidence.matrix.tried import package_of
-from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
 
@@ -35,11 +35,11 @@ GUARDS: Final = frozenset(
 )
 """Kinds of changes that make a guard, a comparison or what is compared another one."""
 
-SECONDS: Final = 2.0
-"""What a case may take of a changed reference's own time; the reference takes a hundredth at most."""
-
 GROWTH: Final = 4
 """Behind the first cases of a seed the next so many times as many are asked together."""
+
+ENOUGH: Final = 5
+"""So many times the quick cases of a seed are asked where only something else may show a change."""
 
 Told = Callable[[int], None]
 
@@ -74,26 +74,19 @@ class Look(NamedTuple):
     quick: int = 200
 
 
-class Answered(NamedTuple):
-    """A case with what the reference answers."""
-
-    case: Case
-    outcomes: list[Any]
-
-
 Missed = dict[str, tuple[int, ...]]
 """By the id of a change, the seeds at which it was asked about and not seen."""
 
 
 def missed(changes: Sequence[Change], look: Look, seeds: Sequence[int], told: Told = lambda _: None) -> Missed:
     """The seeds at which no case shows a change: by an outcome, by an error, or since it never ends."""
-    first = {seed: list(map(_answered, islice(_cases(look, seed), look.quick))) for seed in seeds}
-    begun = unseen(changes, first, look.at_import, told)
+    first = {seed: _beside(look, islice(_cases(look, seed), look.quick)) for seed in seeds}
+    begun = unseen(changes, first, look, told)
     found: Missed = {change.id: () for change in changes}
     for seed in seeds:
         left = [change for change, silent in zip(changes, begun, strict=True) if seed in silent]
         for more in _others(look, seed) if left else ():
-            silent = unseen(left, {seed: more}, look.at_import)
+            silent = unseen(left, {seed: more}, look)
             left = [change for change, seeds_ in zip(left, silent, strict=True) if seeds_]
             if not left:
                 break
@@ -106,117 +99,75 @@ def _cases(look: Look, seed: int) -> Iterator[Made]:
     return cases_of(look.declaration, look.profile, seed)
 
 
-def _others(look: Look, seed: int) -> Iterator[list[Answered]]:
+def _others(look: Look, seed: int) -> Iterator[list[Beside]]:
     """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
     rest = islice(_cases(look, seed), look.quick, None)
     size = GROWTH * look.quick
-    while some := list(map(_answered, islice(rest, size))):
+    while some := _beside(look, islice(rest, size)):
         yield some
         size *= GROWTH
 
 
-def _answered(made: Made) -> Answered:
-    return Answered(made.case, [done.outcome for done in made.steps])
+def _beside(look: Look, made: Iterable[Made]) -> list[Beside]:
+    return beside(made, _probes(look.declaration))
+
+
+def _probes(declaration: Declaration) -> Probes:
+    return probes(package_of(declaration.system))
 
 
 def unseen(
-    changes: Sequence[Change], cases: Mapping[int, Sequence[Answered]], at_import: frozenset[str],
-    told: Told = lambda _: None,
-) -> list[frozenset[int]]:  # fmt: skip
+    changes: Sequence[Change], cases: Mapping[int, Sequence[Beside]], look: Look, told: Told = lambda _: None
+) -> list[frozenset[int]]:
     """For each change the seeds of which no case shows it."""
-    for change in changes:
-        apply.changed_code(change)
-    return each(lambda change: _forked(change, cases, at_import), changes, told)
+
+    def silent(place: int, again: bool) -> frozenset[int]:
+        return frozenset(seed for seed, of_seed in cases.items() if not is_seen(of_seed, place, again))
+
+    return [frozenset(found or ()) for found in _each(changes, look, silent, told)]
 
 
-def _forked(change: Change, cases: Mapping[int, Sequence[Answered]], at_import: frozenset[str]) -> frozenset[int]:
-    def silent() -> frozenset[int]:
-        try:
-            again = apply.put(change, at_import)
-        except Exception:
-            return frozenset()
-        return frozenset(seed for seed, of_seed in cases.items() if not _is_seen(of_seed, again))
+class Shown(NamedTuple):
+    """What shows a change: an outcome, or only the rows of the same steps."""
 
-    try:
-        return frozenset(in_child(silent))
-    except Died:
-        return frozenset()
-
-
-def _is_seen(cases: Sequence[Answered], again: bool) -> bool:
-    try:
-        return any(within(SECONDS, partial(_differs, *one)) for one in _as_they_are_known(cases, again))
-    except (Exception, TooLong):
-        return True
-
-
-def _differs(case: Case, outcomes: Sequence[Any], shown: Callable[[Any], Any]) -> bool:
-    state = case.system.model.initial(case.config)
-    step, config = case.system.model.step, case.config
-    for op, expected in zip(case.steps, outcomes, strict=True):
-        done = step(state, op, config)
-        if shown(done.outcome) != expected:
-            return True
-        state = done.state
-    return False
-
-
-def _as_they_are_known(
-    cases: Sequence[Answered], again: bool
-) -> Iterator[tuple[Case, list[Any], Callable[[Any], Any]]]:
-    """The cases with their outcomes; for modules that were imported `again`, as these read and write them."""
-    if not again:
-        yield from ((one.case, one.outcomes, _itself) for one in cases)
-        return
-    systems = importlib.import_module("entrycache_conformance.systems").SYSTEMS
-    read = importlib.import_module("entrycache_protocol.case").from_json
-    for one in cases:
-        write = one.case.system.wire.write_outcome
-        known = read(to_json(one.case), systems)
-        yield known, list(map(write, one.outcomes)), known.system.wire.write_outcome
-
-
-def _itself(outcome: Any) -> Any:
-    return outcome
-
-
-class Silent(NamedTuple):
-    """Why outcomes do not show a change: only those under a variant do, or only rows; empty: neither was found."""
-
-    variant: str = ""
+    outcome: bool
     rows: bool = False
 
 
-def why_silent(changes: Sequence[Change], look: Look, variants: Mapping[str, Declaration]) -> list[Silent]:
-    """What shows a change that no outcome shows: outcomes under a variant, or the rows of the same steps."""
-    number = 5 * look.quick
-    made = {name: list(islice(cases_of(one, look.profile, 0), number)) for name, one in variants.items()}
-    of_variants = {name: list(map(_answered, cases)) for name, cases in made.items()}
-    of_all = [*islice(_cases(look, 0), number), *chain.from_iterable(made.values())]
+def shown(changes: Sequence[Change], look: Look, told: Told = lambda _: None) -> list[Shown]:
+    """What the first cases of one seed show of changes; rows are told of the reference that is only changed."""
+    cases = _beside(look, islice(_cases(look, 0), ENOUGH * look.quick))
 
-    def why(change: Change) -> Silent:
-        def asked() -> Silent:
+    def what(place: int, again: bool) -> Shown:
+        if is_seen(cases, place, again):
+            return Shown(True)
+        return Shown(False, not again and is_told(cases, place))
+
+    return [Shown(True) if found is None else Shown(*found) for found in _each(changes, look, what, told)]
+
+
+def _each(
+    changes: Sequence[Change], look: Look, asked: Callable[[int, bool], Any], told: Told
+) -> list[Any]:  # fmt: skip
+    """What is found of each change in a process of its own; None where that, or the import of it, fails.
+
+    It is asked with the place of the change, and whether the reference was imported anew for it.
+    """
+    found = _probes(look.declaration)
+    for change in changes:
+        apply.changed_code(change)
+
+    def work(change: Change) -> Any:
+        try:
             again = apply.put(change, look.at_import)
-            named = next((name for name, cases in of_variants.items() if _is_seen(cases, again)), "")
-            return Silent(named, not named and not again and any(map(_is_told, of_all)))
+        except Exception:
+            return None
+        return asked(found.place(change), again)
 
-        return Silent(*in_child(asked))
+    def one(change: Change) -> Any:
+        try:
+            return in_child(partial(work, change))
+        except Died:
+            return None
 
-    return each(why, changes)
-
-
-def _is_told(made: Made) -> bool:
-    try:
-        return bool(within(SECONDS, partial(_rows_differ, made)))
-    except (Exception, TooLong):
-        return True
-
-
-def _rows_differ(made: Made) -> bool:
-    state = made.case.system.model.initial(made.case.config)
-    for op, expected in zip(made.case.steps, made.steps, strict=True):
-        done = made.case.system.model.step(state, op, made.case.config)
-        if (done.rows, getattr(done, "parts", ())) != (expected.rows, getattr(expected, "parts", ())):
-            return True
-        state = done.state
-    return False
+    return each(one, changes, told)
