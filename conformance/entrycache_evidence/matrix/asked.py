@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from typing import Any, Final
 
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.teeth import Look, Told, cases_of, missed, shown
+from entrycache_evidence.matrix.teeth import Look, Told, cases_of, first_cases, missed, shown, told_by_rows
 from entrycache_protocol.case import to_json
 from entrycache_protocol.declaration import Declaration
 
@@ -84,7 +84,7 @@ def begin(
         seldom = {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in never}
         state = {**state, "unseen": seldom, "begun": {"never": never, "looks": [], "rows": []}}
         keep(state)
-    for number in (0, 1, 2):  # of pairs of readings those only are asked that nothing else explains
+    for number in (0, 1, 2):
         for name, declaration in variants_of(look.declaration, (number,)).items():
             if name not in state["begun"]["looks"]:
                 state = _looked(changes, look._replace(declaration=declaration), name, state, of_silent)
@@ -101,16 +101,17 @@ def _looked(
 ) -> State:  # fmt: skip
     """What is known after a look under one variant, or under none, for the rows."""
     begun = state["begun"]
-    is_pair = ", " in name
     left = [one for one in changes if one.id in begun["never"] and one.id not in state["under"]]
-    left = [one for one in left if not is_pair or (one.id not in begun["rows"] and one.id not in of_silent)]
-    found = dict(zip((one.id for one in left), shown(left, look), strict=True)) if left else {}
-    under = {one: name for one, of in found.items() if of.outcome and name != NORM}
-    rows = sorted({*begun["rows"], *(one for one, of in found.items() if of.rows)})
+    if ", " in name:  # of pairs of readings those only are asked that nothing else explains
+        left = [one for one in left if one.id not in begun["rows"] and one.id not in of_silent]
+    cases = first_cases(look) if left else []
+    seen = shown(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
+    rest = [one for one in left if one not in seen and one.id not in begun["rows"]]
+    rows = {one.id for one in told_by_rows(rest, look, cases)}
     return {
         **state,
-        "under": {**state["under"], **under},
-        "begun": {**begun, "looks": [*begun["looks"], name], "rows": rows},
+        "under": {**state["under"], **{one.id: name for one in seen}},
+        "begun": {**begun, "looks": [*begun["looks"], name], "rows": sorted({*begun["rows"], *rows})},
     }
 
 

@@ -100,15 +100,15 @@ def _told(done: Any) -> Any:
 def _steps(one: Beside, place: int) -> Iterator[tuple[Any, Any]]:
     """The steps that may be other ones, each beside the reference's."""
     model, config = one.case.system.model, one.case.config
-    state = model.initial(config) if one.met[0] & place else one.first
-    is_other = not _is_same(state, one.first)
+    known_state = one.first
+    state = model.initial(config) if one.met[0] & place else known_state
     for op, known, met in zip(one.case.steps, one.steps, one.met[1:], strict=True):
-        if not is_other and not met & place:
-            state = known.state
+        if not met & place and _is_same(state, known_state):
+            state = known_state = known.state
             continue
         done = model.step(state, op, config)
         yield done, known
-        state, is_other = done.state, not _is_same(done.state, known.state)
+        state, known_state = done.state, known.state
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -127,23 +127,24 @@ def unseen(
     return [frozenset(found or ()) for found in _each(changes, look, silent, told)]
 
 
-class Shown(NamedTuple):
-    """What shows a change: an outcome, or only the rows of the same steps."""
-
-    outcome: bool
-    rows: bool = False
+def first_cases(look: Look) -> list[Beside]:
+    """Cases of one seed that are asked where only something else may show a change."""
+    return _beside(look, islice(_cases(look, 0), ENOUGH * look.quick))
 
 
-def shown(changes: Sequence[Change], look: Look, told: Told = lambda _: None) -> list[Shown]:
-    """What the first cases of one seed show of changes; rows are told of the reference that is only changed."""
-    cases = _beside(look, islice(_cases(look, 0), ENOUGH * look.quick))
+def shown(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
+    """The changes that an outcome of these cases shows."""
+    return _those(changes, look, lambda place, again: is_seen(cases, place, again))
 
-    def what(place: int, again: bool) -> Shown:
-        if is_seen(cases, place, again):
-            return Shown(True)
-        return Shown(False, not again and is_told(cases, place))
 
-    return [Shown(True) if found is None else Shown(*found) for found in _each(changes, look, what, told)]
+def told_by_rows(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
+    """The changes that rows show; they are told of the reference that is only changed, not imported anew."""
+    return _those(changes, look, lambda place, again: not again and is_told(cases, place))
+
+
+def _those(changes: Sequence[Change], look: Look, asked: Callable[[int, bool], bool]) -> list[Change]:
+    found = _each(changes, look, asked, lambda _: None)
+    return [change for change, is_so in zip(changes, found, strict=True) if is_so is None or is_so]
 
 
 def _each(
