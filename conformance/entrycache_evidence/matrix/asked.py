@@ -17,8 +17,11 @@ from entrycache_protocol.declaration import Declaration
 PATIENCE: Final = 2
 """A change that none of so many whole seeds shows is not asked about at the others, as the norm asks."""
 
-BLOCK: Final = 6
-"""Seeds that are asked together; what was asked is written after each."""
+BLOCK: Final = 12
+"""Seeds that are asked together; what was asked is written after each block."""
+
+FEW: Final = 25
+"""The quick cases of a seed under a variant, where few changes are asked about."""
 
 ARGUED: Final = "argued"
 UNEXPLAINED: Final = "not explained"
@@ -129,7 +132,8 @@ def _at(
     for name, declaration in variants_of(look.declaration, (0, 1, 2)).items():
         some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NORM) == name]
         if some:
-            found |= missed(some, look._replace(declaration=declaration), seeds, told)
+            quick = look.quick if name == NORM else min(FEW, look.quick)
+            found |= missed(some, look._replace(declaration=declaration, quick=quick), seeds, told)
     return found
 
 

@@ -16,8 +16,8 @@ from entrycache_evidence.matrix.child import TooLong, within
 from entrycache_evidence.matrix.probes import EVERYWHERE, Met, Probes
 from entrycache_protocol.case import Case, to_json
 
-SECONDS: Final = 2.0
-"""What a case may take of a changed reference's own time; the reference takes a hundredth at most."""
+SECONDS: Final = 0.5
+"""What a case may take of a changed reference's own time; the reference takes a fifth at most."""
 
 SECONDS_AT_ONCE: Final = 60.0
 """What all cases that are asked together may take; where they take more, the change counts as not seen in them."""
