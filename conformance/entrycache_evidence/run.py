@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import vocabulary
+from entrycache_evidence.drawn import DRAWN, drawn, far
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.large import broken_in
 from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
@@ -25,6 +26,7 @@ from entrycache_evidence.together import Work, at_once, together
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.extras import missing
 from entrycache_protocol.stopped import keeping
+from entrycache_protocol.system import AnySystem
 
 EXTRA: Final = "prove"
 PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
@@ -114,8 +116,9 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
     if Z3 not in absent:
         yield Z3, importlib.import_module("entrycache_evidence.induction.evidence").induct()
     for name, shown in SHOWN.items():
-        for what, call in (("vocabulary", _vocabulary), ("large runs", _large)):
-            yield f"the {what} of {name}", at_once(what, partial(call, name))
+        yield f"the vocabulary of {name}", at_once("vocabulary", partial(_vocabulary, name))
+        for what, runs in RUNS.items():
+            yield f"the {what} of {name}", at_once(what, partial(_held, name, runs))
         yield f"the model beside {name}", at_once("models", partial(_alone, name))
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
     yield "refinement", refined(refinements(profile))
@@ -136,7 +139,23 @@ def _alone(name: str) -> Part:
     return [], [f"{name}: {line}" for line in SHOWN[name].alone()]
 
 
-def _large(name: str) -> Part:
-    """Large runs give no evidence: they are a few. What fails in them is a failure."""
-    broken = broken_in(SYSTEMS[name], SHOWN[name].large())
+Runs = Callable[[AnySystem], Iterable[tuple[Any, Iterable[Any]]]]
+
+
+def _drawn(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
+    """Cases as they are drawn for a subject."""
+    return ((made.case.config, made.case.steps) for _, made in drawn(system, DRAWN, None))
+
+
+RUNS: Final[Mapping[str, Runs]] = {
+    "large runs": lambda system: SHOWN[system.name].large(),
+    "drawn cases": _drawn,
+    "stretched cases": far,
+}
+"""What laws, definitions and frames are asked of step by step, beside worlds."""
+
+
+def _held(name: str, runs: Runs) -> Part:
+    """Runs give no evidence: they are a few. What fails in them is a failure."""
+    broken = broken_in(SYSTEMS[name], runs(SYSTEMS[name]))
     return [], [f"{name}: {broken}"] if broken else []

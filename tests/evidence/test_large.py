@@ -27,7 +27,7 @@ def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.M
     assert said.startswith("R-INSERT-1")
     assert said.endswith("at step 0 (insert) of large run 0")
     monkeypatch.setitem(SYSTEMS, PULSAR.name, faulty)
-    assert run._large(PULSAR.name) == ([], [f"{PULSAR.name}: {said}"])
+    assert run._held(PULSAR.name, run.RUNS["large runs"]) == ([], [f"{PULSAR.name}: {said}"])
 
 
 def test_a_first_state_that_is_not_empty_is_told() -> None:

@@ -6,30 +6,27 @@ from outside. All of them are seeded: the same change is seen by the same law.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
-from enum import Enum
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage, LawBroken, checked_step, judge
 from entrycache_evidence import vocabulary
+from entrycache_evidence.drawn import DRAWN, drawn, far
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import explore
 from entrycache_evidence.large import broken_in
 from entrycache_evidence.rulebook.example import read_example
 from entrycache_evidence.systems import SHOWN
 from entrycache_protocol.case import Case
-from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.draw import even
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.in_process import own_subject
 from entrycache_protocol.subject import Played
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
-SEED: Final = 16
+BLOCK: Final = 40
+"""Stretched cases that are asked together, within the time of one detector."""
 
 Counts = tuple[int, int, int]
 """States, transitions and steps of a world."""
@@ -45,17 +42,17 @@ class Effort(NamedTuple):
     inputs: int
 
 
-QUICK: Final = Effort(cases=160, twins=60, runs=60, depth=2, inputs=400)
+QUICK: Final = Effort(cases=DRAWN, twins=60, runs=60, depth=2, inputs=400)
 FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000)
 
 
 def laws(system: AnySystem, effort: Effort) -> str:
-    """The vocabulary, seeded cases of all themes, levels and variants under every law, the large runs of `prove`."""
+    """The vocabulary, seeded cases of all themes, levels and variants under every law."""
     stray = _stray(system) or vocabulary.differs(system)
     if stray:
         return stray
     try:
-        for _ in _cases(system, effort.cases, Coverage(whole=True)):
+        for _ in drawn(system, effort.cases, Coverage(whole=True)):
             pass
         for number, (config, steps) in enumerate(SHOWN[system.name].runs()):
             if number >= effort.runs:
@@ -65,7 +62,17 @@ def laws(system: AnySystem, effort: Effort) -> str:
                 state = checked_step(system, config, state, op, Coverage(whole=True)).state
     except LawBroken as broken:
         return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
+    return ""
+
+
+def large(system: AnySystem) -> str:
+    """The large runs of `prove`, under every law."""
     return broken_in(system, SHOWN[system.name].large()).partition(" at ")[0]
+
+
+def far_from(system: AnySystem, first: int) -> str:
+    """A block of the stretched cases of `prove`, under every law."""
+    return broken_in(system, islice(far(system), first, first + BLOCK)).partition(" at ")[0]
 
 
 ASIDE: Final = frozenset({"store_inner"})
@@ -88,40 +95,11 @@ def _is_placed(system: AnySystem, op: type[Any]) -> bool:
     return op.level in system.levels and (op.name in ASIDE or any(not on or op in on for on in asked))
 
 
-def _cases(system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False) -> Iterator[tuple[Any, Made]]:
-    """Cases one after another: a level, a theme; every third one under other variants, where nothing is compared."""
-    themes = [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
-    offered = own_subject("fast", system, system.fast).declaration if fast and system.fast else None
-    for at in range(number):
-        source = random.Random(f"{SEED} {at}")
-        level = system.levels[-1 - at % len(system.levels)]
-        variants = _variants(system, source) if at % 3 == 2 and not fast else system.model.variants()
-        declaration = offered or Declaration(
-            system, frozenset(system.ops), None, {}, variants, system.wire.introspection, payload=True
-        )
-        menu = system.cases.menu(system.ops_up_to(level), level)
-        theme = themes[at // len(system.levels) % len(themes)]
-        yield declaration, make_case(even(source), declaration, menu, coverage, theme=theme)
-
-
-def _variants(system: AnySystem, source: random.Random) -> Any:
-    """Some readings of releases: half of the time one alone, else each by chance."""
-    norm = system.model.variants()
-    others = [(field.name, value) for field in fields(norm) for value in _members(getattr(norm, field.name))]
-    alone = source.random() < 0.5
-    chosen = [source.choice(others)] if alone else [one for one in others if source.random() < 0.5]
-    return replace(norm, **dict(chosen))
-
-
-def _members(norm: Any) -> list[Any]:
-    return [value for value in type(norm) if value is not norm] if isinstance(norm, Enum) else [not norm]
-
-
 def twin(system: AnySystem, effort: Effort) -> str:
     """The same cases beside our fast cache: answers, and the rows that it tells."""
     assert system.fast is not None
     assert system.fast.open_told is not None
-    for declaration, made in _cases(system, effort.twins, None, fast=True):
+    for declaration, made in drawn(system, effort.twins, None, fast=True):
         told: list[Any] = []
         instance = system.fast.open_told(made.case.config, told.append)
         outcomes, rows = [], []

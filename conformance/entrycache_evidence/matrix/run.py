@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
+from entrycache_evidence.drawn import STRETCHED
 from entrycache_evidence.forked import each
 from entrycache_evidence.matrix import apply, detect, proofs
 from entrycache_evidence.matrix.change import Change
@@ -29,8 +30,8 @@ OTHERS: Final = ("counts", "twin", "examples")
 
 ALL: Final = (*FORMAL, *OTHERS)
 
-SECONDS: Final = 10.0
-"""What a detector, and each lemma, may take of a changed reference's own time before it counts as one that hangs."""
+SECONDS: Final = 20.0
+"""What a detector, each of its parts and each lemma, may take of a changed reference's own time: more of it *hangs*."""
 
 Seen = dict[str, str]
 """By detector, what of it sees a change; a detector that sees nothing is not named."""
@@ -141,6 +142,9 @@ def _is_about(change: Change, system: AnySystem) -> bool:
 def _detectors(change: Change, system: AnySystem, known: Known, seen: Seen) -> Iterator[tuple[str, Callable[[], str]]]:
     package, effort = package_of(system), known.effort
     yield "laws", lambda: detect.laws(system, effort)
+    yield "laws", lambda: detect.large(system)
+    for first in range(0, STRETCHED, detect.BLOCK):
+        yield "laws", partial(detect.far_from, system, first)
     yield "worlds", lambda: _worlds(seen, system, known)
     if _reaches(change, known.contracts.get(package, frozenset())):
         yield "contracts", lambda: proofs.contracts(system, package, effort.inputs)

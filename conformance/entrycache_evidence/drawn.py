@@ -1,0 +1,70 @@
+"""Seeded cases for the laws: every level, theme and reading, as they are drawn, stretched, and echoed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from enum import Enum
+from typing import Any, Final
+
+from entrycache_conformance.generate import Made, make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_evidence.stretched import stretched
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.draw import even
+from entrycache_protocol.in_process import own_subject
+from entrycache_protocol.system import AnySystem
+
+SEED: Final = 16
+
+DRAWN: Final = 160
+STRETCHED: Final = 240
+"""How many cases are judged as they are drawn, and how many others stretched."""
+
+
+def drawn(
+    system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False
+) -> Iterator[tuple[Declaration, Made]]:
+    """Cases one after another: a level, a theme; every third one under other readings, where nothing is compared."""
+    themes = [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
+    offered = own_subject("fast", system, system.fast).declaration if fast and system.fast else None
+    for at in range(number):
+        source = random.Random(f"{SEED} {at}")
+        level = system.levels[-1 - at % len(system.levels)]
+        variants = _variants(system, source) if at % 3 == 2 and not fast else system.model.variants()
+        declaration = offered or _declared(system, variants)
+        menu = system.cases.menu(system.ops_up_to(level), level)
+        theme = themes[at // len(system.levels) % len(themes)]
+        yield declaration, make_case(even(source), declaration, menu, coverage, theme=theme)
+
+
+def far(system: AnySystem, number: int = STRETCHED) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Drawn cases of the whole menu, the other half under other readings, each stretched: its ids, names, sizes,
+    times and lengths are of another magnitude, and its steps are taken with many entries where there was one."""
+    themes = [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
+    level = system.levels[-1]
+    menu = system.cases.menu(system.ops_up_to(level), level)
+    for at in range(number):
+        source = random.Random(f"{SEED} far {at}")
+        variants = _variants(system, source) if at % 2 else system.model.variants()
+        made = make_case(even(source), _declared(system, variants), menu, None, theme=themes[at // 2 % len(themes)])
+        yield stretched(made.case.config, made.case.steps, source)
+
+
+def _declared(system: AnySystem, variants: Any) -> Declaration:
+    """A subject that has every operation and setting."""
+    return Declaration(system, frozenset(system.ops), None, {}, variants, system.wire.introspection, payload=True)
+
+
+def _variants(system: AnySystem, source: random.Random) -> Any:
+    """Some readings of releases: half of the time one alone, else each by chance."""
+    norm = system.model.variants()
+    others = [(field.name, value) for field in fields(norm) for value in _members(getattr(norm, field.name))]
+    alone = source.random() < 0.5
+    chosen = [source.choice(others)] if alone else [one for one in others if source.random() < 0.5]
+    return replace(norm, **dict(chosen))
+
+
+def _members(norm: Any) -> list[Any]:
+    return [value for value in type(norm) if value is not norm] if isinstance(norm, Enum) else [not norm]

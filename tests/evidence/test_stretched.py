@@ -1,0 +1,91 @@
+"""Stretched cases: every field has a kind, they reach what drawn cases do not, and tell of a bound that hides there."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence import stretched
+from entrycache_evidence.drawn import drawn, far
+from entrycache_evidence.large import broken_in
+from entrycache_protocol.system import AnySystem
+from entrycache_reference.pulsar_pip430.ops import InvalidateLedger
+from entrycache_reference.vocabulary import Position
+
+KINDS = (
+    stretched.SIZES,
+    stretched.TIMES,
+    stretched.POSITIONS,
+    stretched.LEDGERS,
+    stretched.NAMES,
+    stretched.KEYS,
+    stretched.TEXTS,
+    stretched.NUMBERS,
+    stretched.NESTED,
+    stretched.COUNTS,
+    stretched.AS_THEY_ARE,
+)
+PULSAR = SYSTEMS["pulsar-pip430"]
+
+
+@cache
+def cases(name: str) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
+    return tuple(far(SYSTEMS[name]))
+
+
+def named(system: AnySystem) -> set[str]:
+    config = system.cases.plan(lambda least, _: least, next(drawn(system, 1, None))[0], tuple(system.ops), None).config
+    return {field.name for record in (type(config), *system.ops.values()) for field in fields(record)}
+
+
+def test_every_field_is_of_one_kind() -> None:
+    every = set().union(*map(named, SYSTEMS.values()))
+    assert every == set().union(*KINDS)
+    assert len(every) == sum(map(len, KINDS))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_same_cases_are_made_each_time(name: str) -> None:
+    assert tuple(islice(far(SYSTEMS[name]), 20)) == cases(name)[:20]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_they_reach_what_drawn_cases_do_not(name: str) -> None:
+    """Sizes, times, ids and crowds, each by some; and each operation."""
+    steps = [step for _, made in cases(name) for step in made]
+    assert {type(step) for step in steps} == set(SYSTEMS[name].ops.values())
+    assert max(len(made) for _, made in cases(name)) >= 700
+    if name == "kafka-streams":
+        assert max(len(getattr(step, "value", None) or "") for step in steps) > 400
+        assert max(len(getattr(step, "key", None) or "") for step in steps) > 20
+        assert any(len({getattr(step, "key", None) for step in made}) > 130 for _, made in cases(name))
+        return
+    places = [step.pos for step in steps if isinstance(getattr(step, "pos", None), Position)]
+    assert max(place.ledger for place in places) > 2**40
+    assert max(place.entry for place in places) > 2**33
+    assert max(getattr(step, "size", 0) for step in steps) > 2**31
+    assert any(len({getattr(step, "pos", None) for step in made}) > 130 for _, made in cases(name))
+    if name != "pulsar-segmented":
+        assert max(getattr(step, "nanos", 0) for step in steps) > 3_600 * 10**9
+
+
+def test_a_bound_that_no_drawn_case_meets_is_told() -> None:
+    """Of a ledger's id the low 32 bits are looked at."""
+
+    class Mistaken:
+        initial = staticmethod(PULSAR.model.initial)
+
+        @staticmethod
+        def step(state: Any, op: Any, config: Any) -> Any:
+            asked = replace(op, ledger=op.ledger % 2**32) if isinstance(op, InvalidateLedger) else op
+            return PULSAR.model.step(state, asked, config)
+
+    faulty = PULSAR._replace(model=Mistaken)
+    as_drawn = ((made.case.config, made.case.steps) for _, made in drawn(PULSAR, 60, None))
+    assert broken_in(faulty, as_drawn) == ""
+    assert "R-INVALIDATE-8" in broken_in(faulty, cases(PULSAR.name))
