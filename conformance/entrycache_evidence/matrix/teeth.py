@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.concurrent.level import LEVEL
@@ -35,8 +35,8 @@ GUARDS: Final = frozenset(
 )
 """Kinds of changes that make a guard, a comparison or what is compared another one."""
 
-GROWTH: Final = 4
-"""Behind the first cases of a seed the next so many times as many are asked together."""
+GROWTH: Final = 2
+"""Behind the first cases of a seed as many are asked together, then so many times as many, and again."""
 
 ENOUGH: Final = 5
 """So many times the quick cases of a seed are asked where only something else may show a change."""
@@ -52,17 +52,33 @@ def guards(changes: Sequence[Change], system: AnySystem) -> list[Change]:
 
 def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[Made]:
     """The seeded cases of a run: of each level the first one, then of each the second."""
-    levels = [level for level in declaration.system.levels if level != LEVEL]
-    turns = zip_longest(*(_of_level(declaration, level, profile, seed) for level in levels))
-    return (made for turn in turns for made in turn if made is not None)
+    levels = _levels(declaration)
+    return _turns(
+        chain(_usual(declaration, at, profile, seed), _themes(declaration, at, profile, seed)) for at in levels
+    )
 
 
-def _of_level(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
-    cases = declaration.system.cases
-    menu = cases.menu([name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level)
-    yield from seeded_cases(declaration, menu, profile.examples, seed)
-    for theme, one_to in cases.beside.items():
-        yield from seeded_cases(declaration, menu, number_beside(profile.examples, one_to), seed, theme)
+def _levels(declaration: Declaration) -> list[str]:
+    return [level for level in declaration.system.levels if level != LEVEL]
+
+
+def _turns(several: Iterable[Iterator[Made]]) -> Iterator[Made]:
+    return (made for turn in zip_longest(*several) for made in turn if made is not None)
+
+
+def _menu(declaration: Declaration, level: str) -> Sequence[str]:
+    names = [name for name in declaration.system.ops_up_to(level) if name in declaration.ops]
+    return declaration.system.cases.menu(names, level)
+
+
+def _usual(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
+    return seeded_cases(declaration, _menu(declaration, level), profile.examples, seed)
+
+
+def _themes(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
+    for theme, one_to in declaration.system.cases.beside.items():
+        number = number_beside(profile.examples, one_to)
+        yield from seeded_cases(declaration, _menu(declaration, level), number, seed, theme)
 
 
 class Look(NamedTuple):
@@ -100,9 +116,12 @@ def _cases(look: Look, seed: int) -> Iterator[Made]:
 
 
 def _others(look: Look, seed: int) -> Iterator[list[Beside]]:
-    """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
-    rest = islice(_cases(look, seed), look.quick, None)
-    size = GROWTH * look.quick
+    """The cases behind the first ones, of themes in turn, ever more at a time: most of what is left is shown soon."""
+    levels = _levels(look.declaration)
+    usual = _turns(_usual(look.declaration, level, look.profile, seed) for level in levels)
+    themes = _turns(_themes(look.declaration, level, look.profile, seed) for level in levels)
+    rest = _turns((islice(usual, look.quick, None), themes))
+    size = look.quick
     while some := _beside(look, islice(rest, size)):
         yield some
         size *= GROWTH
