@@ -116,15 +116,20 @@ def _cases(look: Look, seed: int) -> Iterator[Made]:
 
 
 def _others(look: Look, seed: int) -> Iterator[list[Beside]]:
-    """The cases behind the first ones, of themes in turn, ever more at a time: most of what is left is shown soon."""
-    levels = _levels(look.declaration)
-    usual = _turns(_usual(look.declaration, level, look.profile, seed) for level in levels)
-    themes = _turns(_themes(look.declaration, level, look.profile, seed) for level in levels)
-    rest = _turns((islice(usual, look.quick, None), themes))
+    """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
+    rest = _rest(look, seed)
     size = look.quick
     while some := _beside(look, islice(rest, size)):
         yield some
         size *= GROWTH
+
+
+def _rest(look: Look, seed: int) -> Iterator[Made]:
+    """The cases behind the first ones, usual ones and those of themes in turn."""
+    levels = _levels(look.declaration)
+    usual = _turns(_usual(look.declaration, level, look.profile, seed) for level in levels)
+    themes = _turns(_themes(look.declaration, level, look.profile, seed) for level in levels)
+    return _turns((islice(usual, look.quick, None), themes))
 
 
 def _beside(look: Look, made: Iterable[Made]) -> list[Beside]:
@@ -148,7 +153,8 @@ def unseen(
 
 def first_cases(look: Look) -> list[Beside]:
     """Cases of one seed that are asked where only something else may show a change."""
-    return _beside(look, islice(_cases(look, 0), ENOUGH * look.quick))
+    first = islice(_cases(look, 0), look.quick)
+    return _beside(look, islice(chain(first, _rest(look, 0)), ENOUGH * look.quick))
 
 
 def shown(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
