@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +16,7 @@ from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.matrix import apply, played
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.child import in_child
+from entrycache_evidence.matrix.child import Died, in_child
 from entrycache_evidence.matrix.places import all_changes, sample
 from entrycache_evidence.matrix.played import Beside, beside, is_seen, is_told
 from entrycache_evidence.matrix.probes import EVERYWHERE, Probes
@@ -95,3 +95,9 @@ def test_a_case_that_takes_too_long_is_seen_and_many_slow_ones_are_not(monkeypat
     assert asked([slow(10, 0)])
     assert asked([slow(0.15, 0), slow(0, 1)])
     assert not asked([slow(0.15, 0), slow(0.15, 0), slow(0, 1)])
+
+
+def test_a_fork_that_hears_no_signal_of_python_is_killed() -> None:
+    with pytest.raises(Died):
+        in_child(lambda: sum(repeat(0)), 1)
+    assert in_child(lambda: sum(repeat(1, 3)), 1) == 3

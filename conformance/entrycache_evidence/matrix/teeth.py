@@ -41,6 +41,9 @@ GROWTH: Final = 2
 ENOUGH: Final = 5
 """So many times the quick cases of a seed are asked where only something else may show a change."""
 
+SECONDS_MOST: Final = 1_200
+"""What a change may take of all cases of some seeds before it is killed, which counts as an error of a case."""
+
 Told = Callable[[int], None]
 
 
@@ -192,7 +195,7 @@ def _each(
 
     def one(change: Change) -> Any:
         try:
-            return in_child(partial(work, change))
+            return in_child(partial(work, change), SECONDS_MOST)
         except Died:
             return None
 
