@@ -26,7 +26,11 @@ def change(function: str, old: str, new: str) -> Change:
 
 
 def look_at(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
-    """Every state that was kept, the last one of all seeds."""
+    """Every state that was kept, from the first seeds on; the last one of all seeds."""
+    return [state for state in all_kept(change, of_silent, known) if "begun" not in state]
+
+
+def all_kept(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
     kept: list[State] = []
     asked([change], LOOK, SEEDS, of_silent, known or {}, kept.append)
     return kept
@@ -72,6 +76,21 @@ def test_a_run_that_was_stopped_goes_on_where_it_was_and_begins_anew_for_other_c
     half = {**first, "unseen": {strict.id: [1]}}
     assert [one["unseen"] for one in look_at(strict, {}, half)] == [{strict.id: [1]}] * 2
     assert look_at(strict, {}, {**half, "of": "other cases"})[-1]["unseen"] == {}
+
+
+def test_what_was_begun_goes_on_behind_its_last_piece() -> None:
+    found = change("is_late", ">", ">=")
+    kept = all_kept(found, {})
+    pieces = [state for state in kept if "begun" in state]
+    looks = pieces[-1]["begun"]["looks"]
+    assert [state["begun"]["looks"] for state in pieces] == [looks[:many] for many in range(len(looks) + 1)]
+    assert all_kept(found, {}, pieces[3]) == kept[4:]
+    other = {**pieces[3], "under": {found.id: "other"}}
+    assert all_kept(found, {}, other)[0]["under"] == {found.id: "other"}
+
+
+def test_a_system_that_is_begun_is_named_without_numbers() -> None:
+    assert "with nothing to tell yet: some." in page({"some": {"begun": {}}}, {})
 
 
 def test_cases_that_are_only_played_are_those_of_a_search() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.families import FAMILIES
 from entrycache_conformance.java.releases import Release, every_release, releases
 from entrycache_conformance.judge import Coverage, judge, trajectory
@@ -18,7 +18,9 @@ from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import UnderTest
 from tests.support.findings import CASES, FINDINGS, PAGE_SYSTEMS, PAGES, TESTS, TIERS, Page
+from tests.support.jvm import mains
 from tests.support.jvm.mains import Ended, has_threads, run_all, run_as_it_is
+from tests.support.jvm.rocks import needs_rocks
 
 FAILED: Final = 1
 RELEASES: Final = every_release()
@@ -127,7 +129,10 @@ def test_a_case_differs_where_its_page_says(
 def test_a_java_test_fails_where_its_page_says(
     release: Release, page: Page, path: Path, ended: Callable[[Release], Mapping[Path, Ended]]
 ) -> None:
-    expect_as_the_page_says(page, release, path, ended(release)[path])
+    done = ended(release)[path]
+    if done.lacks:
+        pytest.skip(done.lacks)
+    expect_as_the_page_says(page, release, path, done)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +159,27 @@ def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_p
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     for page, path in java_tests_of(release):
-        expect_as_the_page_says(page, release, path, ended[path])
+        if not ended[path].lacks:
+            expect_as_the_page_says(page, release, path, ended[path])
+
+
+def test_without_rocksdb_the_tests_that_say_so_are_left_out_and_no_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def missing(tools: JavaTestClasspath, folder: Path) -> JavaTestClasspath:
+        raise MissingPrerequisite("no jar")
+
+    monkeypatch.setattr(mains, "with_rocks", missing)
+    needing = [path for _, path in TESTS if needs_rocks(path)]
+    assert 0 < len(needing) < len(TESTS)
+    try:
+        tools = java_test_classpath(releases("kafka-streams")[-1].subject)
+    except MissingPrerequisite as error:
+        pytest.skip(str(error))
+    other = next(path for page, path in TESTS if page.name == "kafka-reverse-view-shows-deleted")
+    ended = run_all([*needing, other], [], tools, tmp_path)
+    assert [ended[path].lacks for path in needing] == ["no jar"] * len(needing)
+    assert (ended[other].returncode, ended[other].lacks) == (FAILED, "")
 
 
 def differing(family: str) -> tuple[Release, Page, Path, Path]:

@@ -14,6 +14,8 @@ WORDS_MOST: Final = 200
 """Of the text of an issue."""
 NOT_SMALL: Final = "None that is small"
 """How a page begins to say why it has no fix."""
+LAST: Final = ("Since", "Contract", "Fix")
+"""The parts that a page ends with."""
 GRAVER: Final = [page for page in PAGES if page.tier in GRAVE]
 MEASURED: Final = record()
 DECISIONS: Final = FINDINGS.parent / "decisions" / "findings.md"
@@ -31,9 +33,14 @@ def lacks(page: Page) -> list[str]:
     """The parts that a page lacks."""
     issue = FINDINGS / page.name / "ISSUE.md"
     text = issue.read_text("utf-8") if issue.exists() else ""
+    since = page.section("Since")
     has_fix = page.section("Fix").startswith(NOT_SMALL) or (page.fixes and all(patch.is_file() for patch in page.fixes))
     parts = {
         "Since": failing(page) and failing(page)[0].rpartition(".")[0] in page.section("Since"),
+        "Every release": all(re.search(rf"(?<![\d.]){re.escape(one)}(?![.\d]*\d)", since) for one in failing(page)),
+        "Order": [at for at, _ in sorted(enumerate(LAST), key=lambda part: page.text.find(f"**{part[1]}.**"))]
+        == [0, 1, 2],
+        "Links": not re.search(r"(?<![(<])https?://", page.text),
         "Contract": page.section("Contract"),
         "Fix": has_fix,
         "ISSUE.md": text.startswith("# ") and len(text.split()) <= WORDS_MOST,
@@ -60,7 +67,11 @@ def test_the_index_says_which_page_has_which_part() -> None:
 
 def test_a_page_that_lacks_a_part_is_seen() -> None:
     page = GRAVER[0]
-    assert lacks(page._replace(text=page.text.replace("**Since.**", "**When.**"))) == ["Since"]
+    assert lacks(page._replace(text=page.text.replace("**Since.**", "**When.**"))) == ["Since", "Every release"]
+    assert lacks(page._replace(text=page.text.replace("5.0.0-M1; ", "; "))) == ["Every release"]
+    assert lacks(page._replace(text=f"{page.text}https://elsewhere")) == ["Links"]
+    moved = page.text.replace("**Contract.**", "**Later.**") + "\n**Contract.** Said last."
+    assert lacks(page._replace(text=moved)) == ["Order"]
     assert lacks(page._replace(text=page.text.replace("fix.patch", "other.patch"))) == ["Fix"]
     assert "ISSUE.md" in lacks(page._replace(name="grace-period-cannot-be-set"))
     assert "Since" in lacks(page._replace(text=page.text.replace("4.2", "4.9")))

@@ -40,18 +40,22 @@ def changed_code(change: Change) -> list[tuple[str, FunctionType, CodeType]] | N
     """The functions whose code the change changes; None where it changes something else. Forks know what was asked."""
     module = sys.modules[change.module]
     assert module.__file__ is not None
-    before = _unchanged(module.__file__)
     after = compile(change.whole, module.__file__, "exec", dont_inherit=True)
-    pairs = _differing(before, after)
+    pairs = differing(module, after)
     if pairs is None:
         return None
-    found = []
-    for name, code in pairs:
-        function = _function(module, name)
-        if function is None:
-            return None
-        found.append((name, function, code))
-    return found
+    found = [(name, function, code) for name, function, code in pairs if function is not None]
+    return found if len(found) == len(pairs) else None
+
+
+def differing(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
+    """The outermost functions that other code of a module changes, with their new code; None where more differs.
+
+    A function that lives under no name of its own is None.
+    """
+    assert module.__file__ is not None
+    pairs = _differing(_unchanged(module.__file__), after)
+    return None if pairs is None else [(name, _function(module, name), code) for name, code in pairs]
 
 
 @cache

@@ -10,15 +10,18 @@ from itertools import combinations, islice
 from typing import Any, Final
 
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.teeth import Look, Silent, Told, cases_of, missed, why_silent
+from entrycache_evidence.matrix.teeth import Look, Told, cases_of, first_cases, missed, shown, told_by_rows
 from entrycache_protocol.case import to_json
 from entrycache_protocol.declaration import Declaration
 
 PATIENCE: Final = 2
 """A change that none of so many whole seeds shows is not asked about at the others, as the norm asks."""
 
-BLOCK: Final = 6
-"""Seeds that are asked together; what was asked is written after each."""
+BLOCK: Final = 12
+"""Seeds that are asked together; what was asked is written after each block."""
+
+FEW: Final = 25
+"""The quick cases of a seed under a variant, where few changes are asked about."""
 
 ARGUED: Final = "argued"
 UNEXPLAINED: Final = "not explained"
@@ -28,10 +31,14 @@ State = dict[str, Any]
 """What is known so far, as JSON: `of` says which changes and cases it is about, `seeds` how many were asked.
 
 `unseen`: by the id of a change, the seeds that do not show it; `silent`: why no outcome shows it at all; `under`: the
-variant under which it is asked about.
+variant under which it is asked about. `begun` is there as long as the first seeds are asked about: `never` are changes
+that none of them shows, `looks` the variants under which those were asked, and `rows` what rows alone have shown.
 """
 
 Keep = Callable[[State], None]
+
+NORM: Final = ""
+"""The name of a variant that is none."""
 
 
 def asked(
@@ -40,7 +47,9 @@ def asked(
 ) -> State:  # fmt: skip
     """What the runs of so many seeds, from 0 on, see of the changes; `known` is gone on with where it is about them."""
     about = fingerprint(changes, look)
-    state = known if known.get("of") == about else begun(changes, look, of_silent, told) | {"of": about}
+    state = known if known.get("of") == about else nothing(changes, look) | {"of": about}
+    if "begun" in state:
+        state = begin(changes, look, of_silent, state, keep, told)
     since = {name: ARGUED for name, why in state["silent"].items() if why == UNEXPLAINED and name in of_silent}
     state = {**state, "silent": {**state["silent"], **since}}
     keep(state)
@@ -52,6 +61,12 @@ def asked(
     return state
 
 
+def nothing(changes: Sequence[Change], look: Look) -> State:
+    """What is known before anything was asked."""
+    empty: State = {"silent": {}, "under": {}, "unseen": {}, "begun": {}}
+    return {"examples": look.profile.examples, "changes": len(changes), "seeds": 0, **empty}
+
+
 def fingerprint(changes: Sequence[Change], look: Look) -> str:
     """Which changes are asked which cases: where one of them is another one, what was asked says nothing of it."""
     first = islice(cases_of(look.declaration, look.profile, 0), look.quick)
@@ -61,37 +76,50 @@ def fingerprint(changes: Sequence[Change], look: Look) -> str:
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
-def begun(changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], told: Told) -> State:
-    """The first seeds, and of what none of them shows, why."""
+def begin(
+    changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], state: State, keep: Keep, told: Told
+) -> State:  # fmt: skip
+    """The first seeds, and of what none of them shows, why; what is known is kept after each piece."""
     first = range(PATIENCE)
-    unseen = missed(changes, look, first, told)
-    never = [change for change in changes if unseen[change.id] == tuple(first)]
-    why = _why(never, look, of_silent)
-    silent = {name: _reason(of, name in of_silent) for name, of in why.items() if not of.variant}
-    state: State = {
-        "examples": look.profile.examples,
-        "changes": len(changes),
-        "seeds": PATIENCE,
-        "silent": silent,
-        "under": {name: of.variant for name, of in why.items() if of.variant},
-        "unseen": {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in why},
+    if not state["begun"]:
+        unseen = missed(changes, look, first, told)
+        never = [name for name, seeds in unseen.items() if seeds == tuple(first)]
+        seldom = {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in never}
+        state = {**state, "unseen": seldom, "begun": {"never": never, "looks": [], "rows": []}}
+        keep(state)
+    for number in (0, 1, 2):
+        for name, declaration in variants_of(look.declaration, (number,)).items():
+            if name not in state["begun"]["looks"]:
+                state = _looked(changes, look._replace(declaration=declaration), name, state, of_silent)
+                keep(state)
+    rows, never = state["begun"]["rows"], state["begun"]["never"]
+    silent = {name: _reason(name in rows, name in of_silent) for name in never if name not in state["under"]}
+    known = {key: value for key, value in state.items() if key != "begun"} | {"seeds": PATIENCE, "silent": silent}
+    under = {name: seeds for name, seeds in _at(changes, look, first, known, told).items() if name in known["under"]}
+    return {**known, "unseen": _joined(known["unseen"], under)}
+
+
+def _looked(
+    changes: Sequence[Change], look: Look, name: str, state: State, of_silent: Mapping[str, str]
+) -> State:  # fmt: skip
+    """What is known after a look under one variant, or under none, for the rows."""
+    begun = state["begun"]
+    left = [one for one in changes if one.id in begun["never"] and one.id not in state["under"]]
+    if ", " in name:  # of pairs of readings those only are asked that nothing else explains
+        left = [one for one in left if one.id not in begun["rows"] and one.id not in of_silent]
+    cases = first_cases(look) if left else []
+    seen = shown(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
+    rest = [one for one in left if one not in seen and one.id not in begun["rows"]]
+    rows = {one.id for one in told_by_rows(rest, look, cases)}
+    return {
+        **state,
+        "under": {**state["under"], **{one.id: name for one in seen}},
+        "begun": {**begun, "looks": [*begun["looks"], name], "rows": sorted({*begun["rows"], *rows})},
     }
-    under = {name: seeds for name, seeds in _at(changes, look, first, state, told).items() if name in state["under"]}
-    return {**state, "unseen": _joined(state["unseen"], under)}
 
 
-def _why(never: Sequence[Change], look: Look, of_silent: Mapping[str, str]) -> dict[str, Silent]:
-    """Why: a reading, or rows alone; for what neither explains, nor an argument, two readings at once."""
-    why: dict[str, Silent] = {}
-    for number in (1, 2):
-        left = [one for one in never if one.id not in why or (why[one.id] == Silent() and one.id not in of_silent)]
-        more = why_silent(left, look, variants_of(look.declaration, (number,))) if left else []
-        why |= {change.id: of for change, of in zip(left, more, strict=True)}
-    return why
-
-
-def _reason(of: Silent, has_argument: bool) -> str:
-    if of.rows:
+def _reason(by_rows: bool, has_argument: bool) -> str:
+    if by_rows:
         return ROWS
     return ARGUED if has_argument else UNEXPLAINED
 
@@ -101,11 +129,11 @@ def _at(
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
     """The seeds out of these that do not show a change, each asked under its variant."""
     found: dict[str, tuple[int, ...]] = {}
-    variants = {"": look.declaration} | variants_of(look.declaration)
-    for name, declaration in variants.items():
-        some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, "") == name]
+    for name, declaration in variants_of(look.declaration, (0, 1, 2)).items():
+        some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NORM) == name]
         if some:
-            found |= missed(some, look._replace(declaration=declaration), seeds, told)
+            quick = look.quick if name == NORM else min(FEW, look.quick)
+            found |= missed(some, look._replace(declaration=declaration, quick=quick), seeds, told)
     return found
 
 
@@ -115,7 +143,7 @@ def _joined(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int
     return {name: seeds for name, seeds in both.items() if seeds}
 
 
-def variants_of(declaration: Declaration, at_once: Sequence[int] = (1, 2)) -> dict[str, Declaration]:
+def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, Declaration]:
     """The declaration under so many readings `at_once` that are not the norm's, by their names."""
     norm = declaration.system.model.variants()
     readings = [

@@ -40,8 +40,12 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def in_child(work: Callable[[], Any]) -> Any:
+def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
     """What the work gives, done in a fork of this process.
+
+    Args:
+        work: What is done.
+        seconds_most: Of the fork's own time, after which it is killed, also where no signal of Python's is heard.
 
     Raises:
         Died: the fork ended without an answer.
@@ -54,6 +58,8 @@ def in_child(work: Callable[[], Any]) -> Any:
             gc.disable()
             os.close(reading)
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+            if seconds_most is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds_most, seconds_most))
             with os.fdopen(writing, "wb") as pipe:
                 pickle.dump(work(), pipe)
             status = 0

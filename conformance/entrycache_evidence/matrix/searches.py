@@ -19,6 +19,7 @@ from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.child import in_child
 from entrycache_evidence.matrix.equivalent import arguments
 from entrycache_evidence.matrix.places import all_changes
+from entrycache_evidence.matrix.played import SECONDS
 from entrycache_evidence.matrix.run import called_at_import
 from entrycache_evidence.matrix.teeth import Look, guards
 from entrycache_evidence.matrix.tried import TRIED
@@ -27,7 +28,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.output import write_text
 
 PAGE: Final = "search-matrix"
-HEAD: Final = """# What a run sees of a changed guard
+HEAD: Final = f"""# What a run sees of a changed guard
 
 Written by `python -m entrycache_evidence.matrix.searches --write`; do not edit. A run that was stopped is gone on with.
 
@@ -36,7 +37,9 @@ of `conform` at profile ci, seed by seed from 0 on, and answers as a subject wou
 that are argued to change nothing (`equivalent.toml`) are left out. What two whole seeds do not show is asked under the
 readings of releases (variants), one at a time and, where nothing else explains it, two at once; and then at every seed
 under the first of them that shows it. Where none does, the page says why no outcome shows it. What Hypothesis adds to a
-run is not counted. A system without a line has not been asked yet.
+run is not counted. A change counts as seen where a case ends in an error or takes more than {SECONDS:g} s of its own
+time, of which the reference takes a fifth at most; one that makes all cases slow, but none of them so slow, does
+not. A system without a line has not been asked yet.
 
 | system | changed guards | by a variant | seeds | seen at all | all but one | fewer | by no outcome | not explained |
 |---|---|---|---|---|---|---|---|---|"""
@@ -151,7 +154,8 @@ def _committed() -> dict[str, Any]:
 
 def _write(systems: Mapping[str, Any]) -> None:
     in_order = {name: systems[name] for name in ASKED if name in systems}
-    earlier = {name: told for name, told in _committed()["earlier"].items() if name not in systems}
+    asked = {name for name, told in systems.items() if "begun" not in told}
+    earlier = {name: told for name, told in _committed()["earlier"].items() if name not in asked}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
     write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
     write_text(_docs() / f"{PAGE}.md", page(in_order, earlier))
@@ -160,6 +164,8 @@ def _write(systems: Mapping[str, Any]) -> None:
 def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
     """The committed page; `earlier`: counts of systems that have not been asked the cases of now."""
     lines = HEAD.splitlines()
+    begun = [name for name, told in systems.items() if "begun" in told]
+    systems = {name: told for name, told in systems.items() if name not in begun}
     lines += [f"| {name} | {' | '.join(map(str, _counts(told).values()))} |" for name, told in systems.items()]
     for name, told in systems.items():
         lines += ["", f"## {name}", ""]
@@ -174,6 +180,8 @@ def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]])
         lines += [
             f"- **{_missed_at(seeds, told)}**: {_code(told['places'][one])}" for one, seeds in _weak(told).items()
         ]
+    if begun:
+        lines += ["", f"Begun, with nothing to tell yet: {', '.join(begun)}."]
     if earlier:
         lines += ["", "## With the cases of an earlier version", "", EARLIER, ""]
     for name, before in earlier.items():

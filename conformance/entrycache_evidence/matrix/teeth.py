@@ -7,8 +7,7 @@ Hypothesis would find beside them is not counted.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
@@ -21,9 +20,10 @@ from entrycache_conformance.search import seeded_cases
 from entrycache_evidence.forked import each
 from entrycache_evidence.matrix import apply
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.child import Died, TooLong, in_child, within
+from entrycache_evidence.matrix.child import Died, in_child
+from entrycache_evidence.matrix.played import Beside, beside, is_seen, is_told
+from entrycache_evidence.matrix.probes import Probes, probes
 from entrycache_evidence.matrix.tried import package_of
-from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
 
@@ -35,11 +35,14 @@ GUARDS: Final = frozenset(
 )
 """Kinds of changes that make a guard, a comparison or what is compared another one."""
 
-SECONDS: Final = 2.0
-"""What a case may take of a changed reference's own time; the reference takes a hundredth at most."""
+GROWTH: Final = 2
+"""Behind the first cases of a seed as many are asked together, then so many times as many, and again."""
 
-GROWTH: Final = 4
-"""Behind the first cases of a seed the next so many times as many are asked together."""
+ENOUGH: Final = 5
+"""So many times the quick cases of a seed are asked where only something else may show a change."""
+
+SECONDS_MOST: Final = 1_200
+"""What a change may take of all cases of some seeds before it is killed, which counts as an error of a case."""
 
 Told = Callable[[int], None]
 
@@ -52,17 +55,33 @@ def guards(changes: Sequence[Change], system: AnySystem) -> list[Change]:
 
 def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[Made]:
     """The seeded cases of a run: of each level the first one, then of each the second."""
-    levels = [level for level in declaration.system.levels if level != LEVEL]
-    turns = zip_longest(*(_of_level(declaration, level, profile, seed) for level in levels))
-    return (made for turn in turns for made in turn if made is not None)
+    levels = _levels(declaration)
+    return _turns(
+        chain(_usual(declaration, at, profile, seed), _themes(declaration, at, profile, seed)) for at in levels
+    )
 
 
-def _of_level(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
-    cases = declaration.system.cases
-    menu = cases.menu([name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level)
-    yield from seeded_cases(declaration, menu, profile.examples, seed)
-    for theme, one_to in cases.beside.items():
-        yield from seeded_cases(declaration, menu, number_beside(profile.examples, one_to), seed, theme)
+def _levels(declaration: Declaration) -> list[str]:
+    return [level for level in declaration.system.levels if level != LEVEL]
+
+
+def _turns(several: Iterable[Iterator[Made]]) -> Iterator[Made]:
+    return (made for turn in zip_longest(*several) for made in turn if made is not None)
+
+
+def _menu(declaration: Declaration, level: str) -> Sequence[str]:
+    names = [name for name in declaration.system.ops_up_to(level) if name in declaration.ops]
+    return declaration.system.cases.menu(names, level)
+
+
+def _usual(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
+    return seeded_cases(declaration, _menu(declaration, level), profile.examples, seed)
+
+
+def _themes(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
+    for theme, one_to in declaration.system.cases.beside.items():
+        number = number_beside(profile.examples, one_to)
+        yield from seeded_cases(declaration, _menu(declaration, level), number, seed, theme)
 
 
 class Look(NamedTuple):
@@ -74,26 +93,19 @@ class Look(NamedTuple):
     quick: int = 200
 
 
-class Answered(NamedTuple):
-    """A case with what the reference answers."""
-
-    case: Case
-    outcomes: list[Any]
-
-
 Missed = dict[str, tuple[int, ...]]
 """By the id of a change, the seeds at which it was asked about and not seen."""
 
 
 def missed(changes: Sequence[Change], look: Look, seeds: Sequence[int], told: Told = lambda _: None) -> Missed:
     """The seeds at which no case shows a change: by an outcome, by an error, or since it never ends."""
-    first = {seed: list(map(_answered, islice(_cases(look, seed), look.quick))) for seed in seeds}
-    begun = unseen(changes, first, look.at_import, told)
+    first = {seed: _beside(look, islice(_cases(look, seed), look.quick)) for seed in seeds}
+    begun = unseen(changes, first, look, told)
     found: Missed = {change.id: () for change in changes}
     for seed in seeds:
         left = [change for change, silent in zip(changes, begun, strict=True) if seed in silent]
         for more in _others(look, seed) if left else ():
-            silent = unseen(left, {seed: more}, look.at_import)
+            silent = unseen(left, {seed: more}, look)
             left = [change for change, seeds_ in zip(left, silent, strict=True) if seeds_]
             if not left:
                 break
@@ -106,117 +118,85 @@ def _cases(look: Look, seed: int) -> Iterator[Made]:
     return cases_of(look.declaration, look.profile, seed)
 
 
-def _others(look: Look, seed: int) -> Iterator[list[Answered]]:
+def _others(look: Look, seed: int) -> Iterator[list[Beside]]:
     """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
-    rest = islice(_cases(look, seed), look.quick, None)
-    size = GROWTH * look.quick
-    while some := list(map(_answered, islice(rest, size))):
+    rest = _rest(look, seed)
+    size = look.quick
+    while some := _beside(look, islice(rest, size)):
         yield some
         size *= GROWTH
 
 
-def _answered(made: Made) -> Answered:
-    return Answered(made.case, [done.outcome for done in made.steps])
+def _rest(look: Look, seed: int) -> Iterator[Made]:
+    """The cases behind the first ones, usual ones and those of themes in turn."""
+    levels = _levels(look.declaration)
+    usual = _turns(_usual(look.declaration, level, look.profile, seed) for level in levels)
+    themes = _turns(_themes(look.declaration, level, look.profile, seed) for level in levels)
+    return _turns((islice(usual, look.quick, None), themes))
+
+
+def _beside(look: Look, made: Iterable[Made]) -> list[Beside]:
+    return beside(made, _probes(look.declaration))
+
+
+def _probes(declaration: Declaration) -> Probes:
+    return probes(package_of(declaration.system))
 
 
 def unseen(
-    changes: Sequence[Change], cases: Mapping[int, Sequence[Answered]], at_import: frozenset[str],
-    told: Told = lambda _: None,
-) -> list[frozenset[int]]:  # fmt: skip
+    changes: Sequence[Change], cases: Mapping[int, Sequence[Beside]], look: Look, told: Told = lambda _: None
+) -> list[frozenset[int]]:
     """For each change the seeds of which no case shows it."""
+
+    def silent(place: int, again: bool) -> frozenset[int]:
+        return frozenset(seed for seed, of_seed in cases.items() if not is_seen(of_seed, place, again))
+
+    return [frozenset(found or ()) for found in _each(changes, look, silent, told)]
+
+
+def first_cases(look: Look) -> list[Beside]:
+    """Cases of one seed that are asked where only something else may show a change."""
+    first = islice(_cases(look, 0), look.quick)
+    return _beside(look, islice(chain(first, _rest(look, 0)), ENOUGH * look.quick))
+
+
+def shown(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
+    """The changes that an outcome of these cases shows."""
+    return _those(changes, look, lambda place, again: is_seen(cases, place, again))
+
+
+def told_by_rows(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
+    """The changes that rows show; they are told of the reference that is only changed, not imported anew."""
+    return _those(changes, look, lambda place, again: not again and is_told(cases, place))
+
+
+def _those(changes: Sequence[Change], look: Look, asked: Callable[[int, bool], bool]) -> list[Change]:
+    found = _each(changes, look, asked, lambda _: None)
+    return [change for change, is_so in zip(changes, found, strict=True) if is_so is None or is_so]
+
+
+def _each(
+    changes: Sequence[Change], look: Look, asked: Callable[[int, bool], Any], told: Told
+) -> list[Any]:  # fmt: skip
+    """What is found of each change in a process of its own; None where that, or the import of it, fails.
+
+    It is asked with the place of the change, and whether the reference was imported anew for it.
+    """
+    found = _probes(look.declaration)
     for change in changes:
         apply.changed_code(change)
-    return each(lambda change: _forked(change, cases, at_import), changes, told)
 
-
-def _forked(change: Change, cases: Mapping[int, Sequence[Answered]], at_import: frozenset[str]) -> frozenset[int]:
-    def silent() -> frozenset[int]:
+    def work(change: Change) -> Any:
         try:
-            again = apply.put(change, at_import)
-        except Exception:
-            return frozenset()
-        return frozenset(seed for seed, of_seed in cases.items() if not _is_seen(of_seed, again))
-
-    try:
-        return frozenset(in_child(silent))
-    except Died:
-        return frozenset()
-
-
-def _is_seen(cases: Sequence[Answered], again: bool) -> bool:
-    try:
-        return any(within(SECONDS, partial(_differs, *one)) for one in _as_they_are_known(cases, again))
-    except (Exception, TooLong):
-        return True
-
-
-def _differs(case: Case, outcomes: Sequence[Any], shown: Callable[[Any], Any]) -> bool:
-    state = case.system.model.initial(case.config)
-    step, config = case.system.model.step, case.config
-    for op, expected in zip(case.steps, outcomes, strict=True):
-        done = step(state, op, config)
-        if shown(done.outcome) != expected:
-            return True
-        state = done.state
-    return False
-
-
-def _as_they_are_known(
-    cases: Sequence[Answered], again: bool
-) -> Iterator[tuple[Case, list[Any], Callable[[Any], Any]]]:
-    """The cases with their outcomes; for modules that were imported `again`, as these read and write them."""
-    if not again:
-        yield from ((one.case, one.outcomes, _itself) for one in cases)
-        return
-    systems = importlib.import_module("entrycache_conformance.systems").SYSTEMS
-    read = importlib.import_module("entrycache_protocol.case").from_json
-    for one in cases:
-        write = one.case.system.wire.write_outcome
-        known = read(to_json(one.case), systems)
-        yield known, list(map(write, one.outcomes)), known.system.wire.write_outcome
-
-
-def _itself(outcome: Any) -> Any:
-    return outcome
-
-
-class Silent(NamedTuple):
-    """Why outcomes do not show a change: only those under a variant do, or only rows; empty: neither was found."""
-
-    variant: str = ""
-    rows: bool = False
-
-
-def why_silent(changes: Sequence[Change], look: Look, variants: Mapping[str, Declaration]) -> list[Silent]:
-    """What shows a change that no outcome shows: outcomes under a variant, or the rows of the same steps."""
-    number = 5 * look.quick
-    made = {name: list(islice(cases_of(one, look.profile, 0), number)) for name, one in variants.items()}
-    of_variants = {name: list(map(_answered, cases)) for name, cases in made.items()}
-    of_all = [*islice(_cases(look, 0), number), *chain.from_iterable(made.values())]
-
-    def why(change: Change) -> Silent:
-        def asked() -> Silent:
             again = apply.put(change, look.at_import)
-            named = next((name for name, cases in of_variants.items() if _is_seen(cases, again)), "")
-            return Silent(named, not named and not again and any(map(_is_told, of_all)))
+        except Exception:
+            return None
+        return asked(found.place(change), again)
 
-        return Silent(*in_child(asked))
+    def one(change: Change) -> Any:
+        try:
+            return in_child(partial(work, change), SECONDS_MOST)
+        except Died:
+            return None
 
-    return each(why, changes)
-
-
-def _is_told(made: Made) -> bool:
-    try:
-        return bool(within(SECONDS, partial(_rows_differ, made)))
-    except (Exception, TooLong):
-        return True
-
-
-def _rows_differ(made: Made) -> bool:
-    state = made.case.system.model.initial(made.case.config)
-    for op, expected in zip(made.case.steps, made.steps, strict=True):
-        done = made.case.system.model.step(state, op, made.case.config)
-        if (done.rows, getattr(done, "parts", ())) != (expected.rows, getattr(expected, "parts", ())):
-            return True
-        state = done.state
-    return False
+    return each(one, changes, told)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -46,11 +45,6 @@ class Campaign(NamedTuple):
     def source(self) -> Path:
         """The program."""
         return self.folder / f"{self.program}.java"
-
-    @property
-    def beside(self) -> list[Path]:
-        """The other files of it."""
-        return sorted(path for path in self.folder.glob("*.java") if path != self.source)
 
     @property
     def results(self) -> Path:
@@ -94,13 +88,14 @@ def front_of(campaign: Campaign, folder: Path) -> Path:
     return fixed(release, patches, sources_jar(release, folder), folder / "fixes")
 
 
+def beside(source: Path) -> list[Path]:
+    """The other files of a program: those of its folder that are no programs themselves."""
+    others = sorted(path for path in source.parent.glob("*.java") if path != source)
+    return [path for path in others if "static void main(" not in path.read_text("utf-8")]
+
+
 def told_by(
-    source: Path,
-    tools: JavaTestClasspath,
-    folder: Path,
-    *arguments: str,
-    ends: tuple[int, ...] = (0,),
-    beside: Sequence[Path] = (),
+    source: Path, tools: JavaTestClasspath, folder: Path, *arguments: str, ends: tuple[int, ...] = (0,)
 ) -> tuple[int, dict[str, Any]]:
     """How a program of a campaign ends, and the JSON object that it told.
 
@@ -110,9 +105,8 @@ def told_by(
         folder: For compiled classes.
         arguments: What it is told.
         ends: The ends that mean it ran through.
-        beside: Other files of it.
     """
-    built = compiled([source, *beside], tools, folder)
+    built = compiled([source, *beside(source)], tools, folder)
     done = built.run(main_of(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
     assert done.returncode in ends, done.stderr
     return done.returncode, json.loads(done.stdout)
@@ -134,7 +128,7 @@ def play(
     if campaign.fixes:
         tools = with_rocks(tools, folder)
     arguments = [*map(str, seeds), *([mode] if mode else [])]
-    return told_by(campaign.source, tools, folder / "out", *arguments, ends=(0, 1), beside=campaign.beside)
+    return told_by(campaign.source, tools, folder / "out", *arguments, ends=(0, 1))
 
 
 def main(name: str, *numbers: str) -> None:

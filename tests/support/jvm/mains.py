@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import Program, compiled, main_of
 from entrycache_conformance.java.releases import Release
-from tests.support.jvm.rocks import as_needed
+from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.jvm.rocks import as_needed, needs_rocks, with_rocks
 
 MAINS: Final = Path(__file__).with_name("Mains.java")
 HALT: Final = "Runtime.getRuntime().halt("
@@ -26,10 +27,11 @@ ALONE_SECONDS: Final = 120
 
 
 class Ended(NamedTuple):
-    """How a test ended, and what it printed until then."""
+    """How a test ended, and what it printed until then; or why it was not run, which is what it `lacks`."""
 
     returncode: int
     stdout: str
+    lacks: str = ""
 
 
 def has_threads(path: Path) -> bool:
@@ -40,10 +42,25 @@ def has_threads(path: Path) -> bool:
 def run_all(
     together: Sequence[Path], alone: Sequence[Path], tools: JavaTestClasspath, folder: Path
 ) -> dict[Path, Ended]:
-    """Every test on a release: those that share a JVM, and those that have one of their own."""
-    copies = [_copy(path, folder / "together") for path in together]
-    program = compiled([MAINS, *copies, *alone], as_needed([*together, *alone], tools, folder), folder / "out")
-    return {**_together(program, together), **{path: _alone(program, path) for path in alone}}
+    """Every test on a release: those that share a JVM, and those that have one of their own.
+
+    A test that needs RocksDB has one of its own; without the jar it alone is not run.
+    """
+    needing = [path for path in (*together, *alone) if needs_rocks(path)]
+    together, alone = ([path for path in paths if path not in needing] for paths in (together, alone))
+    ended = {path: _with_rocks(path, tools, folder) for path in needing}
+    if together or alone:
+        copies = [_copy(path, folder / "together") for path in together]
+        program = compiled([MAINS, *copies, *alone], tools, folder / "out")
+        ended |= {**_together(program, together), **{path: _alone(program, path) for path in alone}}
+    return ended
+
+
+def _with_rocks(path: Path, tools: JavaTestClasspath, folder: Path) -> Ended:
+    try:
+        return _alone(compiled([path], with_rocks(tools, folder), folder / path.stem), path)
+    except MissingPrerequisite as missing:
+        return Ended(-1, "", str(missing))
 
 
 def run_as_it_is(path: Path, release: Release, folder: Path) -> Ended:

@@ -29,10 +29,15 @@ def with_rocks(tools: JavaTestClasspath, folder: Path) -> JavaTestClasspath:
     return tools._replace(classpath=os.pathsep.join([tools.classpath, str(jar)]))
 
 
+def needs_rocks(path: Path) -> bool:
+    """Whether a test says that it needs it."""
+    return NEEDED in path.read_text("utf-8")
+
+
 def as_needed(paths: Iterable[Path], tools: JavaTestClasspath, folder: Path) -> JavaTestClasspath:
     """The same where one of these tests says that it needs it.
 
     Raises:
         MissingPrerequisite: Maven or the jar is not there.
     """
-    return with_rocks(tools, folder) if any(NEEDED in path.read_text("utf-8") for path in paths) else tools
+    return with_rocks(tools, folder) if any(map(needs_rocks, paths)) else tools

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import DoesNotCompile
 from entrycache_conformance.java.releases import find_release, versions_called
+from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import FINDINGS, GRAVE, TESTS, Page
 from tests.support.jvm.mains import Ended, has_threads, run_all
 from tests.support.jvm.maven import jar_from_maven
@@ -99,6 +100,8 @@ def outcomes(paths: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> d
 
 
 def _said(done: Ended) -> str:
+    if done.lacks:
+        raise MissingPrerequisite(done.lacks)
     if done.returncode == 0:
         return CONFORMS
     return FAILS if done.returncode == 1 and len(done.stdout.splitlines()) == 1 else CANNOT

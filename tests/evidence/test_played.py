@@ -1,0 +1,103 @@
+"""Steps that are left out when a changed reference is played are those that the change cannot show in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice, repeat
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.profiles import Profile
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.matrix import apply, played
+from entrycache_evidence.matrix.change import Change
+from entrycache_evidence.matrix.child import Died, in_child
+from entrycache_evidence.matrix.places import all_changes, sample
+from entrycache_evidence.matrix.played import Beside, beside, is_seen, is_told
+from entrycache_evidence.matrix.probes import EVERYWHERE, Probes
+from entrycache_evidence.matrix.teeth import cases_of, guards
+from entrycache_reference import kafka_streams
+from entrycache_reference.kafka_streams import lookups
+
+KAFKA = SYSTEMS["kafka-streams"]
+PROBES = Probes(kafka_streams.__name__)
+GUARDS = guards(all_changes(), KAFKA)
+
+
+def some_cases() -> list[Beside]:
+    made = cases_of(reference(KAFKA).declaration, Profile(20, 0, 0), 0)
+    return beside(islice(made, 40), PROBES)
+
+
+def looks(change: Change, places: Sequence[int], cases: Sequence[Beside]) -> list[tuple[bool, bool]]:
+    """Whether outcomes, and whether rows show a change, if it is taken to stand at each of these places."""
+
+    def asked() -> list[tuple[bool, bool]]:
+        apply.put(change)
+        return [(is_seen(cases, place, False), is_told(cases, place)) for place in places]
+
+    found: list[tuple[bool, bool]] = in_child(asked)
+    return found
+
+
+def test_a_change_is_seen_in_the_steps_that_come_to_it_as_in_all() -> None:
+    cases = some_cases()
+    swapped = [one for one in sample(GUARDS, 60, 1) if apply.changed_code(one)]
+    seen = [looks(one, (PROBES.place(one), EVERYWHERE), cases) for one in swapped]
+    assert [at for at, _ in seen] == [all_ for _, all_ in seen]
+    assert {shown for shown, _ in seen} >= {(True, True), (False, False)}
+
+
+def test_a_change_is_not_seen_at_a_place_that_no_step_comes_to() -> None:
+    """The check above has teeth: with a wrong place it fails."""
+    change = next(one for one in GUARDS if one.function == "flush_dirty")
+    assert looks(change, (1 << 5000, EVERYWHERE), some_cases()) == [(False, False), (True, True)]
+
+
+def test_probes_tell_the_branch_that_is_taken_and_leave_the_code_as_it_was() -> None:
+    before = lookups.get.__code__
+    config = KAFKA.model.config()
+    with PROBES.listening() as met:
+        KAFKA.model.step(KAFKA.model.initial(config), KAFKA.ops["get"](ns="a", key=None), config)
+    assert lookups.get.__code__ is before
+    of_get = [change for change in GUARDS if change.module.endswith(".lookups") and change.function == "get"]
+    assert {PROBES.place(change) in met for change in of_get} == {True, False}
+
+
+def test_what_is_no_statement_of_a_function_is_met_everywhere() -> None:
+    constant = next(change for change in GUARDS if change.module.endswith(".config") and not change.function)
+    assert PROBES.place(constant) == EVERYWHERE
+
+
+def slow(seconds: float, outcome: int) -> Beside:
+    """A case of one step whose model takes its time."""
+
+    def step(state: Any, op: Any, config: Any) -> Any:
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+        return SimpleNamespace(outcome=outcome, state=state)
+
+    model = SimpleNamespace(initial=lambda config: 0, step=step)
+    case: Any = SimpleNamespace(system=SimpleNamespace(model=model), config=None, steps=[None])
+    return Beside(case, 0, [SimpleNamespace(outcome=0, state=0)], [EVERYWHERE] * 2)
+
+
+def test_a_case_that_takes_too_long_is_seen_and_many_slow_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(played, "SECONDS", 0.3)
+    monkeypatch.setattr(played, "SECONDS_AT_ONCE", 0.2)
+    asked = partial(is_seen, place=EVERYWHERE, again=False)
+    assert asked([slow(10, 0)])
+    assert asked([slow(0.15, 0), slow(0, 1)])
+    assert not asked([slow(0.15, 0), slow(0.15, 0), slow(0, 1)])
+
+
+def test_a_fork_that_hears_no_signal_of_python_is_killed() -> None:
+    with pytest.raises(Died):
+        in_child(lambda: sum(repeat(0)), 1)
+    assert in_child(lambda: sum(repeat(1, 3)), 1) == 3
