@@ -67,6 +67,12 @@ class AuditResult:
     judged: tuple[str, ...] | None = None
 
     @property
+    def undecided(self) -> tuple[str, ...]:
+        """The brokers of which no rule was decided: they were checked, and neither keep nor break one for certain."""
+        decided = {Verdict.CONFORMS, Verdict.VIOLATES}
+        return tuple(broker for broker, own in self.brokers.items() if decided.isdisjoint(own.values()))
+
+    @property
     def exit_code(self) -> int:
         """1 if a rule is violated, 2 if none was checked, else 0; of what is new alone, 1 if a violation is."""
         if self.judged is not None and self.brokers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,13 @@ from tests.support.command import run
 from tests.support.pages import blocks
 
 LINES_MOST = 150
+READER_LINES_MOST = 60
+READERS = {
+    "java": "src/test/java/mycache/VectorsTest.java",
+    "go": "vectors_test.go",
+    "rust": "src/vectors.rs",
+    "node": "vectors.test.mjs",
+}
 SLIPS = {
     "python": ("my_cache.py", "first <= pos <= last", "first <= pos < last"),
     "java": ("src/main/java/mycache/MyCache.java", "subMap(first, true,", "subMap(first, !true,"),
@@ -41,6 +49,29 @@ def built(language: str, folder: Path) -> None:
 def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What the language's own test runner says of the vectors."""
     return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
+    """One that is cut, one that its manifest does not know, one with a wrong outcome, one with nothing to play."""
+    pack, known = folder / "vectors" / "small.jsonl.gz", folder / "vectors" / "manifest.json"
+    packed, manifest = pack.read_bytes(), known.read_text(encoding="utf-8")
+    text = gzip.decompress(packed)
+    wrong = text.replace(b'"hit":true', b'"hit":false', 1)
+    others = b"".join(line for line in text.splitlines(keepends=True) if b'"system":"kafka-streams"' in line)
+    for content, named, says in (
+        (packed[: len(packed) // 2], manifest, ""),
+        (gzip.compress(text[: text.rindex(b"\n", 0, -1) + 1]), manifest, "is not as the manifest beside it says"),
+        (gzip.compress(wrong), manifest, "is not as the manifest beside it says"),
+        (gzip.compress(wrong), hashlib.sha256(wrong).hexdigest(), "pulsar-pip430-range"),
+        (gzip.compress(others), hashlib.sha256(others).hexdigest(), "no vector was played"),
+    ):
+        pack.write_bytes(content)
+        known.write_text(named, encoding="utf-8")
+        done = vectors_played(language, folder)
+        assert done.returncode != 0, says
+        assert says in done.stdout + done.stderr
+    pack.write_bytes(packed)
+    known.write_text(manifest, encoding="utf-8")
 
 
 def judged(capsys: pytest.CaptureFixture[str], language: str, command: str) -> tuple[int, str]:
@@ -68,6 +99,7 @@ def test_it_conforms_and_a_slip_in_it_is_caught(
     if LANGUAGES[language].test:
         done = vectors_played(language, folder)
         assert done.returncode == 0, done.stdout + done.stderr
+        check_that_no_wrong_pack_passes(language, folder)
     name, right, wrong = SLIPS[language]
     text = (folder / name).read_text(encoding="utf-8")
     assert text.count(right) == 1
@@ -98,20 +130,26 @@ def test_the_reader_in_javascript_plays_in_vitest_too(tmp_path: Path, capsys: py
     assert (told[True].returncode, "pulsar-pip430-range 1, seed 0" in told[True].stderr) == (1, True), told[True].stderr
 
 
-def test_a_reader_of_vectors_that_played_none_fails(
+def test_another_pack_is_named_by_the_environment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if shutil.which("node") is None:
         pytest.skip("node is missing")
     run(capsys, "init", "--lang", "node", str(tmp_path))
+    filled = tmp_path / "filled here"
+    assert run(capsys, "vectors", "fill", "--pack", "small", "--seed", "7", "--out", str(filled))[0] == 0
+    monkeypatch.setenv("ENTRYCACHE_VECTORS", str(filled / "small.jsonl.gz"))
     assert vectors_played("node", tmp_path).returncode == 0
-    with gzip.open(tmp_path / "vectors.jsonl.gz", "rt", encoding="utf-8") as pack:
-        others = [line for line in pack if '"system":"kafka-streams"' in line]
-    with gzip.open(tmp_path / "others.jsonl.gz", "wt", encoding="utf-8") as pack:
-        pack.writelines(others)
-    monkeypatch.setenv("ENTRYCACHE_VECTORS", str(tmp_path / "others.jsonl.gz"))
+    (filled / "manifest.json").write_text((tmp_path / "vectors" / "manifest.json").read_text("utf-8"), encoding="utf-8")
     done = vectors_played("node", tmp_path)
-    assert (done.returncode, "no vector was played" in done.stdout) == (1, True)
+    assert (done.returncode, "is not as the manifest beside it says" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("language", READERS)
+def test_the_reader_of_vectors_is_short(language: str) -> None:
+    text = (TEMPLATES / language / READERS[language]).read_text(encoding="utf-8")
+    assert {name for name, each in LANGUAGES.items() if each.test} == READERS.keys()
+    assert sum(bool(line.strip()) for line in text.splitlines()) <= READER_LINES_MOST
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

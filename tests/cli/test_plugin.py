@@ -131,6 +131,9 @@ def test_the_fixture_holds_a_class_to_the_rules(author: pytest.Pytester) -> None
         ),
         (["--entrycache-subject", "my_cache:MyCache", "--entrycache-seed", "x"], "expected a whole number"),
         (["--entrycache-subject", "my_cache:MyCache", "--entrycache-profile", "x"], "unknown profile"),
+        (["--entrycache-subject", ""], "--entrycache-subject is empty"),
+        (["--entrycache-command", " "], "--entrycache-command is empty"),
+        (["--entrycache-known", "known.toml"], "--entrycache-known goes with --entrycache-subject or -command"),
     ],
 )
 def test_a_mistake_is_one_line_and_wrong_usage(options: list[str], said: str, author: pytest.Pytester) -> None:

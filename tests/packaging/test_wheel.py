@@ -54,7 +54,8 @@ def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, 
     ):
         done = run(installed, *arguments, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert {"main.go", "vectors_test.go", "vectors.jsonl.gz"} <= {path.name for path in (tmp_path / "mine").iterdir()}
+    assert {path.name for path in (tmp_path / "mine").iterdir()} == {"go.mod", "main.go", "vectors_test.go", "vectors"}
+    assert {path.name for path in (tmp_path / "mine" / "vectors").iterdir()} == {"manifest.json", "small.jsonl.gz"}
 
 
 def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from entrycache_trace.files import iterate_rows, list_parts
 from entrycache_trace.generate import generate
 from entrycache_trace.inspect import as_json, summarize
 from entrycache_trace.schema import ROW_SCHEMA
+from tests.support.command import run
 from tests.support.traces import plant
 
 ENGINES = ["local", "replay"]
@@ -61,6 +62,27 @@ def test_what_one_broker_lacks_does_not_hide_that_the_others_conform(tmp_path: P
         "leave no rule open"
         not in CliRunner().invoke(cli.audit, [str(tmp_path / "lone"), "--engine", "local", *out]).stdout
     )
+
+
+def test_strict_fails_where_nothing_was_decided_of_a_broker(
+    tmp_path: Path, honest: list[plant.Row], capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, cut = plant.renamed(honest, "a"), plant.renamed(honest, "b")[:-1]
+
+    def strict(name: str, rows: list[plant.Row], *more: str) -> tuple[int, str]:
+        trace = str(plant.write(tmp_path / name, rows))
+        asked = [trace, "--engine", "local", "--out", str(tmp_path / "out" / name), *more]
+        code, _, said = run(capsys, "audit", *asked)
+        return code, said
+
+    assert strict("whole", whole, "--strict") == (0, "")
+    code, said = strict("cut", whole + cut, "--strict", "--json")
+    assert code == 2 and len(said.splitlines()) == 1
+    assert "no rule was decided of 1 of 2 brokers (b): broker 'b': the last event is not END" in said
+    assert strict("cut too", whole + cut) == (0, "")
+    broken = plant.renamed(honest, "b")
+    plant.untouched_requeue(broken[1000:], random.Random(1))
+    assert strict("broken", whole + broken[:-1], "--strict")[0] == 1
 
 
 @pytest.mark.parametrize("engine", ENGINES)

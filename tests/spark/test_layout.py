@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from py4j import java_gateway
+from pyspark.sql import SparkSession
 
 from entrycache_cli.commands import audit as cli
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.engines.session import is_worth_telling
+from entrycache_spark.engines.session import is_worth_telling, session
 from entrycache_spark.folder import KERNELS, audit
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.tiers import evaluate
@@ -118,3 +119,18 @@ def test_a_stopped_command_leaves_no_traceback_of_py4j(caplog: pytest.LogCapture
         root.removeFilter(is_worth_telling)
     assert [record.msg for record in caplog.records] == ["Exception while sending command."]
     assert "KeyboardInterrupt while sending command." in Path(java_gateway.__file__).read_text("utf-8")
+
+
+def test_nor_does_one_that_is_stopped_while_spark_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that waits for a master which does not answer."""
+    root = logging.getLogger()
+
+    def starts(self: SparkSession.Builder) -> None:
+        assert is_worth_telling in root.filters
+        raise KeyboardInterrupt
+
+    root.removeFilter(is_worth_telling)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", starts)
+    with pytest.raises(KeyboardInterrupt):
+        session("spark://nowhere:7077")

@@ -170,6 +170,9 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
     help="Judge the brokers of a folder whose parts have changed since the last run into --out, and tell only "
     "violations that were not told; exit 1 if there are any.",
 )
+@click.option(
+    "--strict", is_flag=True, help="Exit 2, not 0, where of some broker no rule was decided: all is inconclusive."
+)
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
 @report_options
 @click.pass_context
@@ -184,6 +187,7 @@ def audit(
     live_slots: int,
     metadata: Path | None,
     new_only: bool,
+    strict: bool,
     as_json_: bool,
     junit: Path | None,
     html: Path | None,
@@ -195,7 +199,7 @@ def audit(
     by then, and writes nothing.
     """
     from entrycache_cli.report.audit_shown import shown
-    from entrycache_cli.report.audit_text import audit_json, made_of, say_audit
+    from entrycache_cli.report.audit_text import audit_json, made_of, nothing_decided, say_audit
     from entrycache_spark.folder import VIOLATIONS_NAME
     from entrycache_spark.folder import audit as run_audit
     from entrycache_spark.growing import audit_new
@@ -230,6 +234,8 @@ def audit(
         raise Unwritten(result.unwritten)
     if result.exit_code == 2:
         say_nothing_checked(list(result.notes))
+    if strict and result.exit_code == 0 and result.undecided:
+        raise UsageError(nothing_decided(result))
     context.exit(result.exit_code)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import sources
-from entrycache_conformance.vectors.files import SUFFIX
+from entrycache_conformance.vectors.files import MANIFEST, SUFFIX
 from entrycache_conformance.vectors.packs import SMALL
 from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol.errors import UsageError
@@ -68,7 +68,7 @@ def _files(language: str) -> dict[Path, bytes]:
     """The content of each file; in Java the protocol is spoken by the same classes as in our own drivers.
 
     A file in Python ends on ``.txt`` here: it is a user's, and no module of this package. Where the language plays
-    vectors itself, the small pack comes along.
+    vectors itself, the small pack comes along, with the manifest that has its hash.
     """
     own = TEMPLATES / language
     found = {path.relative_to(own): path for path in own.rglob("*") if path.is_file()}
@@ -76,5 +76,6 @@ def _files(language: str) -> dict[Path, bytes]:
         protocol = sources() / "protocol"
         found |= {path.relative_to(protocol): path for path in protocol.rglob("src/main/java/**/*.java")}
     if LANGUAGES[language].test:
-        found[Path(f"vectors{SUFFIX}")] = spec_folder() / "vectors" / f"{SMALL}{SUFFIX}"
+        published = spec_folder() / "vectors"
+        found |= {Path("vectors", name): published / name for name in (MANIFEST, f"{SMALL}{SUFFIX}")}
     return {Path(str(name).removesuffix(".txt")): path.read_bytes() for name, path in found.items()}

@@ -17,6 +17,9 @@ OPTIONS: Final = {
     "failures": "The folder for case files (default: entrycache-failures).",
 }
 
+OF_THE_FIXTURE: Final = ("seed", "failures")
+"""Those that say something without a subject too."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Each option can stand in the ini file too."""
@@ -24,6 +27,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, text in OPTIONS.items():
         group.addoption(f"--entrycache-{name}", dest=f"entrycache_{name}", default=None, help=text)
         parser.addini(f"entrycache_{name}", text, default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A line of somebody's CI that has lost its subject fails: it would test nothing of ours, and pass."""
+    given = {name: value for name in OPTIONS if (value := config.getoption(f"entrycache_{name}")) is not None}
+    for name in sorted(given.keys() & {"subject", "command"}):
+        if not str(given[name]).strip():
+            raise pytest.UsageError(f"entrycache: --entrycache-{name} is empty; expected what it holds to the rules")
+    alone = sorted(given.keys() - {"subject", "command", *OF_THE_FIXTURE})
+    if alone and not (asked_for(config, "subject") or asked_for(config, "command")):
+        raise pytest.UsageError(f"entrycache: --entrycache-{alone[0]} goes with --entrycache-subject or -command")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -22,7 +22,7 @@ SHOWN_WITH_ROWS: Final = 3
 """Violations that a terminal shows with the rows around them."""
 
 BROKERS_NAMED: Final = 5
-"""Of those that leave no rule open."""
+"""Of those that leave no rule open, and of those that leave all."""
 
 
 def say_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json: bool, trace: Path | None) -> None:
@@ -68,6 +68,13 @@ def whole_brokers(result: AuditResult) -> list[str]:
     keep = sum(Verdict.CONFORMS in verdicts for verdicts in found if Verdict.VIOLATES not in verdicts)
     told = f"{len(whole)} of {len(result.brokers)} brokers leave no rule open ({names})"
     return [f"{told}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
+
+
+def nothing_decided(result: AuditResult) -> str:
+    """What `--strict` says of the brokers of which no rule was decided."""
+    names = ", ".join(result.undecided[:BROKERS_NAMED]) + (", .." if len(result.undecided) > BROKERS_NAMED else "")
+    why = f": {result.notes[0]}" if result.notes else ""
+    return f"--strict: no rule was decided of {len(result.undecided)} of {len(result.brokers)} brokers ({names}){why}"
 
 
 def audit_json(result: AuditResult, made: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,13 +49,13 @@ def session(master: str = "local[*]", settings: Mapping[str, str] | None = None)
     )
     for name, value in {**_SETTINGS, **heap, **(settings or {})}.items():
         builder = builder.config(name, value)
+    logging.getLogger().addFilter(is_worth_telling)  # before it starts: one that waits for its master is stopped too
     try:
         made = builder.getOrCreate()
     except Exception as error:
         line = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
     made.sparkContext.setLogLevel("ERROR")
-    logging.getLogger().addFilter(is_worth_telling)
     return made
 
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 )
 
 type position [2]int64
+
+var end = position{math.MaxInt64, math.MaxInt64}
 
 func (a position) below(b position) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
@@ -29,10 +32,10 @@ type step struct {
 }
 
 type request struct {
-	Cmd    string           `json:"cmd"`
-	ID     json.RawMessage  `json:"id"`
-	Config map[string]int64 `json:"config"`
-	Steps  []step           `json:"steps"`
+	Cmd    string
+	ID     json.RawMessage
+	Config object
+	Steps  []step
 }
 
 type object map[string]any
@@ -41,6 +44,10 @@ type object map[string]any
 type cache struct {
 	disabled bool
 	caches   map[string]map[position]int64
+}
+
+func open(config object) *cache {
+	return &cache{config["max_size_bytes"] == 0.0, map[string]map[position]int64{}}
 }
 
 func (c *cache) insert(name string, pos position, size int64) bool {
@@ -59,39 +66,30 @@ func (c *cache) has(name string, pos position) bool {
 	return there
 }
 
-// between answers the positions of a cache in that range, ascending; never nil, which JSON would tell as null.
-func (c *cache) between(name string, first, last position, lastToo bool) []position {
-	found := []position{}
-	for pos := range c.caches[name] {
+// between answers the positions of a cache in that range, ascending, and the sum of their sizes; found is never nil,
+// which JSON would tell as null.
+func (c *cache) between(name string, first, last position, lastToo bool) (found []position, bytes int64) {
+	found = []position{}
+	for pos, size := range c.caches[name] {
 		if !pos.below(first) && (pos.below(last) || lastToo && pos == last) {
-			found = append(found, pos)
+			found, bytes = append(found, pos), bytes+size
 		}
 	}
 	sort.Slice(found, func(i, j int) bool { return found[i].below(found[j]) })
-	return found
+	return found, bytes
 }
 
-func (c *cache) bytes(name string) (sum int64) {
-	for _, size := range c.caches[name] {
-		sum += size
-	}
-	return sum
-}
-
-func (c *cache) remove(name string, positions []position) object {
-	before := c.bytes(name)
-	for _, pos := range positions {
+func (c *cache) remove(name string, first, last position, lastToo bool) object {
+	gone, bytes := c.between(name, first, last, lastToo)
+	for _, pos := range gone {
 		delete(c.caches[name], pos)
 	}
-	return object{"entries": len(positions), "bytes": before - c.bytes(name)}
-}
-
-func all(c *cache, name string) []position {
-	return c.between(name, position{}, position{math.MaxInt64}, true)
+	return object{"entries": len(gone), "bytes": bytes}
 }
 
 // do is one step: its arguments as they came, its outcome as it goes. Without a cache it is about all of them.
-func (c *cache) do(name string, s step) object {
+func (c *cache) do(s step) object {
+	name := *cmp.Or(s.Cache, new(string))
 	switch s.Op {
 	case "insert":
 		if s.Size < 0 {
@@ -103,17 +101,18 @@ func (c *cache) do(name string, s step) object {
 	case "exists":
 		return object{"exists": c.has(name, s.Pos)}
 	case "get_range":
-		return object{"hits": c.between(name, s.First, s.Last, true)}
+		hits, _ := c.between(name, s.First, s.Last, true)
+		return object{"hits": hits}
 	case "remove_range":
-		return c.remove(name, c.between(name, s.First, s.Last, s.LastInclusive))
+		return c.remove(name, s.First, s.Last, s.LastInclusive)
 	case "clear":
-		return c.remove(name, all(c, name))
+		return c.remove(name, position{}, end, true)
 	case "usage", "observe":
 		entries, bytes, shown := 0, int64(0), object{}
 		for each := range c.caches {
-			if here := all(c, each); len(here) > 0 && (s.Cache == nil || each == name) {
-				entries, bytes = entries+len(here), bytes+c.bytes(each)
-				shown[each] = object{"bytes": c.bytes(each), "entries": here}
+			if here, size := c.between(each, position{}, end, true); len(here) > 0 && (s.Cache == nil || each == name) {
+				entries, bytes = entries+len(here), bytes+size
+				shown[each] = object{"bytes": size, "entries": here}
 			}
 		}
 		if s.Op == "usage" {
@@ -124,9 +123,14 @@ func (c *cache) do(name string, s step) object {
 	panic("no operation " + s.Op)
 }
 
-const declared = `{"version":1,"implementation":{"name":"my-cache","version":"1","language":"Go"},` +
-	`"systems":{"pulsar-pip430":{"config":["max_size_bytes"],"introspection":["bytes","caches"],` +
-	`"ops":["insert","get","exists","get_range","remove_range","clear","usage","observe"]}}}`
+const system = "pulsar-pip430"
+
+// What is declared; introspection is what is compared of observe.
+var ops = []string{"insert", "get", "exists", "get_range", "remove_range", "clear", "usage", "observe"}
+var introspection = []string{"bytes", "caches"}
+var offered = object{"ops": ops, "config": []string{"max_size_bytes"}, "introspection": introspection}
+var implementation = object{"name": "my-cache", "version": "1", "language": "Go"}
+var declared = object{"version": 1, "implementation": implementation, "systems": object{system: offered}}
 
 // run starts from an empty instance; what panics is told with the step at which it did.
 func run(r request) (answer object) {
@@ -137,14 +141,9 @@ func run(r request) (answer object) {
 			answer = object{"id": r.ID, "errored": told}
 		}
 	}()
-	maxSizeBytes, told := r.Config["max_size_bytes"]
-	c := &cache{told && maxSizeBytes == 0, map[string]map[position]int64{}}
+	c := open(r.Config)
 	for _, s := range r.Steps {
-		name := ""
-		if s.Cache != nil {
-			name = *s.Cache
-		}
-		outcomes = append(outcomes, c.do(name, s))
+		outcomes = append(outcomes, c.do(s))
 	}
 	return object{"id": r.ID, "outcomes": outcomes}
 }
@@ -158,7 +157,7 @@ func main() {
 		} else if err != nil {
 			panic(err)
 		}
-		var answer any = json.RawMessage(declared)
+		answer := declared
 		if r.Cmd != "start" {
 			answer = run(r)
 		}

@@ -1,7 +1,10 @@
 // Plays vectors, by `node --test` or vitest: cases with the outcomes that the rules ask for, a JSON object a line.
-// Those are played that need only what is declared. ENTRYCACHE_VECTORS names another pack.
+// Those are played that need only what is declared. ENTRYCACHE_VECTORS names another; its manifest stands beside it.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { DECLARED, run } from './cache.mjs';
 
@@ -11,8 +14,12 @@ const { test } = process.env.VITEST ? await import('vitest') : await import('nod
 const among = (from, names) => Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
 
 test('vectors', (t) => {
-  const pack = process.env.ENTRYCACHE_VECTORS ?? new URL('vectors.jsonl.gz', import.meta.url);
-  const lines = gunzipSync(readFileSync(pack)).toString().trimEnd().split('\n');
+  const pack = process.env.ENTRYCACHE_VECTORS ?? fileURLToPath(new URL('vectors/small.jsonl.gz', import.meta.url));
+  const text = gunzipSync(readFileSync(pack));
+  const manifest = readFileSync(join(dirname(pack), 'manifest.json'), 'utf8');
+  const hash = createHash('sha256').update(text).digest('hex');
+  assert.ok(manifest.includes(hash), `${pack} is not as the manifest beside it says`);
+  const lines = text.toString().trimEnd().split('\n');
   let played = 0;
   for (const line of lines) {
     const { system, config, steps, outcomes, note } = JSON.parse(line);
@@ -29,6 +36,6 @@ test('vectors', (t) => {
       assert.deepEqual(shown(got), shown(outcomes[at]), `${told}, got ${JSON.stringify(got)}`);
     }
   }
-  (t.diagnostic?.bind(t) ?? console.log)(`${played} vectors played; ${lines.length - played} need more than is declared`);
+  (t.diagnostic?.bind(t) ?? console.log)(`${played} of ${lines.length} vectors played; the others need more`);
   assert.ok(played > 0, 'no vector was played');
 });

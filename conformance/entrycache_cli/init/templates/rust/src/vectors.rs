@@ -1,10 +1,12 @@
 //! Plays vectors, by `cargo test`: cases with the outcomes that the rules ask for, a JSON object a line.
-//! Those are played that need only what is declared. `ENTRYCACHE_VECTORS` names another pack.
+//! Those are played that need only what is declared. `ENTRYCACHE_VECTORS` names another; its manifest stands beside it.
 use super::{declared, run};
 use flate2::read::GzDecoder;
 use serde_json::{json, Map, Value};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use sha2::{Digest, Sha256};
+use std::fs::{read_to_string, File};
+use std::io::Read;
+use std::path::PathBuf;
 
 fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
@@ -18,20 +20,25 @@ fn among(from: &Value, names: &[&str]) -> Value {
 
 #[test]
 fn vectors() {
-    let path = std::env::var("ENTRYCACHE_VECTORS").unwrap_or("vectors.jsonl.gz".into());
-    let file = File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let (mine, mut played, mut others) = (declared(), 0, 0);
-    for line in BufReader::new(GzDecoder::new(file)).lines() {
-        let vector: Value = serde_json::from_str(&line.expect("a pack is text")).expect("a line is JSON");
+    let pack = PathBuf::from(std::env::var("ENTRYCACHE_VECTORS").unwrap_or("vectors/small.jsonl.gz".into()));
+    let mut text = String::new();
+    let file = File::open(&pack).expect("there is a pack");
+    GzDecoder::new(file).read_to_string(&mut text).expect("a pack is a whole gzip of text");
+    let manifest = read_to_string(pack.with_file_name("manifest.json")).expect("a manifest stands beside the pack");
+    let hash = format!("{:x}", Sha256::digest(&text));
+    assert!(manifest.contains(&hash), "{} is not as the manifest beside it says", pack.display());
+    let (mine, mut played) = (declared(), 0);
+    for line in text.lines() {
+        let vector: Value = serde_json::from_str(line).expect("a line is JSON");
         let offered = &mine["systems"][vector["system"].as_str().expect("a vector names its system")];
         let (ops, shown) = (texts(&offered["ops"]), texts(&offered["introspection"]));
         let steps = vector["steps"].as_array().expect("a vector has steps");
         if !steps.iter().all(|step| step["op"].as_str().is_some_and(|op| ops.contains(&op))) {
-            others += 1;
             continue;
         }
         let config = among(&vector["config"], &texts(&offered["config"]));
         let answer = run(&json!({"id": played, "config": config, "steps": steps}));
+        assert!(answer["outcomes"].is_array(), "{}: {answer}", vector["note"]);
         played += 1;
         for (at, step) in steps.iter().enumerate() {
             let (mut expected, mut got) = (vector["outcomes"][at].clone(), answer["outcomes"][at].clone());
@@ -42,6 +49,6 @@ fn vectors() {
             assert_eq!(expected, got, "{}: step {at}, {step}: expected, and got", vector["note"]);
         }
     }
-    println!("{played} vectors played; {others} need more than is declared");
+    println!("{played} of {} vectors played; the others need more", text.lines().count());
     assert!(played > 0, "no vector was played");
 }
