@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import fields, replace
-from enum import Enum
 from typing import Any, Final
 
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage
+from entrycache_evidence.readings import some
 from entrycache_evidence.stretched import stretched
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
@@ -33,7 +32,7 @@ def drawn(
     for at in range(number):
         source = random.Random(f"{SEED} {at}")
         level = system.levels[-1 - at % len(system.levels)]
-        variants = _variants(system, source) if at % 3 == 2 and not fast else system.model.variants()
+        variants = some(system.model.variants(), source) if at % 3 == 2 and not fast else system.model.variants()
         declaration = offered or _declared(system, variants)
         menu = system.cases.menu(system.ops_up_to(level), level)
         theme = themes[at // len(system.levels) % len(themes)]
@@ -48,7 +47,7 @@ def far(system: AnySystem, number: int = STRETCHED) -> Iterator[tuple[Any, tuple
     menu = system.cases.menu(system.ops_up_to(level), level)
     for at in range(number):
         source = random.Random(f"{SEED} far {at}")
-        variants = _variants(system, source) if at % 2 else system.model.variants()
+        variants = some(system.model.variants(), source) if at % 2 else system.model.variants()
         made = make_case(even(source), _declared(system, variants), menu, None, theme=themes[at // 2 % len(themes)])
         yield stretched(made.case.config, made.case.steps, source)
 
@@ -56,16 +55,3 @@ def far(system: AnySystem, number: int = STRETCHED) -> Iterator[tuple[Any, tuple
 def _declared(system: AnySystem, variants: Any) -> Declaration:
     """A subject that has every operation and setting."""
     return Declaration(system, frozenset(system.ops), None, {}, variants, system.wire.introspection, payload=True)
-
-
-def _variants(system: AnySystem, source: random.Random) -> Any:
-    """Some readings of releases: half of the time one alone, else each by chance."""
-    norm = system.model.variants()
-    others = [(field.name, value) for field in fields(norm) for value in _members(getattr(norm, field.name))]
-    alone = source.random() < 0.5
-    chosen = [source.choice(others)] if alone else [one for one in others if source.random() < 0.5]
-    return replace(norm, **dict(chosen))
-
-
-def _members(norm: Any) -> list[Any]:
-    return [value for value in type(norm) if value is not norm] if isinstance(norm, Enum) else [not norm]

@@ -52,14 +52,14 @@ def broken_in(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> s
     for number, (config, steps) in enumerate(runs):
         state = system.model.initial(config)
         if not all(_is_empty(value) for name, value in zip(state._fields, state, strict=True) if name not in GIVEN):
-            return f"the first state is not empty at step 0 of large run {number}"
+            return f"the first state is not empty at step 0 of run {number}"
         for at, event in enumerate(steps):
             try:
                 state = checked_step(system, config, state, event, Coverage(whole=True)).state
             except LawBroken as broken:
                 said = str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
-                return f"{said} at step {at} ({event.name}) of large run {number}"
+                return f"{said} at step {at} ({event.name}) of run {number}"
             wrong = _mistaken(state) if at % LOOKED_INTO_EVERY == 0 else ""
             if wrong:
-                return f"{wrong} at step {at} ({event.name}) of large run {number}"
+                return f"{wrong} at step {at} ({event.name}) of run {number}"
     return ""

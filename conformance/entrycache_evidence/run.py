@@ -120,7 +120,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
         yield f"the vocabulary of {name}", at_once("vocabulary", partial(_vocabulary, name))
         beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
         for what, runs in beside.items():
-            yield f"the {what} of {name}", at_once(what, partial(_held, name, runs))
+            yield f"the {what} of {name}", at_once(what, partial(_held, name, what, runs))
         yield f"the model beside {name}", at_once("models", partial(_alone, name))
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
     yield "refinement", refined(refinements(profile))
@@ -159,7 +159,7 @@ STRETCHED_CASES: Final = "stretched cases"
 """These too; a profile says how many."""
 
 
-def _held(name: str, runs: Runs) -> Part:
+def _held(name: str, what: str, runs: Runs) -> Part:
     """Runs give no evidence: they are a few. What fails in them is a failure."""
     broken = broken_in(SYSTEMS[name], runs(SYSTEMS[name]))
-    return [], [f"{name}: {broken}"] if broken else []
+    return [], [f"{name}, {what}: {broken}"] if broken else []

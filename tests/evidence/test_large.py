@@ -26,9 +26,9 @@ def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.M
     faulty = with_model(FAULT_OF[Rule.INSERT_1].model)
     said = broken_in(faulty, large())
     assert said.startswith("R-INSERT-1")
-    assert said.endswith("at step 0 (insert) of large run 0")
+    assert said.endswith("at step 0 (insert) of run 0")
     monkeypatch.setitem(SYSTEMS, PULSAR.name, faulty)
-    assert run._held(PULSAR.name, run.RUNS["large runs"]) == ([], [f"{PULSAR.name}: {said}"])
+    assert run._held(PULSAR.name, "large runs", run.RUNS["large runs"]) == ([], [f"{PULSAR.name}, large runs: {said}"])
 
 
 def test_a_first_state_that_is_not_empty_is_told() -> None:
@@ -42,7 +42,7 @@ def test_a_first_state_that_is_not_empty_is_told() -> None:
     event = ops.Usage()
     assert broken_in(PULSAR, [(Config(), (event,))]) == ""
     assert broken_in(with_model(Scheduled), [(Config(), (event,))]) == (
-        "the first state is not empty at step 0 of large run 0"
+        "the first state is not empty at step 0 of run 0"
     )
 
 

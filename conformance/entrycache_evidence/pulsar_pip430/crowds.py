@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.pulsar_pip430.large import READINGS, A, B, Run, at
+from entrycache_evidence.pulsar_pip430.storms import storms
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName
@@ -77,9 +78,10 @@ def turns() -> Iterator[ops.Op]:
 
 
 def crowds() -> Iterator[Run]:
-    """All of them under the norm, turns under readings too."""
+    """All of them under the norm, turns under readings too; and storms."""
     config = Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
     for played in (cursors, caches, claims, turns, positions):
         yield config, tuple(played())
     for variants in READINGS[1:]:
         yield replace(config, variants=variants), tuple(turns())
+    yield from storms()

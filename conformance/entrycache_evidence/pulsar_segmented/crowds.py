@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Final
 
 from entrycache_evidence.pulsar_segmented.large import Run, readings
 from entrycache_evidence.pulsar_segmented.worlds import LOOKS, A, B, at
+from entrycache_evidence.readings import each_by_chance
 from entrycache_reference.pulsar_segmented import Config, Mode, Variants, ops
+from entrycache_reference.vocabulary import ABSENT
 
 SEGMENTS: Final = 300
+STORMS: Final = 200
 MORE: Final = 1_100
 """Entries of one segment."""
 
@@ -37,11 +41,29 @@ def full() -> Iterator[ops.Op]:
     yield from (ops.GetRange(A, at(0), at(MORE - 1)), ops.Get(A, at(3)), *LOOKS)
 
 
+def storms() -> Iterator[Run]:
+    """Short runs of few places and sizes at the edges, most of them under several readings together."""
+    for number in range(STORMS):
+        source = random.Random(f"storm {number}")
+        made: list[ops.Op] = []
+        for token in range(26):
+            cache, pos = source.choice((A, A, B)), at(source.randrange(4), source.choice((1, 1, 2)))
+            insert = ops.Insert(cache, pos, source.choice((0, 1, 63, 64, 65, 130)), source.choice((token, ABSENT)))
+            listed = ops.GetRange(cache, at(source.randrange(4) - 1), at(source.randrange(4)))
+            made.append(source.choice((insert, insert, insert, ops.Get(cache, pos), listed, *LOOKS)))
+        mode = source.choice(list(Mode))
+        yield (
+            Config(source.choice((257, 400, 777)), source.choice((2, 3, 4)), mode, each_by_chance(Variants(), source)),
+            tuple(made),
+        )
+
+
 def crowds() -> Iterator[Run]:
-    """Both in both modes, and the turns under each reading."""
+    """Both in both modes, and the turns under each reading; and storms."""
     for mode in Mode:
         yield Config(SEGMENTS * 1_000, SEGMENTS, mode), tuple(turns())
         yield Config(3 * 80_000, 3, mode), tuple(full())
     for variants in readings():
         if variants != Variants():
             yield Config(SEGMENTS * 1_000, SEGMENTS, Mode.COPY, variants), tuple(turns())
+    yield from storms()

@@ -92,7 +92,7 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
 def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
     """The exit code, the edges and the other lines. All that TLC writes goes into the folder."""
     own = tools()
-    options = ("-deadlock", "-workers", "1", "-metadir", str(folder / "states"))
+    options = ("-deadlock", "-workers", "1", "-fp", "0", "-metadir", str(folder / "states"))
     argv = [own.java, *QUICK, f"-Djava.io.tmpdir={folder}", "-cp", str(own.jar), "tlc2.TLC", *options, "Run.tla"]
     edges: list[Edge] = []
     others: list[str] = []
