@@ -52,12 +52,11 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
     first: list[Callable[[], list[Problem]]] = [
         _links,
         check_strays,
-        partial(_page, root),
         _vocabulary,
         partial(_tests, runs),
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
-    count = len(first) + len(Rule) + len(OWN) + 1
+    count = len(first) + len(Rule) + len(OWN) + 2
     found = [problem for each_of in _all(first, lambda done: told(done, count)) for problem in each_of]
     broken = _broken(found)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
@@ -65,6 +64,7 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         *(partial(check_example, rule) for rule in whole),
         *_mutants(runs, _exceptions(root), whole),
         partial(_flips, runs, whole),
+        *([] if broken else [partial(_page, root)]),
     ]
     more = _all(rest, lambda done: told(len(first) + done, count))
     return [*found, *map(_not_tried, sorted(broken)), *(problem for problems in more for problem in problems)]
