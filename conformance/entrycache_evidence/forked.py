@@ -45,13 +45,10 @@ def each(
             for begun in [pool.submit(_one, at) for at in range(len(items))]:
                 found.append(begun.result())
                 told(len(found))
-        except KeyboardInterrupt:
-            # Else they would first end what they are at.
+        except BaseException:
+            # Else they would first end what they are at, which may be for ever.
             for child in set(active_children()) - others:
                 child.kill()
-            raise
-        except Exception:
-            pool.shutdown(wait=False, cancel_futures=True)
             raise
     return found
 

@@ -4,11 +4,12 @@ import dataclasses
 
 import pytest
 
+from entrycache_conformance.judge import LawBroken
 from entrycache_conformance.systems import system_named
 from entrycache_evidence.kafka_streams import runs as kafka
 from entrycache_evidence.planted import FAULT_OF, flips
 from entrycache_evidence.pulsar_pip430.scenario import A, at, play
-from entrycache_evidence.rulebook import agreement, corpus, reach, registry
+from entrycache_evidence.rulebook import agreement, corpus, example_check, reach, registry
 from entrycache_evidence.rulebook.heard import listening
 from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.under import under
@@ -80,6 +81,49 @@ def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
     assert said.startswith("the reference breaks its law in ")
     assert '; the shortest has 1 steps: [{"op": "insert"' in said
     assert "\n" not in said
+
+
+def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatch):
+    """They say nothing then, and some never end."""
+    system = system_named("pulsar-pip430")
+    one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
+    tried = []
+    monkeypatch.setattr(agreement, "corpus", lambda folder, system=None: one)
+    monkeypatch.setattr(agreement, "each", lambda call, items, told: [call(item) for item in items])
+    monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
+    monkeypatch.setattr(agreement, "check_example", lambda rule: tried.append(rule) or [])
+    monkeypatch.setattr(agreement, "_fault", lambda fault, *_: tried.append(fault.rule) or [])
+    for other in ("_links", "_page", "_vocabulary", "check_strays"):
+        monkeypatch.setattr(agreement, other, lambda *_: [])
+    found = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
+    assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in found] == [
+        ("R-INSERT-1", agreement.BREAKS),
+        ("pulsar-pip430", "its examples and planted faults were not tried, since its reference breaks a law"),
+    ]
+    assert {Rule.K_PUT_1} < set(tried) and not set(tried) & set(system.laws.rules)
+    assert [problem.what for problem in agreement.check_rule(Rule.READ_1)][-1] == found[1].what
+
+
+def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch):
+    def breaks(*_):
+        raise LawBroken("the reference breaks R-READ-1 at Get() in " + "State() " * 100)
+
+    monkeypatch.setattr(example_check, "trajectory", breaks)
+    monkeypatch.setattr(example_check, "_is_current", lambda example: [])
+    monkeypatch.setattr(example_check, "CHECKS", (example_check._fires,))
+    (problem,) = agreement.check_example(Rule.READ_1)
+    assert problem.what.startswith("its example is none: the reference breaks R-READ-1 at Get() in State()")
+    assert len(problem.what) < 400
+
+
+def test_runs_are_made_of_a_reference_that_breaks_a_law(monkeypatch):
+    """A law that is broken is told where they are played."""
+    right = system_named("pulsar-segmented")
+    wrong = right._replace(model=right.model._replace(step=FAULT_OF[Rule.S_INSERT_1].model.step))
+    monkeypatch.setattr(corpus, "CASES", 3)
+    made = list(corpus.random_runs(wrong))
+    assert len(made) == corpus.CASES
+    assert Rule.S_INSERT_1 in {rule for run in made for rule in corpus.first_break(run, {})}
 
 
 def test_a_test_that_fails_is_one_line(tmp_path):

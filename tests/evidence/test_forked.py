@@ -35,6 +35,17 @@ def test_an_error_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         forked.each(lambda item: 1 // item, [1, 0, 2])
 
 
+def test_what_never_ends_is_ended_with_an_error_of_another_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_cores(monkeypatch)
+    heard: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", heard.append)
+    before = set(active_children())
+    with pytest.raises(ZeroDivisionError):
+        forked.each(lambda seconds: 1 // (time.sleep(seconds) or seconds), [1, 0, *[3600] * 20])
+    assert set(active_children()) <= before
+    assert heard == []
+
+
 def test_an_interrupt_ends_the_processes_and_no_thread_says_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
     heard: list[object] = []

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.arguments import Aim
 from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
@@ -96,7 +95,7 @@ def released_runs() -> Iterator[Run]:
             source.randint,
             declaration,
             system.cases.menu(system.ops_up_to(level), level),
-            Coverage(),
+            None,
             STEPS,
             theme=(Theme.NESTED, Theme.REENTRY, Theme.TINY_LIMITS)[number % 3],
         ).case

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import has_payload
 from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM
 from entrycache_conformance.systems.pulsar_segmented.themes import Theme
@@ -33,5 +32,5 @@ def runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
         for number in range(cases):
             theme = THEMES[number % len(THEMES)]
             menu = SYSTEM.cases.menu(SYSTEM.ops)
-            case = make_case(source.randint, declaration, menu, Coverage(), STEPS, theme=theme).case
+            case = make_case(source.randint, declaration, menu, None, STEPS, theme=theme).case
             yield case.config, case.steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
@@ -28,6 +28,7 @@ from entrycache_faults.planted import Fault
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.output import write_text
+from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 EXCEPTION: Final = re.compile(
@@ -35,6 +36,8 @@ EXCEPTION: Final = re.compile(
 )
 EXCEPTIONS_MAX: Final = 10
 STEPS_SHOWN_CHARACTERS: Final = 300
+BREAKS: Final = "the reference breaks its law"
+"""How the line of a broken law begins. Planted faults of such a reference say nothing, and may not end."""
 
 
 def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
@@ -46,19 +49,38 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
     root = _checkout("--check")
     runs = corpus(root / "tests" / "reference")
     assert runs.heard, "no run"  # played here, so that no child has to
-    parts: list[Callable[[], list[Problem]]] = [
+    first: list[Callable[[], list[Problem]]] = [
         _links,
-        *(partial(check_example, rule) for rule in Rule),
         check_strays,
-        partial(_page, root),
         _vocabulary,
         partial(_tests, runs),
-        partial(_fires, runs),
-        *_mutants(runs, _exceptions(root)),
-        partial(_flips, runs),
+        *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
-    found = each(lambda part: part(), parts, lambda done: told(done, len(parts)))
-    return [problem for problems in found for problem in problems]
+    count = len(first) + len(Rule) + len(OWN) + 2
+    found = [problem for each_of in _all(first, lambda done: told(done, count)) for problem in each_of]
+    broken = _broken(found)
+    whole = [rule for rule in Rule if system_of(rule).name not in broken]
+    rest: list[Callable[[], list[Problem]]] = [
+        *(partial(check_example, rule) for rule in whole),
+        *_mutants(runs, _exceptions(root), whole),
+        partial(_flips, runs, whole),
+        *([] if broken else [partial(_page, root)]),
+    ]
+    more = _all(rest, lambda done: told(len(first) + done, count))
+    return [*found, *map(_not_tried, sorted(broken)), *(problem for problems in more for problem in problems)]
+
+
+def _all(parts: list[Callable[[], list[Problem]]], told: Callable[[int], None]) -> list[list[Problem]]:
+    return each(lambda part: part(), parts, told)
+
+
+def _broken(found: list[Problem]) -> set[str]:
+    """The systems whose reference breaks a law."""
+    return {system_of(Rule(problem.rule)).name for problem in found if problem.what.startswith(BREAKS)}
+
+
+def _not_tried(system: str) -> Problem:
+    return Problem(system, "its examples and planted faults were not tried, since its reference breaks a law")
 
 
 def check_rule(rule: Rule) -> list[Problem]:
@@ -72,9 +94,12 @@ def check_rule(rule: Rule) -> list[Problem]:
     root = _checkout("--check")
     runs = corpus(root / "tests" / "reference", system_of(rule))
     exceptions = _exceptions(root)
-    about = [problem for problem in (*_links(), *_tests(runs), *_fires(runs)) if problem.rule == rule.value]
+    found = [*_links(), *_tests(runs), *_fires(runs, system_of(rule))]
+    about = [problem for problem in found if problem.rule == rule.value]
+    if broken := _broken(found):
+        return [*about, *map(_not_tried, sorted(broken))]
     tried = [problem for fault in OWN if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
-    return [*about, *check_example(rule), *tried, *_flips(runs, rule)]
+    return [*about, *check_example(rule), *tried, *_flips(runs, [rule])]
 
 
 def write_rules() -> None:
@@ -133,10 +158,10 @@ def _tests(runs: Corpus) -> list[Problem]:
     return [Problem(rule, what) for rule, what in runs.failed]
 
 
-def _fires(runs: Corpus) -> list[Problem]:
+def _fires(runs: Corpus, system: AnySystem | None = None) -> list[Problem]:
     fired: dict[Rule, int] = {}
     broken: dict[Rule, list[Run]] = {}
-    for run in runs.runs:
+    for run in (run for run in runs.runs if system is None or run.system is system):
         for rule in first_break(run, fired):
             broken.setdefault(rule, []).append(run)
     problems = [Problem(rule.value, _breaks_in(found)) for rule, found in broken.items()]
@@ -144,7 +169,10 @@ def _fires(runs: Corpus) -> list[Problem]:
     return problems + [
         Problem(rule.value, "never fires in a run")
         for rule in Rule
-        if rule.value in musts and not fired.get(rule) and rule.value not in runs.tests
+        if (system is None or rule in system.laws.rules)
+        and rule.value in musts
+        and not fired.get(rule)
+        and rule.value not in runs.tests
     ]
 
 
@@ -152,7 +180,7 @@ def _breaks_in(runs: list[Run]) -> str:
     """That the reference breaks a law, in one line: in how many runs, and the shortest."""
     least = min(runs, key=lambda run: len(run.events))
     steps = shorten(json.dumps([encode_op(event) for event in least.events]), STEPS_SHOWN_CHARACTERS, placeholder=" ..")
-    return f"the reference breaks its law in {len(runs)} runs; the shortest has {len(least.events)} steps: {steps}"
+    return f"{BREAKS} in {len(runs)} runs; the shortest has {len(least.events)} steps: {steps}"
 
 
 def _exceptions(root: Path) -> dict[str, set[str]]:
@@ -160,12 +188,14 @@ def _exceptions(root: Path) -> dict[str, set[str]]:
     return {rule: {other.strip() for other in others.split(",")} for rule, others, _ in listed}
 
 
-def _mutants(runs: Corpus, exceptions: dict[str, set[str]]) -> Iterator[Callable[[], list[Problem]]]:
-    """What asks about each planted fault."""
+def _mutants(
+    runs: Corpus, exceptions: dict[str, set[str]], rules: Sequence[Rule] = tuple(Rule)
+) -> Iterator[Callable[[], list[Problem]]]:
+    """What asks about each planted fault of these rules."""
     if len(exceptions) > EXCEPTIONS_MAX:
         many = Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}")
         yield lambda: [many]
-    yield from (partial(_fault, fault, runs, exceptions) for fault in OWN)
+    yield from (partial(_fault, fault, runs, exceptions) for fault in OWN if fault.rule in rules)
 
 
 def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
@@ -178,11 +208,11 @@ def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[
     return problems
 
 
-def _flips(runs: Corpus, rule: Rule | None = None) -> list[Problem]:
+def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
     return [
         Problem(fault.rule.value, f"no law sees the table with {fault.note}")
         for fault in flips()
-        if rule in {None, fault.rule} and not _breaks(fault, runs, stop=True)
+        if fault.rule in rules and not _breaks(fault, runs, stop=True)
     ]
 
 

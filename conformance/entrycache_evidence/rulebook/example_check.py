@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
+from textwrap import shorten
 from typing import Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.judge import Coverage, LawBroken, trajectory
 from entrycache_conformance.systems import system_named
 from entrycache_evidence.rulebook.example import Example, folder, one_after_another, path_of, read_example, text_of
 from entrycache_evidence.rulebook.example_faults import asked_for, broken, faults_of, first_seen, is_refused
@@ -22,6 +23,9 @@ from entrycache_reference.rules import Rule
 
 STEPS_MAX: Final = 10
 """What is longer is no lesson."""
+
+SHOWN_CHARACTERS: Final = 300
+"""Of what the reference breaks in one."""
 
 ROWS: Final = "in the rows only"
 """What the note says of an example whose answers are the same with every planted fault of the rule."""
@@ -42,7 +46,10 @@ def check_example(rule: Rule) -> list[Problem]:
         example = read_example(rule)
     except UsageError as error:
         return [Problem(rule.value, f"its example cannot be read: {error}")]
-    return [Problem(rule.value, f"its example {what}") for check in CHECKS for what in check(example)]
+    try:
+        return [Problem(rule.value, f"its example {what}") for check in CHECKS for what in check(example)]
+    except LawBroken as error:
+        return [Problem(rule.value, f"its example is none: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}")]
 
 
 def _fits(example: Example) -> list[str]:
