@@ -26,7 +26,8 @@ test: environment ## everything that a pull request must pass
 	@$(MAKE) unit
 	@$(BIN)/python -m entrycache_cli.tour --profile ci --others dev --strict
 
-test-all: test long ## all of `make test`, and the tests that take longer
+test-all: test long ## all of `make test`, the tests that take longer, and every change of the mutation matrix
+	$(BIN)/python -m entrycache_evidence.matrix
 
 static: environment ## types and style
 	$(BIN)/ruff check .

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_evidence.readings import some
 from entrycache_evidence.stretched import stretched
+from entrycache_evidence.variants import some
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
 from entrycache_protocol.in_process import own_subject

@@ -80,12 +80,12 @@ def test_every_op_is_shown() -> None:
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_release_passes_what_it_conforms_to(name: str, told: OnRelease) -> None:
-    assert told.of(name) == (0, "conforms\n")
+    assert told.of(name) == Ended(0, "conforms\n")
 
 
 @pytest.mark.parametrize("name", FAILING)
 def test_a_release_fails_where_the_case_of_a_finding_does(name: str, told: OnRelease) -> None:
-    code, printed = told.of(name)
+    code, printed, _ = told.of(name)
     last = len(read_case(Path(FINDINGS[0].parents[1], name, "case.json"), SYSTEMS).got) - 1
     assert code == 1
     assert printed.startswith(f"step {last}: ")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from entrycache_evidence.pulsar_pip430.large import A, B, Run, at
-from entrycache_evidence.readings import each_by_chance
+from entrycache_evidence.variants import each_by_chance
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, Variants
 from entrycache_reference.vocabulary import ABSENT, HoldName

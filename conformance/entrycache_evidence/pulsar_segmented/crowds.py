@@ -8,7 +8,7 @@ from typing import Final
 
 from entrycache_evidence.pulsar_segmented.large import Run, readings
 from entrycache_evidence.pulsar_segmented.worlds import LOOKS, A, B, at
-from entrycache_evidence.readings import each_by_chance
+from entrycache_evidence.variants import each_by_chance
 from entrycache_reference.pulsar_segmented import Config, Mode, Variants, ops
 from entrycache_reference.vocabulary import ABSENT
 
