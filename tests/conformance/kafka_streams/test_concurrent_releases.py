@@ -32,6 +32,10 @@ SEEDS: Final = (0, 1, 2)
 """The next one is tried where a busy machine let no two threads meet."""
 
 
+AGAIN: Final = range(8)
+"""A written history is replayed once more for the same reason."""
+
+
 @contextmanager
 def resolved(release: str) -> Iterator[UnderTest]:
     try:
@@ -67,7 +71,10 @@ WAITING = "crossed-listeners"
 def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: UnderTest) -> None:
     history = read_file(path, SYSTEMS)
     assert isinstance(history, History)
-    replayed = replay_history(history, released)
+    for _ in AGAIN:
+        replayed = replay_history(history, released)
+        if replayed.found is not None:
+            break
     assert replayed.found is not None
     assert history.rules[0] in {rule.value for rule in replayed.found.rules}
     if history.rules[0] == "K-CONCURRENCY-1":
