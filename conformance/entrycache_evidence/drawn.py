@@ -1,4 +1,4 @@
-"""Seeded cases for the laws: every level, theme and reading, as they are drawn, stretched, and echoed."""
+"""Seeded cases for the laws: every level, theme and reading, as they are drawn, and stretched."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def drawn(
     system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False
 ) -> Iterator[tuple[Declaration, Made]]:
     """Cases one after another: a level, a theme; every third one under other readings, where nothing is compared."""
-    themes = [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
+    themes = _themes(system)
     offered = own_subject("fast", system, system.fast).declaration if fast and system.fast else None
     for at in range(number):
         source = random.Random(f"{SEED} {at}")
@@ -40,9 +40,12 @@ def drawn(
 
 
 def far(system: AnySystem, number: int = STRETCHED) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Drawn cases of the whole menu, the other half under other readings, each stretched: its ids, names, sizes,
-    times and lengths are of another magnitude, and its steps are taken with many entries where there was one."""
-    themes = [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
+    """Drawn cases of the whole menu, every second one under other readings, each stretched.
+
+    Ids, names, sizes, times and lengths are of another magnitude, and steps are taken with many entries where there was
+    one.
+    """
+    themes = _themes(system)
     level = system.levels[-1]
     menu = system.cases.menu(system.ops_up_to(level), level)
     for at in range(number):
@@ -50,6 +53,11 @@ def far(system: AnySystem, number: int = STRETCHED) -> Iterator[tuple[Any, tuple
         variants = some(system.model.variants(), source) if at % 2 else system.model.variants()
         made = make_case(even(source), _declared(system, variants), menu, None, theme=themes[at // 2 % len(themes)])
         yield stretched(made.case.config, made.case.steps, source)
+
+
+def _themes(system: AnySystem) -> list[Any]:
+    """None, and all but those of long runs."""
+    return [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
 
 
 def _declared(system: AnySystem, variants: Any) -> Declaration:

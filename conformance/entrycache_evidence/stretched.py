@@ -153,7 +153,7 @@ def _echoed(steps: Sequence[Any], echo: Echo, copies: int, source: random.Random
     for step in steps:
         if made >= STEPS_MOST:
             return
-        fits = getattr(step, echo.field, None) is not None and not hasattr(step, "entries")
+        fits = isinstance(getattr(step, echo.field, None), str | Position)  # else it is about none, or about all
         number = copies if fits and source.random() < 0.7 else 1
         if fits:
             value = getattr(step, echo.field)
