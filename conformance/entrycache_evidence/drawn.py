@@ -19,7 +19,7 @@ SEED: Final = 16
 
 DRAWN: Final = 160
 STRETCHED: Final = 240
-STRETCHED_FIRST: Final = 96
+STRETCHED_FIRST: Final = 64
 """How many cases are judged as they are drawn, how many others stretched, and how many of those in a pull request."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.kafka_streams.large import ENTRY_BYTES, PLENTY_BYTES, READINGS, Run
@@ -86,13 +85,11 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
 
 
 def crowds() -> Iterator[Run]:
-    """All of them under the norm, and what is handed over under every reading."""
-    config = Config(PLENTY_BYTES)
-    for played in (keys(MORE), spaces(), headers(), lost()):
+    """All of them under the norm or as the releases do it; storms under every reading."""
+    config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
+    for played in (keys(MORE), spaces(), headers()):
         yield config, tuple(played)
-    for variants in READINGS:
-        yield replace(config, variants=variants), tuple(keys(MANY + 11))
-    yield replace(config, variants=RELEASED), tuple(lost())
+    yield released, (*keys(MANY + 11), *lost())
     for at, variants in enumerate((Variants(), *READINGS)):
         for number in range(STORMS):
             source = random.Random(f"{at} {number}")

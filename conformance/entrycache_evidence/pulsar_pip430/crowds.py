@@ -14,7 +14,7 @@ from entrycache_reference.vocabulary import CacheName, CursorName, HoldName
 
 MANY: Final = 300
 """Of what takes a step each."""
-MORE: Final = 400
+MORE: Final = 270
 """Of what one step makes."""
 
 
