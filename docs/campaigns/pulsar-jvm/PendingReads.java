@@ -1,7 +1,6 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.opentelemetry.api.OpenTelemetry;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
@@ -14,15 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.IntSupplier;
-import org.apache.bookkeeper.client.BKException;
-import org.apache.bookkeeper.client.api.LedgerEntries;
-import org.apache.bookkeeper.client.api.LedgerEntry;
-import org.apache.bookkeeper.client.api.ReadHandle;
-import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
-import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
@@ -59,23 +51,22 @@ public final class PendingReads {
 
     private final Random random;
     private final String mode;
-    private final List<Request> requests = new ArrayList<>();
+    private final LateStorage storage;
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final List<Reader> readers = new ArrayList<>();
     private final List<Entry> held = new ArrayList<>();
-    private final List<ByteBuf> buffers = new ArrayList<>();
     private final Map<EntryReadCountHandlerImpl, int[]> taken = new IdentityHashMap<>();
     private final Map<String, Integer> broken = new TreeMap<>();
     private final StringBuilder history = new StringBuilder();
     private RangeEntryCacheManagerImpl manager;
     private RangeEntryCacheImpl cache;
-    private boolean failed;
     private long limit;
 
     private PendingReads(long seed) {
         random = new Random(seed * 0x9E3779B97F4A7C15L);
         random.nextInt();
         mode = MODES[random.nextInt(MODES.length)];
+        storage = new LateStorage(random, history, mode.equals("throwing storage"), mode.equals("short"));
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -123,11 +114,11 @@ public final class PendingReads {
         for (int step = 0; step < steps; step++) {
             step();
         }
-        for (int rest = 0; rest < 10_000 && (!requests.isEmpty() || !tasks.isEmpty() || !held.isEmpty()); rest++) {
+        for (int rest = 0; rest < 10_000 && (!storage.requests.isEmpty() || !tasks.isEmpty() || !held.isEmpty()); rest++) {
             if (!tasks.isEmpty()) {
                 tasks.poll().run();
-            } else if (!requests.isEmpty()) {
-                answer();
+            } else if (!storage.requests.isEmpty()) {
+                storage.answer();
             } else {
                 release();
             }
@@ -143,8 +134,8 @@ public final class PendingReads {
                 read(from, Math.min(ENTRIES - 1, from + random.nextInt(8)));
             }
             case 4, 5 -> {
-                if (!requests.isEmpty()) {
-                    answer();
+                if (!storage.requests.isEmpty()) {
+                    storage.answer();
                 }
             }
             case 6 -> {
@@ -165,8 +156,8 @@ public final class PendingReads {
 
     private void add(long entry) {
         history.append("; insert ").append(entry);
-        EntryImpl added = EntryImpl.create(1, entry, bytes(entry), EXPECTED);
-        buffers.get(buffers.size() - 1).release();
+        EntryImpl added = EntryImpl.create(1, entry, storage.bytes(entry), EXPECTED);
+        storage.buffers.get(storage.buffers.size() - 1).release();
         added.setDecreaseReadCountOnRelease(false);
         cache.insert(added);
         added.release();
@@ -185,39 +176,15 @@ public final class PendingReads {
             method.setAccessible(true);
             try {
                 if (types.size() == 6) {
-                    method.invoke(cache, storage(), first, last, count, reader, null);
+                    method.invoke(cache, storage.handle(), first, last, count, reader, null);
                 } else {
-                    method.invoke(cache, storage(), first, last, -1L, count, reader, null);
+                    method.invoke(cache, storage.handle(), first, last, -1L, count, reader, null);
                 }
             } catch (InvocationTargetException thrown) {
                 broken.put("throws " + thrown.getCause().getClass().getSimpleName(), 1);
             }
             return;
         }
-    }
-
-    /** Answers one of the requests that storage has, any of them, not the oldest. */
-    private void answer() {
-        Request request = requests.remove(random.nextInt(requests.size()));
-        int kind = random.nextInt(10);
-        if (kind == 0) {
-            boolean busy = random.nextBoolean();
-            history.append(busy ? "; storage is busy for " : "; storage fails for ").append(request);
-            failed = true;
-            request.answer.completeExceptionally(BKException.create(
-                    busy ? BKException.Code.TooManyRequestsException : BKException.Code.ReadException));
-            return;
-        }
-        long last = request.last;
-        if (kind < 4 && mode.equals("short")) {
-            last = request.first + random.nextInt((int) (request.last - request.first) + 1);
-        }
-        history.append("; storage answers ").append(request).append(last == request.last ? "" : " up to " + last);
-        List<LedgerEntry> found = new ArrayList<>();
-        for (long entry = request.first; entry <= last; entry++) {
-            found.add(LedgerEntryImpl.create(1, entry, 10, bytes(entry)));
-        }
-        request.answer.complete(LedgerEntriesImpl.create(found));
     }
 
     private void release() {
@@ -227,13 +194,6 @@ public final class PendingReads {
             taken.computeIfAbsent(reads, key -> new int[1])[0]++;
         }
         entry.release();
-    }
-
-    private ByteBuf bytes(long entry) {
-        ByteBuf made = Unpooled.buffer(10);
-        made.writeLong(entry).writeShort(7);
-        buffers.add(made);
-        return made;
     }
 
     /** What holds when everything has been answered and released. */
@@ -246,7 +206,7 @@ public final class PendingReads {
         for (var one : taken.entrySet()) {
             int left = one.getKey().getExpectedReadCount();
             int most = EXPECTED - one.getValue()[0];
-            if (left > Math.max(most, 0) || (left < most - 2 && !failed)) {
+            if (left > Math.max(most, 0) || (left < most - 2 && !storage.hasFailed())) {
                 broken.put("counts", 1);
             }
         }
@@ -254,7 +214,7 @@ public final class PendingReads {
         if (cache.getSize() != 0 || manager.getSize() != 0) {
             broken.put("bytes", 1);
         }
-        for (ByteBuf buffer : buffers) {
+        for (ByteBuf buffer : storage.buffers) {
             if (buffer.refCnt() != 0) {
                 broken.put("buffers", 1);
             }
@@ -324,44 +284,6 @@ public final class PendingReads {
         Field field = owner.getClass().getDeclaredField(name);
         field.setAccessible(true);
         field.set(owner, value);
-    }
-
-    private ReadHandle storage() {
-        return (ReadHandle) Proxy.newProxyInstance(
-                ReadHandle.class.getClassLoader(), new Class<?>[] {ReadHandle.class}, (proxy, method, given) -> {
-            if (method.getName().equals("getId")) {
-                return 1L;
-            }
-            if (!method.getReturnType().equals(CompletableFuture.class)) {
-                return method.getReturnType().equals(long.class) ? (Object) 0L : null;
-            }
-            if (given == null || given.length < 2) {
-                return CompletableFuture.completedFuture(null);
-            }
-            if (mode.equals("throwing storage") && random.nextInt(5) == 0) {
-                history.append("; storage throws at ").append(given[0]).append("..").append(given[1]);
-                throw new IllegalStateException("storage");
-            }
-            Request request = new Request((long) given[0], (long) given[1]);
-            requests.add(request);
-            return request.answer;
-        });
-    }
-
-    private static final class Request {
-        private final long first;
-        private final long last;
-        private final CompletableFuture<LedgerEntries> answer = new CompletableFuture<>();
-
-        private Request(long first, long last) {
-            this.first = first;
-            this.last = last;
-        }
-
-        @Override
-        public String toString() {
-            return first + ".." + last;
-        }
     }
 
     private final class Reader implements ReadEntriesCallback {

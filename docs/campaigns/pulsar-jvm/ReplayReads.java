@@ -39,7 +39,7 @@ public final class ReplayReads {
 
     private final Random random;
     private final String mode;
-    private final ReplayedStorage storage;
+    private final LateStorage storage;
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final List<Reader> readers = new ArrayList<>();
     private final List<Entry> held = new ArrayList<>();
@@ -52,7 +52,7 @@ public final class ReplayReads {
         random = new Random(seed * 0x9E3779B97F4A7C15L);
         random.nextInt();
         mode = MODES[random.nextInt(MODES.length)];
-        storage = new ReplayedStorage(random, history, mode.equals("throwing storage"));
+        storage = new LateStorage(random, history, mode.equals("throwing storage"), false);
     }
 
     public static void main(String[] arguments) throws Exception {

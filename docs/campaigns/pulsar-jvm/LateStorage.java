@@ -14,18 +14,21 @@ import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
 import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
 
-/** What stores ledger 1: it answers late, in any order, with failures, or throws. Every buffer that is made is kept. */
-final class ReplayedStorage {
+/** What stores ledger 1: it answers late, in any order, with failures or too little, or throws. Buffers are kept. */
+final class LateStorage {
     final List<ByteBuf> buffers = new ArrayList<>();
     final List<Request> requests = new ArrayList<>();
     private final Random random;
     private final StringBuilder history;
     private final boolean mayThrow;
+    private final boolean mayBeShort;
+    private boolean hasFailed;
 
-    ReplayedStorage(Random random, StringBuilder history, boolean mayThrow) {
+    LateStorage(Random random, StringBuilder history, boolean mayThrow, boolean mayBeShort) {
         this.random = random;
         this.history = history;
         this.mayThrow = mayThrow;
+        this.mayBeShort = mayBeShort;
     }
 
     /** Answers one of the requests that storage has, any of them, not the oldest. */
@@ -35,17 +38,26 @@ final class ReplayedStorage {
         if (kind == 0) {
             boolean busy = random.nextBoolean();
             history.append(busy ? "; storage is busy for " : "; storage fails for ").append(request);
+            hasFailed = true;
             request.answer.completeExceptionally(BKException.create(
                     busy ? BKException.Code.TooManyRequestsException : BKException.Code.ReadException));
             return;
         }
         long last = request.last;
-        history.append("; storage answers ").append(request);
+        if (kind < 4 && mayBeShort) {
+            last = request.first + random.nextInt((int) (request.last - request.first) + 1);
+        }
+        history.append("; storage answers ").append(request).append(last == request.last ? "" : " up to " + last);
         List<LedgerEntry> found = new ArrayList<>();
         for (long entry = request.first; entry <= last; entry++) {
             found.add(LedgerEntryImpl.create(1, entry, 10, bytes(entry)));
         }
         request.answer.complete(LedgerEntriesImpl.create(found));
+    }
+
+    /** Whether it has answered a request with a failure. */
+    boolean hasFailed() {
+        return hasFailed;
     }
 
     ByteBuf bytes(long entry) {
