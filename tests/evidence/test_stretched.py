@@ -11,10 +11,10 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import stretched
-from entrycache_evidence.drawn import drawn, far
+from entrycache_evidence.drawn import DRAWN, drawn, far
 from entrycache_evidence.large import broken_in
 from entrycache_protocol.system import AnySystem
-from entrycache_reference.pulsar_pip430.ops import InvalidateLedger
+from entrycache_reference.pulsar_pip430.ops import Usage
 from entrycache_reference.vocabulary import Position
 
 KINDS = (
@@ -74,18 +74,50 @@ def test_they_reach_what_drawn_cases_do_not(name: str) -> None:
         assert max(getattr(step, "nanos", 0) for step in steps) > 3_600 * 10**9
 
 
-def test_a_bound_that_no_drawn_case_meets_is_told() -> None:
-    """Of a ledger's id the low 32 bits are looked at."""
+def alike(text: str) -> str:
+    return text
+
+
+AS_IT_WAS: dict[str, Any] = {
+    "FACTORS": 1,
+    "LEDGER_BITS": 0,
+    "ENTRY_SHIFTS": 0,
+    "NUMBER_SHIFTS": 0,
+    "COUNT_SHIFTS": 0,
+    "LENGTHS": 1,
+    "COPIES": 1,
+    "RENAMED": alike,
+}
+"""What each of the ways to stretch a case is where it does nothing."""
+
+OF_VALUES = ("LENGTHS",)
+
+
+@pytest.mark.parametrize("way", AS_IT_WAS)
+def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same is drawn, and does nothing."""
+    name = "kafka-streams" if way in OF_VALUES else PULSAR.name
+    kept: tuple[Any, ...] = getattr(stretched, way)
+    monkeypatch.setattr(stretched, way, (AS_IT_WAS[way],) * len(kept))
+    assert tuple(islice(far(SYSTEMS[name]), 40)) != cases(name)[:40]
+
+
+def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ligature in the name of a cache is taken for its letters."""
 
     class Mistaken:
         initial = staticmethod(PULSAR.model.initial)
 
         @staticmethod
         def step(state: Any, op: Any, config: Any) -> Any:
-            asked = replace(op, ledger=op.ledger % 2**32) if isinstance(op, InvalidateLedger) else op
-            return PULSAR.model.step(state, asked, config)
+            named = isinstance(op, Usage) and isinstance(op.cache, str)
+            return PULSAR.model.step(
+                state, replace(op, cache=op.cache.replace("\ufb00", "ff")) if named else op, config
+            )
 
     faulty = PULSAR._replace(model=Mistaken)
-    as_drawn = ((made.case.config, made.case.steps) for _, made in drawn(PULSAR, 60, None))
+    as_drawn = ((made.case.config, made.case.steps) for _, made in drawn(PULSAR, DRAWN, None))
     assert broken_in(faulty, as_drawn) == ""
-    assert "R-INVALIDATE-8" in broken_in(faulty, cases(PULSAR.name))
+    assert "(usage)" in broken_in(faulty, cases(PULSAR.name))
+    monkeypatch.setattr(stretched, "RENAMED", (alike,) * len(stretched.RENAMED))
+    assert broken_in(faulty, islice(far(PULSAR), 60)) == ""
