@@ -142,7 +142,7 @@ def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
 def test_any_pass_is_as_many_passes_as_there_may_be() -> None:
     """Else what is shown of the operations that run one would be shown of few."""
     cycle = next(case for case in steps.CASES if case.op.name == "cycle" and case.shape.name == "the entry first")
-    done = [step for _, step in steps.played(table.PULSAR, cycle)[1]]
+    done = [step for _, step in steps.played(table.PULSAR, cycle)]
     left = {frozenset(slot for slot in step.state.queue if slot is not None) for step in done}
     assert len(left) == 2**3
     assert {len(step.parts) for step in done} == {1, 2}

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from jsonschema.validators import extend
+from functools import cache
+from typing import Any
 
 from entrycache_protocol.case import Case, to_json
 from entrycache_protocol.declaration import Declaration
@@ -17,17 +14,22 @@ from entrycache_protocol.history import to_json as history_to_json
 from entrycache_protocol.schema import case_schema, history_schema
 from entrycache_protocol.subject import Answer, Happened, HistoryAnswer, Played, UnderTest
 
-ONE_OF: Final = Draft202012Validator.VALIDATORS["oneOf"]
 
+@cache
+def _validator() -> Any:
+    """The class of our validators."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
+    from jsonschema.validators import extend  # noqa: PLC0415
 
-def _one_of(validator: Any, alternatives: list[Any], value: Any, schema: Any) -> Iterator[ValidationError]:
-    """`oneOf`, tried only where the alternative is for the value's own op: no other fits it."""
-    op = value.get("op") if isinstance(value, dict) else None
-    own = [each for each in alternatives if each.get("properties", {}).get("op") == {"const": op}]
-    yield from ONE_OF(validator, own or alternatives, value, schema)
+    one_of = Draft202012Validator.VALIDATORS["oneOf"]
 
+    def own_one_of(validator: Any, alternatives: list[Any], value: Any, schema: Any) -> Iterator[Any]:
+        """`oneOf`, tried only where the alternative is for the value's own op: no other fits it."""
+        op = value.get("op") if isinstance(value, dict) else None
+        own = [each for each in alternatives if each.get("properties", {}).get("op") == {"const": op}]
+        yield from one_of(validator, own or alternatives, value, schema)
 
-Validator: Final = extend(Draft202012Validator, {"oneOf": _one_of})  # type: ignore[no-untyped-call]
+    return extend(Draft202012Validator, {"oneOf": own_one_of})  # type: ignore[no-untyped-call]
 
 
 class Validated:
@@ -35,10 +37,10 @@ class Validated:
 
     def __init__(self, subject: UnderTest) -> None:
         self.subject = subject
-        system = subject.declaration.system
-        self._case = Validator(case_schema(system))
-        self._history = Validator(history_schema(system))
-        self._outcomes = {op: Validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
+        system, validator = subject.declaration.system, _validator()
+        self._case = validator(case_schema(system))
+        self._history = validator(history_schema(system))
+        self._outcomes = {op: validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
         self.messages = 0
 
     @property
@@ -72,6 +74,8 @@ class Validated:
 
     def _hold(self, validator: Any, value: Any, what: str) -> None:
         self.messages += 1
+        from jsonschema.exceptions import best_match  # noqa: PLC0415 - slow to import
+
         error = best_match(validator.iter_errors(value))
         if error is not None:
             raise BrokenSubject(f"{what} does not fit its schema: {error.message} at {error.json_path}")

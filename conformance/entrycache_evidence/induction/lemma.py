@@ -9,10 +9,9 @@ from typing import Any, Final, NamedTuple
 import z3
 
 from entrycache_evidence.explore.search import unhindered
+from entrycache_evidence.induction.terms import all_of, negated
 from entrycache_faults.model import Model
 from entrycache_reference.rules import Rule
-
-z3.z3.Z3_DEBUG = False  # what its Python layer asks of every argument the library asks again
 
 
 class Obligation(NamedTuple):
@@ -91,7 +90,7 @@ def _asked(lemma: Lemma) -> tuple[int, list[str]]:
         count += 1
         if given.get_id() not in told:
             told[given.get_id()] = given, unsatisfiable(given)
-        is_void, is_refuted = told[given.get_id()][1], unsatisfiable(z3.And(given, z3.Not(goal)))
+        is_void, is_refuted = told[given.get_id()][1], unsatisfiable(all_of((given, negated(goal))))
         if None in {is_void, is_refuted}:
             found.append(f"{lemma.rule.value}: {name}: not finished: z3 has given up after {EFFORT} units of work")
         elif is_void:
@@ -111,4 +110,4 @@ def refuted(lemma: Lemma) -> bool:
     """Whether z3 finds a counterexample to some obligation once the planted error is there."""
     table = lemma.table if lemma.fault.table is None else lemma.fault.table
     obligations = lemma.obligations(table, lemma.fault.model)
-    return any(unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in obligations)
+    return any(unsatisfiable(all_of((given, negated(goal)))) is False for _, given, goal in obligations)

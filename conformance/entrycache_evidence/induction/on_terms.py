@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-import z3
-
 from entrycache_evidence.induction.lemma import Obligation
 from entrycache_evidence.induction.symbolic import Assumed, paths
+from entrycache_evidence.induction.terms import all_of, any_of, negated
 from entrycache_faults.model import Model, Place
 
 Ways = Iterable[tuple[Any, Any]]
@@ -51,8 +50,8 @@ def held_to(name: str, given: Any, ways: Ways, asked: Callable[[Any], tuple[bool
     assumed = Assumed(given)
     for condition, way in ways:
         for further, (is_about, holds) in paths(lambda: asked(way), condition, assumed):  # noqa: B023
-            met = z3.And(condition, further)
+            met = all_of((condition, further))
             about += [met] if is_about else []
             wrong += [] if holds else [met]
     if about:
-        yield Obligation(name, z3.And(given, z3.Or(about)), z3.Not(z3.Or(wrong)))
+        yield Obligation(name, all_of((given, any_of(about))), negated(any_of(wrong)))

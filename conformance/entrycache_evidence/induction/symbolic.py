@@ -7,6 +7,8 @@ from typing import Any
 
 import z3
 
+from entrycache_evidence.induction import terms
+
 _choices: list[bool] = []
 _taken: list[tuple[Any, bool]] = []
 _forced: set[int] = set()
@@ -28,35 +30,35 @@ class Term:
         chosen = _choices[number] if number < len(_choices) else _first(term, number)
         _taken.append((term, chosen))
         if _within:
-            _within[-1].took(term if chosen else z3.Not(term))
+            _within[-1].took(term if chosen else terms.negated(term))
         return chosen
 
     def __lt__(self, other: object) -> Term:
-        return Term(self.term < raw(other))
+        return Term(terms.less(self.term, raw(other)))
 
     def __le__(self, other: object) -> Term:
-        return Term(self.term <= raw(other))
+        return Term(terms.at_most(self.term, raw(other)))
 
     def __gt__(self, other: object) -> Term:
-        return Term(self.term > raw(other))
+        return Term(terms.more(self.term, raw(other)))
 
     def __ge__(self, other: object) -> Term:
-        return Term(self.term >= raw(other))
+        return Term(terms.at_least(self.term, raw(other)))
 
     def __eq__(self, other: object) -> Term | bool:  # type: ignore[override]
-        return Term(self.term == raw(other)) if isinstance(other, Term | int) else False
+        return Term(terms.equal(self.term, raw(other))) if isinstance(other, Term | int) else False
 
     def __add__(self, other: object) -> Term:
-        return Term(self.term + raw(other))
+        return Term(terms.plus(self.term, raw(other)))
 
     def __radd__(self, other: object) -> Term:
-        return Term(raw(other) + self.term)
+        return Term(terms.plus(raw(other), self.term))
 
     def __sub__(self, other: object) -> Term:
-        return Term(self.term - raw(other))
+        return Term(terms.minus(self.term, raw(other)))
 
     def __rsub__(self, other: object) -> Term:
-        return Term(raw(other) - self.term)
+        return Term(terms.minus(raw(other), self.term))
 
     def __neg__(self) -> Term:
         return Term(-self.term)
@@ -167,10 +169,10 @@ class _Followed:
     def _first(self, term: Any) -> tuple[bool, bool]:
         if self.solver is None:
             self.solver = self.assumed.solver(self.further)
-            self.solver.add([taken if chosen else z3.Not(taken) for taken, chosen in _taken])
+            self.solver.add([taken if chosen else terms.negated(taken) for taken, chosen in _taken])
         if self.solver.check(term) == z3.unsat:
             return False, True
-        return True, bool(self.solver.check(z3.Not(term)) == z3.unsat)
+        return True, bool(self.solver.check(terms.negated(term)) == z3.unsat)
 
 
 def _first(term: Any, number: int) -> bool:
@@ -203,7 +205,7 @@ def paths(function: Callable[[], Any], within: Any = None, assumed: Assumed | No
             taken = list(_taken)
             chosen = [choice for _, choice in taken]
             todo += [[*chosen[:at], False] for at in range(given, len(taken)) if at not in _forced]
-            found.append((z3.And([term if choice else z3.Not(term) for term, choice in taken]), answer))
+            found.append((terms.all_of([term if choice else terms.negated(term) for term, choice in taken]), answer))
     finally:
         if followed is not None:
             _within.pop()

@@ -6,10 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from textwrap import shorten
-from typing import Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from typing import TYPE_CHECKING, Final
 
 from entrycache_conformance.judge import Coverage, LawBroken, trajectory
 from entrycache_conformance.systems import system_named
@@ -20,6 +17,9 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.history import History
 from entrycache_protocol.schema import case_schema, history_schema
 from entrycache_reference.rules import Rule
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 STEPS_MAX: Final = 10
 """What is longer is no lesson."""
@@ -54,12 +54,16 @@ def check_example(rule: Rule) -> list[Problem]:
 
 def _fits(example: Example) -> list[str]:
     schema = _validator(example.asked.system.name, isinstance(example.asked, History))
+    from jsonschema.exceptions import best_match  # noqa: PLC0415 - slow to import
+
     error = best_match(schema.iter_errors(example.value))
     return [] if error is None else [f"does not fit the schema: {error.message}"]
 
 
 @cache
 def _validator(name: str, is_history: bool) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
+
     system = system_named(name)
     return Draft202012Validator(history_schema(system) if is_history else case_schema(system))
 

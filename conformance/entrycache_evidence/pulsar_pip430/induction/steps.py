@@ -107,16 +107,24 @@ CASES: Final = (
 
 
 @cache
-def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
-    """The state before, and the steps that the model makes of it, each with its condition."""
-    state, on_terms = case.shape.state(), relieving(model) if case.passes else asked(model)
+def before(case: Case) -> tuple[State, Any]:
+    """The state of a case, and what is assumed of it."""
+    state = case.shape.state()
+    return state, case.given(state)
+
+
+@cache
+def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
+    """The steps that the model makes of a case, each with its condition."""
+    state, given = before(case)
+    on_terms = relieving(model) if case.passes else asked(model)
 
     def played_once() -> Step:
         begin()
         done: Step = on_terms.step(state, case.op, case.config)
         return done
 
-    return state, tuple(paths(played_once, case.given(state)))
+    return tuple(paths(played_once, given))
 
 
 @cache
@@ -149,8 +157,8 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if not _may_concern(law, case):
             continue
-        pre, steps = played(model, case)
-        yield from held_to(case.name, case.given(pre), steps, lambda step: _judged(law, case, pre, step))  # noqa: B023
+        pre, given = before(case)
+        yield from held_to(case.name, given, played(model, case), lambda step: _judged(law, case, pre, step))  # noqa: B023
 
 
 PARTS: Final[dict[type[ops.Op], tuple[type[ops.Op], ...]]] = {
