@@ -18,6 +18,7 @@ from entrycache_spark.folder import audit
 from entrycache_spark.mutations.changes import changed, changes_of, renamed
 from entrycache_spark.mutations.judged import BASES, rows_of
 from entrycache_spark.pulsar_pip430.fold import broker as folds
+from entrycache_spark.pulsar_pip430.fold import leavers
 from entrycache_spark.pulsar_pip430.fold.carried import fold_carried
 from entrycache_spark.pulsar_pip430.fold.order import fold_order
 from entrycache_spark.pulsar_pip430.fold.slots import fold_slots
@@ -150,6 +151,22 @@ def test_what_it_forgets_it_does_not_call_clean(stories: list[Story]) -> None:
         assert clean <= all_kept
         left_open += clean != all_kept
     assert left_open
+
+
+CALLS = frozenset({"R-INVALIDATE-1", "R-INVALIDATE-4", "R-INVALIDATE-7", "R-INVALIDATE-8", "R-INVALIDATE-9"})
+
+
+def test_where_it_gives_up_it_calls_no_call_clean(stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no steps, in which neither the place of an entry nor what a call has left is looked for."""
+    asked = [story for story in stories if story.broken & CALLS]
+    as_they_are = [folded(story.batch, story.metadata).clean for story in asked]
+    monkeypatch.setattr(leavers, "STEPS_AT_ONCE", -1)
+    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 0)
+    for (name, metadata, batch, broken), before in zip(asked, as_they_are, strict=True):
+        clean = folded(batch, metadata).clean
+        assert not clean & broken, name
+        assert clean == before - CALLS
+    assert len(asked) > len(CALLS)
 
 
 def alike(trace: Path) -> int:

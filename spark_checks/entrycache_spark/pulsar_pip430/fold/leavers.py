@@ -50,6 +50,7 @@ class Leavers:
     def end(self, entries: Array, flags: Array) -> None:
         """The last calls."""
         _look(entries, self._caches, self._calls, self._state)
+        _given_up(self._state, 0, flags)
         for call in self._calls:
             if call[CALL] != NULL and call[LEFT]:
                 _broken(call, int(call[LAST]), flags)
@@ -73,9 +74,16 @@ def _follow(c: Any, numbers: Any, how: Any, entries: Any, caches: Any, calls: An
                 _put(c.seq[i], c.cache[i], c.ledger_id[i], c.entry_id[i], n, entries, caches[c.cache[i]], s)
         elif (op == w.EVICT or op == w.REMOVE) and not how[i] & GONE and entries[n, CACHE] >= 0:
             _unlink(n, entries, caches[entries[n, CACHE]])
+    if len(c.seq):
+        _given_up(s, c.seq[0], flags)
+
+
+@compiled
+def _given_up(s: Any, seq: int, flags: Any) -> None:
+    """Leave the rules to their windows where there were too many steps."""
     if s[_STEPS] > s[_ALLOWED]:
         for rule in range(w.INVALIDATE_1, w.INVALIDATE_9 + 1):
-            flag(flags, rule, c.seq[0])
+            flag(flags, rule, seq)
 
 
 @compiled
