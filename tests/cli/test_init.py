@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,9 @@ from _pytest.mark.structures import ParameterSet
 
 from entrycache_cli.init.adapter import LANGUAGES, TEMPLATES
 from entrycache_conformance.java.releases import sources
+from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import config_to_json
 from tests.support import ROOT
 from tests.support.command import run
 from tests.support.pages import blocks
@@ -51,8 +56,28 @@ def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[s
     return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
 
 
+def beside(manifest: str, text: bytes) -> str:
+    """A manifest that knows another text as its first pack."""
+    told = json.loads(manifest)
+    told["packs"][0]["sha256"] = hashlib.sha256(text).hexdigest()
+    return json.dumps(told)
+
+
+def crossing() -> bytes:
+    """A vector with operations of level `range` alone, in which an insert crosses the trigger of the manager."""
+    config = reference(SYSTEMS["pulsar-pip430"]).declaration.base_config()
+    told = config_to_json(SYSTEMS["pulsar-pip430"], dataclasses.replace(config, max_size_bytes=100, watermark=0.5))
+    steps = [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 99}, {"op": "usage"}]
+    outcomes = [{"inserted": True}, {"entries": 0, "bytes": 0}]
+    vector = {"system": "pulsar-pip430", "config": told, "steps": steps, "outcomes": outcomes}
+    return json.dumps({**vector, "note": "pulsar-pip430-manager 0, seed 0"}).encode() + b"\n"
+
+
 def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
-    """One that is cut, one that its manifest does not know, one with a wrong outcome, one with nothing to play."""
+    """One that is cut, one that its manifest does not know, one with a wrong outcome, two with nothing to play.
+
+    Of these one is about another system, and one has a setting that the adapter is not told of.
+    """
     pack, known = folder / "vectors" / "small.jsonl.gz", folder / "vectors" / "manifest.json"
     packed, manifest = pack.read_bytes(), known.read_text(encoding="utf-8")
     text = gzip.decompress(packed)
@@ -62,8 +87,9 @@ def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
         (packed[: len(packed) // 2], manifest, ""),
         (gzip.compress(text[: text.rindex(b"\n", 0, -1) + 1]), manifest, "is not as the manifest beside it says"),
         (gzip.compress(wrong), manifest, "is not as the manifest beside it says"),
-        (gzip.compress(wrong), hashlib.sha256(wrong).hexdigest(), "pulsar-pip430-range"),
-        (gzip.compress(others), hashlib.sha256(others).hexdigest(), "no vector was played"),
+        (gzip.compress(wrong), beside(manifest, wrong), "pulsar-pip430-range"),
+        (gzip.compress(others), beside(manifest, others), "no vector was played"),
+        (gzip.compress(crossing()), beside(manifest, crossing()), "no vector was played"),
     ):
         pack.write_bytes(content)
         known.write_text(named, encoding="utf-8")

@@ -78,6 +78,10 @@ def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
     told["packs"][2]["sha256"] = told["packs"][1]["sha256"]
     (tmp_path / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
     assert otherwise(filled, tmp_path / MANIFEST, whole_set=False) == [filled[2].name]
+    told["packs"][2]["sha256"] = filled[2].sha256
+    told["varies"][filled[1].name]["max_size_bytes"] += 1
+    (tmp_path / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
+    assert otherwise(filled, tmp_path / MANIFEST, whole_set=False) == [filled[1].name]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from entrycache_conformance.vectors.packs import SMALL
+from entrycache_conformance.vectors.packs import SMALL, usual_settings
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.input import LINE_BYTES_MOST, check_plain, read_json
 from entrycache_protocol.output import whole, write_text
@@ -81,7 +81,8 @@ def manifest(filled: Sequence[Filled], seed: int) -> dict[str, Any]:
     named = "".join(f"{pack.sha256}  {pack.name}\n" for pack in filled)
     cases = sum(pack.cases for pack in filled if pack.name != SMALL)
     sha256 = hashlib.sha256(named.encode()).hexdigest()
-    return {"schema": 1, "seed": seed, "cases": cases, "sha256": sha256, "packs": [pack.to_json() for pack in filled]}
+    packs = [pack.to_json() for pack in filled]
+    return {"schema": 1, "seed": seed, "cases": cases, "sha256": sha256, "varies": usual_settings(), "packs": packs}
 
 
 def write_manifest(value: dict[str, Any], path: Path) -> None:
@@ -94,16 +95,17 @@ def write_manifest(value: dict[str, Any], path: Path) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The packs that a manifest names, by name, and its seed.
+    """The packs that a manifest names, by name, its seed, and the settings that each pack varies.
 
     Raises:
         UsageError: it cannot be read, or is no manifest.
     """
     value = read_json(path, "the manifest")
     try:
-        return {"seed": value["seed"], "packs": {pack["name"]: dict(pack) for pack in value["packs"]}}
+        packs = {pack["name"]: dict(pack) for pack in value["packs"]}
+        return {"seed": value["seed"], "varies": value["varies"], "packs": packs}
     except (KeyError, TypeError):
-        raise UsageError(f"{path} is no manifest of vectors; expected seed and packs") from None
+        raise UsageError(f"{path} is no manifest of vectors; expected seed, varies and packs") from None
 
 
 def otherwise(filled: Sequence[Filled], path: Path, whole_set: bool) -> list[str]:
@@ -113,10 +115,12 @@ def otherwise(filled: Sequence[Filled], path: Path, whole_set: bool) -> list[str
     Raises:
         UsageError: see `read_manifest` and `read_pack`.
     """
-    known = read_manifest(path)["packs"]
+    told = read_manifest(path)
+    known, usual = told["packs"], usual_settings()
     wrong = [
         pack.name for pack in filled
-        if known.get(pack.name) != pack.to_json() or not _is_beside(path.parent / f"{pack.name}{SUFFIX}", pack.sha256)
+        if known.get(pack.name) != pack.to_json() or told["varies"].get(pack.name) != usual.get(pack.name)
+        or not _is_beside(path.parent / f"{pack.name}{SUFFIX}", pack.sha256)
     ]  # fmt: skip
     return wrong + [name for name in known if whole_set and name not in {pack.name for pack in filled}]
 

@@ -13,7 +13,7 @@ from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import system_named
-from entrycache_protocol.case import to_json
+from entrycache_protocol.case import config_to_json, to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
 from entrycache_protocol.errors import UsageError
@@ -101,6 +101,19 @@ def declared(pack: Pack) -> Declaration:
     """What the cases of a pack may ask for: the whole norm of its level, without payload."""
     whole = reference(system_named(pack.system)).declaration
     return dataclasses.replace(whole, config=pack.config, payload=False)
+
+
+def usual_settings() -> dict[str, dict[str, Any]]:
+    """Of each pack, by name, the settings that its cases vary, with the value that each has where nobody sets it.
+
+    Who cannot be told one of them leaves out the cases that have another value there.
+    """
+    told = {}
+    for pack in PACKS:
+        declaration = declared(pack)
+        usual = config_to_json(declaration.system, declaration.base_config())
+        told[pack.name] = {name: value for name, value in usual.items() if declaration.varies(name)}
+    return told
 
 
 def _vector(declaration: Declaration, menu: Sequence[str], called: str) -> Made:

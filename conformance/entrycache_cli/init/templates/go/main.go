@@ -125,10 +125,11 @@ func (c *cache) do(s step) object {
 
 const system = "pulsar-pip430"
 
-// What is declared; introspection is what is compared of observe.
+// What is declared: settings that a case may have otherwise than usual; of observe, introspection is compared.
 var ops = []string{"insert", "get", "exists", "get_range", "remove_range", "clear", "usage", "observe"}
+var settings = []string{"max_size_bytes"}
 var introspection = []string{"bytes", "caches"}
-var offered = object{"ops": ops, "config": []string{"max_size_bytes"}, "introspection": introspection}
+var offered = object{"ops": ops, "config": settings, "introspection": introspection}
 var implementation = object{"name": "my-cache", "version": "1", "language": "Go"}
 var declared = object{"version": 1, "implementation": implementation, "systems": object{system: offered}}
 

@@ -27,16 +27,24 @@ fn vectors() {
     let manifest = read_to_string(pack.with_file_name("manifest.json")).expect("a manifest stands beside the pack");
     let hash = format!("{:x}", Sha256::digest(&text));
     assert!(manifest.contains(&hash), "{} is not as the manifest beside it says", pack.display());
+    let varies = &serde_json::from_str::<Value>(&manifest).expect("a manifest is JSON")["varies"];
     let (mine, mut played) = (declared(), 0);
     for line in text.lines() {
         let vector: Value = serde_json::from_str(line).expect("a line is JSON");
         let offered = &mine["systems"][vector["system"].as_str().expect("a vector names its system")];
-        let (ops, shown) = (texts(&offered["ops"]), texts(&offered["introspection"]));
+        let (ops, settings) = (texts(&offered["ops"]), texts(&offered["config"]));
+        let shown = texts(&offered["introspection"]);
+        let pack =
+            vector["note"].as_str().and_then(|note| note.split(' ').next()).expect("a note begins with its pack");
+        let usual = varies[pack].as_object().expect("a manifest has what each pack varies");
+        let tells =
+            |(name, value): (&String, &Value)| vector["config"][name] == *value || settings.contains(&&name[..]);
         let steps = vector["steps"].as_array().expect("a vector has steps");
-        if !steps.iter().all(|step| step["op"].as_str().is_some_and(|op| ops.contains(&op))) {
+        if !steps.iter().all(|step| step["op"].as_str().is_some_and(|op| ops.contains(&op))) || !usual.iter().all(tells)
+        {
             continue;
         }
-        let config = among(&vector["config"], &texts(&offered["config"]));
+        let config = among(&vector["config"], &settings);
         let answer = run(&json!({"id": played, "config": config, "steps": steps}));
         assert!(answer["outcomes"].is_array(), "{}: {answer}", vector["note"]);
         played += 1;
