@@ -49,7 +49,8 @@ class Model:
 
     def __getitem__(self, place: str) -> Any:
         """What the model has at a place."""
-        return vars(self._copied(self._original(place)))[_name(place)]
+        copied = self._modules.get(self._module_of(place)) or self._copied(self._original(place))
+        return vars(copied)[_name(place)]
 
     @property
     def initial(self) -> Callable[[Any], Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib import import_module
+from sys import modules
 from types import FunctionType
 from typing import Any
 
@@ -19,18 +20,18 @@ from entrycache_reference.rules import Rule
 
 def breaks(told: Heard, fault: Fault) -> tuple[Rule, ...]:
     """The rules whose laws the first bad step breaks under this fault; that of liveness where a step throws."""
-    (system, config, events), model = told.run, fault.model
+    system, config, events = told.run
     reached = _steps(told, fault)
     if not reached or not told.states:
         return ()
-    state = model.initial(config)
+    state, step = fault.model.initial(config), fault.model.step
     as_told = state == told.states[0]
     for at, (before, right) in enumerate(zip(told.states, told.done, strict=True)):
         if as_told and at not in reached:
             continue
         state = before if as_told else state
         try:
-            done = model.step(state, events[at], config)
+            done = step(state, events[at], config)
         except Exception:
             return (system.laws.liveness[1],)
         if not (as_told and _is_equal(done, right)):
@@ -62,5 +63,6 @@ def _steps(told: Heard, fault: Fault) -> frozenset[int]:
 def _there(package: str, place: Place) -> Any:
     """What the reference has at a place of a fault."""
     module, _, name = (place if isinstance(place, str) else TABLE).rpartition(".")
-    found = vars(import_module(f"{package}.{module}"))[name]
+    full = f"{package}.{module}"
+    found = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times
     return found if isinstance(place, str) else found.get(place)
