@@ -1,0 +1,59 @@
+"""Terms that are made without z3's questions are those that its own operators make."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+z3 = pytest.importorskip("z3")
+
+from entrycache_evidence.induction import terms  # noqa: E402 - after the package that it needs
+
+A, B, R, P, Q = z3.Int("a"), z3.Int("b"), z3.Real("r"), z3.Bool("p"), z3.Bool("q")
+
+MADE: tuple[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]], ...] = (
+    (terms.plus, operator.add),
+    (terms.minus, operator.sub),
+    (terms.less, operator.lt),
+    (terms.at_most, operator.le),
+    (terms.more, operator.gt),
+    (terms.at_least, operator.ge),
+    (terms.equal, operator.eq),
+)
+
+
+@pytest.mark.parametrize(("made", "by"), MADE, ids=[by.__name__ for _, by in MADE])
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [(A, B), (A, A), (A + 1, B - 2), (A, 0), (A, -7), (A, 2**70), (A, R), (R, A), (R, 1), (z3.IntVal(3), A)],
+    ids=str,
+)
+def test_they_are_those_of_its_operators(made: Any, by: Any, left: Any, right: Any) -> None:
+    own, wanted = made(left, right), by(left, right)
+    assert own.eq(wanted)
+    assert own.sort() == wanted.sort()
+    assert type(own) is type(wanted)
+
+
+@pytest.mark.parametrize(("made", "by"), MADE[:2], ids=["plus", "minus"])
+def test_an_integer_may_stand_first(made: Any, by: Any) -> None:
+    assert made(5, A).eq(by(5, A))
+
+
+def test_of_booleans_too() -> None:
+    assert terms.equal(P, Q).eq(P == Q)
+    assert terms.equal(P, True).eq(P == True)  # noqa: E712 - a term
+    assert terms.negated(P).eq(z3.Not(P))
+    for many in ((), (P,), (P, Q, z3.Not(P))):
+        assert terms.all_of(many).eq(z3.And(list(many)))
+        assert terms.any_of(many).eq(z3.Or(list(many)))
+
+
+def test_what_is_not_of_one_sort_is_refused_all_the_same() -> None:
+    with pytest.raises(z3.Z3Exception):
+        terms.all_of((P, A))
+    with pytest.raises(z3.Z3Exception):
+        terms.negated(A)
