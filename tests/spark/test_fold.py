@@ -169,6 +169,21 @@ def test_where_it_gives_up_it_calls_no_call_clean(stories: list[Story], monkeypa
     assert len(asked) > len(CALLS)
 
 
+def test_it_gives_up_for_good(stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With steps again from the second batch on; and with few, where the trace ends with the call."""
+    (story,) = (story for story in stories if story.name == "ledger_is_not_empty planted")
+    ops = story.batch.column("op").to_pylist()
+    last = len(ops) - ops[::-1].index("REMOVE")
+    ended = story.batch.slice(0, last)
+    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 0)
+    for steps in range(-1, 2 * last):
+        monkeypatch.setattr(leavers, "STEPS_AT_ONCE", steps)
+        assert "R-INVALIDATE-8" not in folded(ended, story.metadata).clean, steps
+    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 1)
+    monkeypatch.setattr(leavers, "STEPS_AT_ONCE", -last)
+    assert "R-INVALIDATE-8" not in folded(story.batch, story.metadata, [last - 1]).clean
+
+
 def alike(trace: Path) -> int:
     """Hold the fold to the windows: what it finds by them, and what it calls clean; how many brokers there are."""
     parts, metadata = list_parts(trace), read_metadata(trace)
