@@ -122,7 +122,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
         for what, runs in beside.items():
             yield f"the {what} of {name}", at_once(what, partial(_held, name, what, runs))
         yield f"the model beside {name}", at_once("models", partial(_alone, name))
-        yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), shown.refute, whole=profile != PROFILES[0])
+        yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
     yield "refinement", refined(refinements(profile))
     for name, shown in SHOWN.items():
         if shown.second is not None and TLC not in absent:

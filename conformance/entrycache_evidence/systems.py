@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.refute import Refutation
 from entrycache_evidence.kafka_streams.crowds import crowds as kafka_crowds
 from entrycache_evidence.kafka_streams.large import large as kafka_large
 from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_REFINED
@@ -26,14 +25,12 @@ from entrycache_evidence.pulsar_segmented.large import large as segmented_large
 from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
 from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
 from entrycache_evidence.refine.evidence import Refines
-from entrycache_faults.planted import Fault
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
 from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 
 Runs = Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]]
-Refute = Callable[[Fault, Sequence[AnyWorld]], Refutation | None]
 
 PROFILES: Final = ("ci", "long", "nightly")
 """How far to go: some two minutes, some ten, and the largest worlds too."""
@@ -42,9 +39,9 @@ PROFILES: Final = ("ci", "long", "nightly")
 class Shown(NamedTuple):
     """What is shown of one system.
 
-    `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night;
-    `refute` looks for a planted fault in those where its law is asked. `runs` are those on which the rules' own checks
-    are tried besides generated ones; `large` and `crowds` are judged because no small world holds the like.
+    `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night; `runs`
+    are those on which the rules' own checks are tried besides generated ones; `large` and `crowds` are judged because
+    no small world holds the like.
 
     `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a model
     for TLC, if there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model
@@ -54,7 +51,6 @@ class Shown(NamedTuple):
     ci: tuple[AnyWorld, ...]
     long: tuple[AnyWorld, ...]
     nightly: tuple[AnyWorld, ...]
-    refute: Refute
     runs: Runs = tuple
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
@@ -74,7 +70,6 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_pip430.CI,
         pulsar_pip430.LONG,
         pulsar_pip430.NIGHTLY,
-        pulsar_pip430.refute,
         lemmas=(
             "entrycache_evidence.pulsar_pip430.induction.table",
             "entrycache_evidence.pulsar_pip430.induction.queue",
@@ -95,7 +90,6 @@ SHOWN: Final[Mapping[str, Shown]] = {
         kafka_streams.CI,
         kafka_streams.LONG,
         kafka_streams.NIGHTLY,
-        kafka_streams.refute,
         runs,
         lemmas=(
             "entrycache_evidence.kafka_streams.induction.sums",
@@ -114,7 +108,6 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_legacy.CI,
         pulsar_legacy.LONG,
         pulsar_legacy.NIGHTLY,
-        pulsar_legacy.refute,
         lemmas=(
             "entrycache_evidence.pulsar_legacy.induction.steps",
             "entrycache_evidence.pulsar_legacy.induction.shares",
@@ -126,7 +119,6 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_segmented.CI,
         pulsar_segmented.LONG,
         pulsar_segmented.NIGHTLY,
-        pulsar_segmented.refute,
         segmented_runs,
         lemmas=(
             "entrycache_evidence.pulsar_segmented.induction.steps",

@@ -19,11 +19,10 @@ from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import Exploration
 from entrycache_evidence.kafka_streams.worlds.caches import EVERY
-from entrycache_evidence.kafka_streams.worlds.small import refute
 from entrycache_evidence.obtained import GRADES, Result
 from entrycache_evidence.refine.evidence import Refines
 from entrycache_evidence.refine.evidence import Shown as Walked
-from entrycache_evidence.systems import PROFILES, SHOWN, Refute, refinements
+from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_evidence.tlc.second import SecondModel
 from entrycache_evidence.together import Batch, Work, whole
 from entrycache_faults.model import Model
@@ -143,7 +142,7 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[AnyWorld]] = []
 
-    def exhaust(worlds: Sequence[AnyWorld], refute: Refute, whole: bool) -> Work[Result]:
+    def exhaust(worlds: Sequence[AnyWorld], whole: bool) -> Work[Result]:
         assert whole
         asked.append(worlds)
         return nothing()
@@ -193,7 +192,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
 def test_what_is_under_way_is_told() -> None:
     heard: list[tuple[str, int, int]] = []
     world = replace(EVERY, depth=1)
-    whole(explorer.exhaust((world, world), refute), lambda *told: heard.append(told))
+    whole(explorer.exhaust((world, world)), lambda *told: heard.append(told))
     assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
     assert heard[-1][0] == "planted faults"
     assert heard[-1][1] == heard[-1][2] > 0

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.explore.evidence import exhaust
+from entrycache_evidence.explore.evidence import exhaust, refute
 from entrycache_evidence.explore.search import breaks, explore
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.pulsar_pip430.worlds import later as later_worlds
@@ -115,7 +115,7 @@ def test_states_held_for_the_same_behave_the_same(world: World) -> None:
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
-    found = worlds.refute(FAULT_OF[rule], worlds.CI)
+    found = refute(rule, worlds.CI)
     assert found is not None
     case = found.counterexample.case
     assert len(case.steps) == steps
@@ -127,7 +127,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = whole(exhaust((worlds.ACCESS_OFF,), worlds.refute, FAULT_OF[Rule.EVICT_8].model))
+    evidence, failures = whole(exhaust((worlds.ACCESS_OFF,), FAULT_OF[Rule.EVICT_8].model))
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the world 'access extends nothing'")

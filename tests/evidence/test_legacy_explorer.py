@@ -7,7 +7,7 @@ import random
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.explore.evidence import exhaust
+from entrycache_evidence.explore.evidence import exhaust, refute
 from entrycache_evidence.explore.search import after, breaks, explore
 from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.pulsar_legacy import worlds
@@ -77,7 +77,7 @@ def later(state: State, oldest: int, nanos: int) -> State:
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps: int) -> None:
-    found = worlds.refute(FAULT_OF[rule], (world,))
+    found = refute(rule, (world,))
     assert found is not None
     case = found.counterexample.case
     assert len(case.steps) == steps
@@ -86,6 +86,6 @@ def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: World,
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = whole(exhaust((worlds.MANUAL,), worlds.refute, FAULT_OF[Rule.L_TRIGGER_4].model))
+    evidence, failures = whole(exhaust((worlds.MANUAL,), FAULT_OF[Rule.L_TRIGGER_4].model))
     assert evidence == []
     assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the world 'passes that wait'")

@@ -1,6 +1,7 @@
 """`python -m entrycache_evidence.explore [PROFILE] [--missing]`: count the worlds of a profile; write docs/worlds.json.
 
-With `--missing` only those are counted that have no counts there.
+With `--missing` only those are counted that have no counts there. With `--soonest` planted faults are looked for in all
+of them instead; in which world each shows soonest goes into docs/soonest.json.
 """
 
 from __future__ import annotations
@@ -10,20 +11,25 @@ from typing import Final
 
 from rich.console import Console
 
-from entrycache_evidence.explore import counts
+from entrycache_evidence.explore import counts, soonest
+from entrycache_evidence.explore.evidence import refute
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import Exploration, explore
+from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.systems import PROFILES, SHOWN
 
 MISSING: Final = "--missing"
+SOONEST: Final = "--soonest"
 
 
 def main(arguments: list[str]) -> int:
     """Write what is counted, world by world; the exit code is 1 where a law breaks, and then no more is counted."""
-    profile = next((argument for argument in arguments if argument != MISSING), PROFILES[0])
+    profile = next((argument for argument in arguments if argument not in {MISSING, SOONEST}), PROFILES[0])
     if profile not in PROFILES:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
         return 2
+    if SOONEST in arguments:
+        return _look(profile)
     held = counts.committed()
     for shown in SHOWN.values():
         for world in shown.of(profile):
@@ -37,6 +43,21 @@ def main(arguments: list[str]) -> int:
             held[key] = now
             counts.write(held)
             print(f"{world.name}: {counts.told(now)}", flush=True)
+    return 0
+
+
+def _look(profile: str) -> int:
+    """Write for each rule whose law is asked in a world of the profile where its planted fault shows soonest."""
+    held = soonest.committed()
+    for shown in SHOWN.values():
+        seen = [(world, explore(world, whole=False)) for world in shown.of(profile)]
+        for rule in FAULT_OF:
+            inside = [world for world, found in seen if found.fired.get(rule)]
+            refutation = refute(rule, inside)
+            if refutation is not None:
+                held[rule] = refutation.world.name
+                print(f"{rule.value}: {refutation.world.name}", flush=True)
+    soonest.write(held)
     return 0
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from entrycache_evidence.explore import soonest
 from entrycache_evidence.explore.counts import committed, differences
 from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.refute import Refutation
+from entrycache_evidence.explore.refute import Refutation, shallowest
 from entrycache_evidence.explore.search import Counterexample, Exploration, explore
 from entrycache_evidence.obtained import Evidence, Result
 from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.systems import Refute
 from entrycache_evidence.together import Batch, Work
 from entrycache_faults.model import Model
 from entrycache_protocol.case import to_json
@@ -24,7 +24,7 @@ def shown(world: AnyWorld, seen: Exploration) -> str:
     return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(worlds: Sequence[AnyWorld], refute: Refute, model: Model | None = None, whole: bool = True) -> Work[Result]:
+def exhaust(worlds: Sequence[AnyWorld], model: Model | None = None, whole: bool = True) -> Work[Result]:
     """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
 
     The steps are those of the reference, or of the model; with `whole` they are held to definitions and frames too. A
@@ -46,18 +46,26 @@ def exhaust(worlds: Sequence[AnyWorld], refute: Refute, model: Model | None = No
     fired = {rule: [(world, found) for world, found in seen if found.fired.get(rule)] for rule in Rule}
     rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
 
+    first = soonest.committed()
+
     def refutation(rule: Rule) -> str:
-        found = refute(FAULT_OF[rule], [world for world, _ in fired[rule]])
+        found = refute(rule, [world for world, _ in fired[rule]], first.get(rule))
         return "" if found is None else _refuted(found)
 
-    refuted = yield Batch("planted faults", refutation, rules)
+    told = yield Batch("planted faults", refutation, rules)
     evidence = []
-    for rule, shorter in zip(rules, refuted, strict=True):
+    for rule, shorter in zip(rules, told, strict=True):
         if shorter:
             evidence.append(Evidence(rule, "exhausted", _bounds(rule, fired[rule]), shorter))
         else:
             failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
     return evidence, failures
+
+
+def refute(rule: Rule, inside: Sequence[AnyWorld], first: str | None = None) -> Refutation | None:
+    """The shortest case that shows the planted fault of a rule in the world named `first`, else in any of these."""
+    fault = FAULT_OF[rule]
+    return shallowest(fault, [world for world in inside if world.name == first]) or shallowest(fault, inside)
 
 
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyWorld, Exploration]]) -> str:

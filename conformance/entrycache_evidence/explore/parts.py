@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, ClassVar, NamedTuple, Protocol
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from entrycache_protocol.system import AnySystem
 
@@ -52,3 +53,13 @@ class AnyWorld(Protocol):
 
     def told(self) -> str:
         """Its bounds in words."""
+
+
+World = TypeVar("World", bound=AnyWorld)
+
+
+def within(world: World, steps: int | None) -> World:
+    """The world, within at most so many steps; None: as far as it goes."""
+    if steps is None:
+        return world
+    return replace(world, depth=steps if world.depth is None else min(world.depth, steps))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
-from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.parts import AnyWorld, within
 from entrycache_evidence.explore.search import Counterexample, breaks, deeper, unhindered
 from entrycache_faults.planted import Fault
 
@@ -28,7 +27,7 @@ def shallowest(mutant: Fault, worlds: Sequence[AnyWorld]) -> Refutation | None:
     It counts only if it breaks the law from the empty state too, as a case.
     """
     with unhindered():
-        going = [(world, deeper(_within(world, DEEPEST), only=mutant.rule, model=mutant.model)) for world in worlds]
+        going = [(world, deeper(within(world, DEEPEST), only=mutant.rule, model=mutant.model)) for world in worlds]
         for _ in range(DEEPEST):
             for world, exploration in going:
                 seen = next(exploration, None)
@@ -36,8 +35,3 @@ def shallowest(mutant: Fault, worlds: Sequence[AnyWorld]) -> Refutation | None:
                 if found is not None and mutant.rule in breaks(found.case, mutant.model):
                     return Refutation(mutant, world, found)
     return None
-
-
-def _within(world: AnyWorld, steps: int) -> AnyWorld:
-    """The world, within at most so many steps."""
-    return replace(world, depth=steps if world.depth is None else min(world.depth, steps))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_legacy.system import SYSTEM
-from entrycache_evidence.explore.parts import AnyWorld, Parts
-from entrycache_evidence.explore.refute import Refutation, shallowest
+from entrycache_evidence.explore.parts import Parts
 from entrycache_evidence.pulsar_legacy.scenario import A, B, at
-from entrycache_faults.planted import Fault
 from entrycache_reference.pulsar_legacy import Config, State, Step, Variants, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup
 from entrycache_reference.pulsar_legacy.state import Cache
@@ -217,8 +215,3 @@ FIVE: Final = World(
 CI: Final[tuple[World, ...]] = (EVERY, MANUAL, HIGH, HIGH_MANUAL, READS, SHARES, OFF, OBJECT)
 LONG: Final[tuple[World, ...]] = (*CI, THREE_CACHES)
 NIGHTLY: Final[tuple[World, ...]] = (*LONG, FIVE)
-
-
-def refute(mutant: Fault, inside: Sequence[AnyWorld]) -> Refutation | None:
-    """The shortest counterexample in the worlds where its law is asked, one step deeper at a time."""
-    return shallowest(mutant, [world for world in CI if world in inside])

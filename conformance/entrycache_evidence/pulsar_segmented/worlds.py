@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM
-from entrycache_evidence.explore.parts import AnyWorld, Parts
-from entrycache_evidence.explore.refute import Refutation, shallowest
-from entrycache_faults.planted import Fault
+from entrycache_evidence.explore.parts import Parts
 from entrycache_reference.pulsar_segmented import Config, Mode, State, Step, Variants, ops
 from entrycache_reference.pulsar_segmented.config import (
     ClearedIndex,
@@ -166,8 +164,3 @@ NIGHTLY: Final[tuple[World, ...]] = (
         "five entries of two sizes in four segments of 2 bytes",
     ),
 )
-
-
-def refute(mutant: Fault, inside: Sequence[AnyWorld]) -> Refutation | None:
-    """The shortest counterexample in the worlds where its law is asked, one step deeper at a time."""
-    return shallowest(mutant, [world for world in CI if world in inside])

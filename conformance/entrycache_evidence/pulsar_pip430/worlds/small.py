@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.refute import Refutation, shallowest
+from entrycache_evidence.explore.parts import AnyWorld, within
 from entrycache_evidence.pulsar_pip430.worlds.later import LATER
 from entrycache_evidence.pulsar_pip430.worlds.world import World, slot
-from entrycache_faults.planted import Fault
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
@@ -130,15 +127,11 @@ NO_BUDGET: Final = replace(
 )
 """Expected reads extend nothing."""
 
-CI: Final[tuple[AnyWorld, ...]] = (
+FIRST: Final[tuple[AnyWorld, ...]] = (
     *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
     *LATER,
-    *(TWO_CACHES, UNAWAITED, UNBUDGETED),
+    TWO_CACHES,
 )
-LONG: Final[tuple[AnyWorld, ...]] = (*CI, WIDE)
+CI: Final[tuple[AnyWorld, ...]] = (*FIRST, within(UNAWAITED, 10), within(UNBUDGETED, 6))
+LONG: Final[tuple[AnyWorld, ...]] = (*FIRST, UNAWAITED, UNBUDGETED, WIDE)
 NIGHTLY: Final[tuple[AnyWorld, ...]] = (*LONG, VAST)
-
-
-def refute(mutant: Fault, inside: Sequence[AnyWorld]) -> Refutation | None:
-    """The shortest counterexample in the worlds where its law is asked, one step deeper at a time."""
-    return shallowest(mutant, [world for world in LONG if world in inside])

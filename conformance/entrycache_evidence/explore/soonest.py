@@ -1,0 +1,41 @@
+"""In which world each planted fault was seen soonest, as committed: docs/soonest.json.
+
+It is looked for there first, and nothing is believed: where that world does not show it, all are asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from entrycache_evidence.rulebook.registry import checkout
+from entrycache_protocol.output import write_text
+from entrycache_reference.rules import Rule
+
+
+def path() -> Path | None:
+    """The committed names, in a source checkout."""
+    root = checkout()
+    return None if root is None else root / "docs" / "soonest.json"
+
+
+def committed() -> dict[Rule, str]:
+    """The name of a world for each rule whose planted fault was looked for; none outside of a source checkout."""
+    file = path()
+    if file is None or not file.is_file():
+        return {}
+    return {Rule(rule): world for rule, world in json.loads(file.read_text(encoding="utf-8"))["worlds"].items()}
+
+
+def write(held: Mapping[Rule, str]) -> None:
+    """Write docs/soonest.json of this checkout, in the order of rules.
+
+    Raises:
+        FileNotFoundError: this is not a source checkout.
+    """
+    file = path()
+    if file is None:
+        raise FileNotFoundError("docs/soonest.json is written in a source checkout only")
+    lines = {rule.value: held[rule] for rule in Rule if rule in held}
+    write_text(file, json.dumps({"schema": 1, "worlds": lines}, indent=1) + "\n")

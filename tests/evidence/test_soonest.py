@@ -1,0 +1,48 @@
+"""Where planted faults are looked for first: a name that saves time, and that nothing depends on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from entrycache_evidence.explore import soonest
+from entrycache_evidence.explore.evidence import refute
+from entrycache_evidence.pulsar_pip430.worlds import small as worlds
+from entrycache_evidence.systems import SHOWN
+from entrycache_reference.rules import Rule
+
+SHALLOW = replace(worlds.PAIR, name="shallow", depth=1)
+"""No fault of a requeue shows in one step."""
+
+
+def test_each_committed_name_is_a_world_of_a_pull_request() -> None:
+    names = {world.name for shown in SHOWN.values() for world in shown.ci}
+    held = soonest.committed()
+    assert held
+    assert set(held.values()) <= names
+
+
+def test_a_fault_is_looked_for_in_the_named_world_first() -> None:
+    found = refute(Rule.STATE_2, (worlds.ACCESS_OFF, worlds.PAIR))
+    named = refute(Rule.STATE_2, (worlds.ACCESS_OFF, worlds.PAIR), worlds.PAIR.name)
+    assert found is not None
+    assert named is not None
+    assert (found.world, named.world) == (worlds.ACCESS_OFF, worlds.PAIR)
+
+
+def test_where_the_named_world_does_not_show_it_all_are_asked() -> None:
+    found = refute(Rule.STATE_2, (SHALLOW, worlds.PAIR), SHALLOW.name)
+    assert found is not None
+    assert found.world is worlds.PAIR
+    assert refute(Rule.STATE_2, (SHALLOW,), SHALLOW.name) is None
+
+
+def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soonest, "path", lambda: tmp_path / "soonest.json")
+    assert soonest.committed() == {}
+    held = {Rule.STATE_2: "two", Rule.STATE_1: "one"}
+    soonest.write(held)
+    assert soonest.committed() == held
+    assert list(soonest.committed()) == [Rule.STATE_1, Rule.STATE_2]
