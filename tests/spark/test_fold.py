@@ -31,6 +31,7 @@ from tests.spark import test_planted, test_twins
 from tests.support.traces import mutate, plant
 from tests.support.traces.folded import audit_by_fold, batch_of, folded
 from tests.support.traces.layout import split
+from tests.support.traces.script import Script
 
 Rows = list[plant.Row]
 
@@ -182,6 +183,21 @@ def test_it_gives_up_for_good(stories: list[Story], monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 1)
     monkeypatch.setattr(leavers, "STEPS_AT_ONCE", -last)
     assert "R-INVALIDATE-8" not in folded(story.batch, story.metadata, [last - 1]).clean
+
+
+def test_where_it_gives_up_in_its_last_look_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trace ends with a call that leaves an entry behind; several stand before that one."""
+    script = Script("left behind")
+    for ledger, entries in ((1, 5), (2, 2)):
+        for entry in range(entries):
+            script.offer(("a", ledger, entry))
+    script.call()
+    script.remove("LEDGER", ("a", 2, 0))
+    batch = batch_of(script.rows)
+    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 0)
+    for steps in range(-1, 10):
+        monkeypatch.setattr(leavers, "STEPS_AT_ONCE", steps)
+        assert "R-INVALIDATE-8" not in folded(batch, Metadata(threads="one")).clean, steps
 
 
 def alike(trace: Path) -> int:
