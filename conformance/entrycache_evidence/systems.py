@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.explore.parts import AnyWorld
+from entrycache_evidence.explore.parts import AnyWorld, within
 from entrycache_evidence.kafka_streams.crowds import crowds as kafka_crowds
 from entrycache_evidence.kafka_streams.large import large as kafka_large
 from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_REFINED
@@ -34,6 +34,10 @@ Runs = Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]]
 
 PROFILES: Final = ("ci", "long", "nightly")
 """How far to go: some two minutes, some ten, and the largest worlds too."""
+
+
+QUICK_STEPS: Final = 5
+"""How far a fast cache is walked beside the reference in a pull request."""
 
 
 class Shown(NamedTuple):
@@ -133,6 +137,8 @@ SHOWN: Final[Mapping[str, Shown]] = {
 
 
 def refinements(profile: str) -> tuple[Refines, ...]:
-    """Where the fast caches are held to the reference in a profile."""
+    """Where the fast caches are held to the reference in a profile, in a pull request within `QUICK_STEPS`."""
     every = [asked for shown in SHOWN.values() for asked in shown.refined]
-    return tuple(asked for asked in every if asked.is_quick or profile != PROFILES[0])
+    if profile != PROFILES[0]:
+        return tuple(every)
+    return tuple(asked._replace(world=within(asked.world, QUICK_STEPS)) for asked in every if asked.is_quick)

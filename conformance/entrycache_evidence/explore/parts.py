@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -63,3 +63,8 @@ def within(world: World, steps: int | None) -> World:
     if steps is None:
         return world
     return replace(world, depth=steps if world.depth is None else min(world.depth, steps))
+
+
+def bounded(worlds: Iterable[AnyWorld], most: Mapping[str, int]) -> tuple[AnyWorld, ...]:
+    """These worlds, those that are named in `most` within so many steps."""
+    return tuple(within(world, most.get(world.name)) for world in worlds)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.explore.parts import AnyWorld, within
+from entrycache_evidence.explore.parts import AnyWorld, bounded
 from entrycache_evidence.kafka_streams.worlds import caches as cache
 from entrycache_evidence.kafka_streams.worlds import released
 from entrycache_evidence.kafka_streams.worlds import stores as store
@@ -30,6 +30,9 @@ EVERY: Final[tuple[AnyWorld, ...]] = (
 BOUNDED: Final[Mapping[str, int]] = {
     cache.TWO.name: 5,
     cache.SILENT.name: 4,
+    cache.ORDERS.name: 6,
+    store.FORWARDS.name: 6,
+    store.STORES.name: 6,
     released.LOST.name: 4,
     released.CLEAN.name: 4,
     released.ANY_WRITE.name: 4,
@@ -42,7 +45,7 @@ BOUNDED: Final[Mapping[str, int]] = {
 }
 """The most steps of the largest ones in a pull request."""
 
-CI: Final[tuple[AnyWorld, ...]] = tuple(within(world, BOUNDED.get(world.name)) for world in EVERY)
+CI: Final = bounded(EVERY, BOUNDED)
 
 
 def deeper(steps: int) -> tuple[AnyWorld, ...]:

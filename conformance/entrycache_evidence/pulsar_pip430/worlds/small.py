@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.explore.parts import AnyWorld, within
-from entrycache_evidence.pulsar_pip430.worlds.later import LATER
+from entrycache_evidence.explore.parts import AnyWorld, bounded
+from entrycache_evidence.pulsar_pip430.worlds.later import LATER, READS
 from entrycache_evidence.pulsar_pip430.worlds.world import World, slot
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -127,11 +128,16 @@ NO_BUDGET: Final = replace(
 )
 """Expected reads extend nothing."""
 
-FIRST: Final[tuple[AnyWorld, ...]] = (
+EVERY: Final[tuple[AnyWorld, ...]] = (
     *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
     *LATER,
-    TWO_CACHES,
+    *(TWO_CACHES, UNAWAITED, UNBUDGETED),
 )
-CI: Final[tuple[AnyWorld, ...]] = (*FIRST, within(UNAWAITED, 10), within(UNBUDGETED, 6))
-LONG: Final[tuple[AnyWorld, ...]] = (*FIRST, UNAWAITED, UNBUDGETED, WIDE)
+"""As far as a long run goes with them."""
+
+BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, UNAWAITED.name: 8, UNBUDGETED.name: 5}
+"""The most steps of the largest ones in a pull request."""
+
+CI: Final = bounded(EVERY, BOUNDED)
+LONG: Final[tuple[AnyWorld, ...]] = (*EVERY, WIDE)
 NIGHTLY: Final[tuple[AnyWorld, ...]] = (*LONG, VAST)
