@@ -200,6 +200,22 @@ def test_where_it_gives_up_in_its_last_look_it_says_so(monkeypatch: pytest.Monke
         assert "R-INVALIDATE-8" not in folded(batch, Metadata(threads="one")).clean, steps
 
 
+def test_numbers_are_judged_behind_an_opening_without_any(tmp_path: Path) -> None:
+    """A recorder that began in the midst did not see the slot of the first entry; it numbers all later ones."""
+    script = Script("opened in the midst")
+    for entry in range(4):
+        script.offer(("a", 1, entry))
+    script.call().size_pass(30)
+    opening = next(row for row in script.rows if row["op"] == "INSERT")
+    opening.update(op="SNAPSHOT", cause="OPEN", tail_no=None)
+    taken = [row for row in script.rows if row["op"] == "EVICT"][-1]
+    taken["ticket"] += 1
+    rows = script.finish()
+    assert "R-EVICT-8" not in folded(batch_of(rows), Metadata(threads="one")).clean
+    found = audit_by_fold(plant.write(tmp_path / "trace", rows, threads="one"))
+    assert ("R-EVICT-8", taken["seq"]) in {(violation.rule, violation.seq) for violation in found.violations}
+
+
 def alike(trace: Path) -> int:
     """Hold the fold to the windows: what it finds by them, and what it calls clean; how many brokers there are."""
     parts, metadata = list_parts(trace), read_metadata(trace)
