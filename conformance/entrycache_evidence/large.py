@@ -35,10 +35,10 @@ def _kinds(of: type[Any]) -> tuple[tuple[str, type[Any]], ...]:
 
 def _mistaken(value: Any) -> str:
     """Where 0 stands for no or no for 0, which are equal, but not in JSON; empty: nowhere."""
-    if isinstance(value, Mapping):
-        return next((wrong for one in value.values() if (wrong := _mistaken(one))), "")
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple | dict):
         return ""
+    if isinstance(value, dict):
+        return next((wrong for one in value.values() if (wrong := _mistaken(one))), "")
     if not hasattr(value, "_fields"):
         return next((wrong for one in value if (wrong := _mistaken(one))), "")
     for name, kind in _kinds(type(value)):

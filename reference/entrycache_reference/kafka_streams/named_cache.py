@@ -11,7 +11,7 @@ from entrycache_reference.rules import Rule, rule
 
 def without_key(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
     """The keys in their order, less one."""
-    return tuple([other for other in keys if other != key])
+    return tuple(other for other in keys if other != key)
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)

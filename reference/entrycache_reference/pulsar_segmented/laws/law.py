@@ -33,19 +33,19 @@ def always(config: Config, pre: State, event: Any, step: Step) -> bool:
     return True
 
 
-def keys(segment: Segment) -> list[tuple[Any, ...]]:
-    """The places of a segment's entries, in order."""
-    return [tuple(entry.place) for entry in segment.entries]
+def has(segment: Segment, event: Any) -> bool:
+    """Whether one of a segment's entries has the event's position."""
+    return (event.cache, event.pos) in [entry.place for entry in segment.entries]
 
 
 def cached(state: State, event: Any) -> bool:
     """Whether any segment has the event's position."""
-    return any((event.cache, event.pos) in keys(segment) for segment in state.segments.values())
+    return any(has(segment, event) for segment in state.segments.values())
 
 
 def in_current(state: State, event: Insert) -> bool:
     """Whether the current segment has the event's position."""
-    return (event.cache, event.pos) in keys(state.segments[state.current])
+    return has(state.segments[state.current], event)
 
 
 def is_offered(config: Config, pre: State, event: Insert, step: Step) -> bool:

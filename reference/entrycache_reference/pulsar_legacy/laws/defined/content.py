@@ -28,7 +28,9 @@ class Defined(NamedTuple):
 
 def total(table: Table, name: CacheName | None = None) -> int:
     """The bytes of all entries, or of one cache."""
-    return sum(entry.size_bytes for (cache, _), entry in table.items() if name is None or cache == name)
+    if name is None:
+        return sum([entry.size_bytes for entry in table.values()])
+    return sum([entry.size_bytes for (cache, _), entry in table.items() if cache == name])
 
 
 def without(table: Table, name: CacheName, leaves: Callable[[Position], bool]) -> Table:
