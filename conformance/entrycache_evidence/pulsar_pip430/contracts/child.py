@@ -2,6 +2,7 @@
 
 With a number, the model with that planted error is asked. Prints one JSON object: what CrossHair says, and
 how many paths it has followed. Its limit is their number, at most PATHS: it says the same on a slow machine.
+The model's decision table is asked fact by fact, so that paths which end on one line are one path.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import importlib
 import json
 import sys
 from collections import Counter
-from contextlib import nullcontext
 from typing import Final
 
 from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
+from entrycache_evidence.pulsar_pip430.contracts.small import NORM
+from entrycache_evidence.pulsar_pip430.fact_by_fact import fact_by_fact
 from entrycache_evidence.under import under
 
 NEVER: Final = 1e6
@@ -38,7 +40,7 @@ def main(module: str, paths: int, number: int | None) -> None:
         per_path_timeout=NEVER,
         stats=followed,
     )
-    with nullcontext() if number is None else under(PLANTED[number].model):
+    with under(fact_by_fact(NORM if number is None else PLANTED[number].model)):
         messages = run_checkables(analyze_function(contract, options))
     said = [{"state": message.state.name, "text": message.message} for message in messages]
     print(json.dumps({"said": said, "paths": followed[FOLLOWED]}))
