@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +18,8 @@ pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool
 from entrycache_evidence.pulsar_pip430.contracts import decide, evidence, inputs
 from entrycache_evidence.pulsar_pip430.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
 from entrycache_evidence.together import whole
+from entrycache_faults.reference import pulsar_pip430 as faults
+from entrycache_reference import pulsar_pip430 as reference
 
 DECIDE = CI[0]
 
@@ -66,3 +71,20 @@ def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, s
 
 def test_the_grid_of_decisions_is_complete_in_flags() -> None:
     assert len(list(inputs.decisions())) == 2**4 * 4 * 3 * 2
+
+
+def called() -> Iterator[tuple[str, str]]:
+    """The docstrings of all functions and classes that stand where contracts call some, but for those of contracts."""
+    for package in (reference, evidence, faults):
+        for path in Path(str(package.__file__)).parent.rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name != "contract":
+                    yield f"{path.name}: {node.name}", ast.get_docstring(node) or ""
+
+
+def test_nothing_that_a_contract_calls_has_one_of_its_own() -> None:
+    """So CrossHair need not look for any: it is told not to."""
+    condition = re.compile(r"^\s*(pre|post|inv)\b.*:", re.MULTILINE)
+    assert len(dict(called())) > 100
+    assert [name for name, text in called() if condition.search(text)] == []
+    assert condition.search(decide.contract.__doc__ or "")

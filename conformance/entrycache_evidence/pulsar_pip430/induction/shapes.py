@@ -14,6 +14,7 @@ import z3
 
 from entrycache_evidence.induction.on_terms import on_terms
 from entrycache_evidence.induction.symbolic import Term, raw
+from entrycache_evidence.pulsar_pip430.fact_by_fact import FactByFact
 from entrycache_faults.model import Model, Place
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import (
@@ -27,7 +28,6 @@ from entrycache_reference.pulsar_pip430.config import (
     Variants,
     ZeroReads,
 )
-from entrycache_reference.pulsar_pip430.decision import Facts, Line
 from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Held, Slot, State
 from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position
 
@@ -46,17 +46,6 @@ TRIGGER: Final = z3.Int("trigger")
 TARGET: Final = z3.Int("target")
 
 
-class Forced:
-    """The decision table of a model, asked with facts that are terms: each is decided first."""
-
-    def __init__(self, table: Mapping[Facts, Line]) -> None:
-        self.table = table
-
-    def __getitem__(self, facts: Facts) -> Line:
-        """The line for these facts."""
-        return self.table[Facts(*map(bool, facts))]
-
-
 class Unwritten:
     """Stands where numbers are written as text."""
 
@@ -72,8 +61,8 @@ def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
     What a planted fault calls of the reference is made so too.
     """
     replaced: dict[Place, object] = {
-        "decision.LOOKUP": Forced(model["decision.LOOKUP"]),
-        "passes.LOOKUP": Forced(model["passes.LOOKUP"]),
+        "decision.LOOKUP": FactByFact(model["decision.LOOKUP"]),
+        "passes.LOOKUP": FactByFact(model["passes.LOOKUP"]),
         "limits.trigger_bytes": lambda state: Term(TRIGGER),
         "limits.target_bytes": lambda state: Term(TARGET),
         "manage.json": Unwritten,

@@ -1,0 +1,69 @@
+"""The decision table asked fact by fact: it answers as the table does, and asks no more than it has to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
+from entrycache_evidence.pulsar_pip430.fact_by_fact import FactByFact, fact_by_fact
+from entrycache_faults.model import Model
+from entrycache_faults.reference.pulsar_pip430 import flips
+from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line
+
+PLACE = "decision.LOOKUP"
+TABLES = (LOOKUP, *(flip.model[PLACE] for flip in flips()))
+
+
+def each() -> Iterator[Facts]:
+    yield from (Facts(*values) for values in product((False, True), repeat=5))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_it_answers_as_the_table(table: dict[Facts, Line]) -> None:
+    asked = FactByFact(table)
+    assert {facts: asked[facts] for facts in each()} == table
+
+
+def test_a_table_that_differs_in_one_cell_answers_otherwise() -> None:
+    for facts in each():
+        line = LOOKUP[facts]._replace(action=next(action for action in Action if action is not LOOKUP[facts].action))
+        asked = FactByFact({**LOOKUP, facts: line})
+        assert [other for other in each() if asked[other] != LOOKUP[other]] == [facts]
+
+
+class Fact:
+    """A fact that writes down that it was asked for."""
+
+    def __init__(self, name: str, fact: bool, asked: list[str]) -> None:
+        self.name, self.fact, self.asked = name, fact, asked
+
+    def __bool__(self) -> bool:
+        self.asked.append(self.name)
+        return self.fact
+
+
+@pytest.mark.parametrize(
+    ("facts", "names"),
+    [
+        (Facts(True, False, False, False, False), ["gone"]),
+        (Facts(False, True, True, True, True), ["gone", "halt"]),
+        (Facts(False, False, True, True, True), ["gone", "halt", "touched"]),
+        (Facts(False, False, False, False, True), ["gone", "halt", "touched", "expected"]),
+        (Facts(False, False, False, True, False), ["gone", "halt", "touched", "expected", "spare"]),
+    ],
+)
+def test_only_what_decides_is_asked(facts: Facts, names: list[str]) -> None:
+    asked: list[str] = []
+    told = Facts(*(Fact(name, fact, asked) for name, fact in zip(Facts._fields, facts, strict=True)))  # type: ignore[arg-type]
+    assert FactByFact(LOOKUP)[told] is LOOKUP[facts]
+    assert asked == names
+
+
+def test_a_model_with_a_fault_keeps_it() -> None:
+    fault = flips()[0]
+    model = fact_by_fact(fault.model)
+    assert all(model[PLACE][facts] == fault.model[PLACE][facts] for facts in each())
+    assert set(fault.model.replaced) <= set(model.replaced)
+    assert fact_by_fact(Model(fault.model.package)).replaced.keys() == {PLACE}
