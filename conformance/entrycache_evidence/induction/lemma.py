@@ -63,7 +63,7 @@ EFFORT: Final = 10**9
 
 def unsatisfiable(term: Any) -> bool | None:
     """Whether z3 refutes the term; None: it does not know."""
-    solver = z3.Solver()
+    solver = z3.SimpleSolver()  # z3.Solver first looks for a tactic, which costs more than most questions
     solver.set("rlimit", EFFORT)
     solver.set("ctrl_c", False)  # z3 would take the signal for itself, and go on with "unknown"
     solver.add(term)
