@@ -82,6 +82,18 @@ def test_a_list_tells_what_each_rule_needs(capsys: pytest.CaptureFixture[str]) -
     assert lost == {rule.value for rule in PULSAR.laws.of_variants}
 
 
+def test_a_list_of_rules_tells_of_these_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "conform", "--list", "--rules", "R-EXPIRE-1", "--json")
+    assert code == 0
+    told = json.loads(out)["systems"]
+    assert {name: {level: [*of["rules"]] for level, of in levels.items()} for name, levels in told.items()} == {
+        PULSAR.name: {"queue": ["R-EXPIRE-1"]}
+    }
+    code, _, err = run(capsys, "conform", "--list", "--rules", "R-EXPIRE-99")
+    assert code == 2
+    assert "no level meets R-EXPIRE-99" in err
+
+
 def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
     assert levels_with(PULSAR, ["R-CURSOR-2"]) == ("cursors",)
     assert levels_with(PULSAR, ["R-CURSOR-2", "R-EVICT-8"]) == PULSAR.levels[1:]

@@ -105,7 +105,7 @@ def command(
     way = Way(as_json, kwargs.pop("quiet"), Files({"junit": junit, "html": html}), [])
     try:
         if lists:
-            return _list(choice, as_json)
+            return _list(choice, as_json, rules_asked(kwargs["rules"], kwargs["known"]))
         return _run(choice, way, **kwargs)
     except BrokenSubject as error:
         spoke = next(iter(way.heard), None)
@@ -117,13 +117,13 @@ def command(
         raise
 
 
-def _list(choice: Choice, as_json: bool) -> int:
-    """What can be asked of a subject; of none, of a system, else of all."""
+def _list(choice: Choice, as_json: bool, asked: frozenset[str]) -> int:
+    """What can be asked of a subject; of none, of a system, else of all; of these rules alone, where some are named."""
     if choice.name is None and choice.command is None:
-        return say_list(None, choice.system, as_json)
+        return say_list(None, choice.system, as_json, asked)
     found = resolve(choice)
     try:
-        return say_list(found.declaration, None, as_json)
+        return say_list(found.declaration, None, as_json, asked)
     finally:
         found.close()
 

@@ -14,20 +14,25 @@ from entrycache_conformance.rule_levels import rule_levels
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.written import in_their_order
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import AnySystem, system_named
 
 
-def say_list(declaration: Declaration | None, system: str | None, as_json: bool) -> int:
-    """Print what can be asked of a subject, else of a system, else of all.
+def say_list(
+    declaration: Declaration | None, system: str | None, as_json: bool, asked: frozenset[str] = frozenset()
+) -> int:
+    """Print what can be asked of a subject, else of a system, else of all: of these rules, or of all.
 
     Raises:
-        UsageError: there is no such system.
+        UsageError: there is no such system, or no such rule in it.
     """
     if declaration is not None:
         systems = [declaration.system]
     else:
         systems = list(SYSTEMS.values()) if system is None else [system_named(system, SYSTEMS)]
     told = {each.name: listed(each) for each in systems}
+    if asked:
+        told = _of_rules(told, asked)
     if as_json:
         echo(json.dumps({"schema": 1, "systems": told}))
         return 0
@@ -51,6 +56,24 @@ def listed(system: AnySystem) -> dict[str, Any]:
         }
         for level in known_levels(system)
     }
+
+
+def _of_rules(told: dict[str, dict[str, Any]], asked: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """These rules alone, with their levels and systems."""
+    names = ", ".join(told)
+    found = {}
+    for name, levels in told.items():
+        kept = {
+            level: {**parts, "rules": {rule: met for rule, met in parts["rules"].items() if rule in asked}}
+            for level, parts in levels.items()
+            if asked & parts["rules"].keys()
+        }
+        if kept:
+            found[name] = kept
+    known = {rule for levels in found.values() for parts in levels.values() for rule in parts["rules"]}
+    if lost := sorted(asked - known):
+        raise UsageError(f"{names}: no level meets {', '.join(lost)}")
+    return found
 
 
 def _table(name: str, levels: dict[str, Any], offered: frozenset[str] | None) -> Table:
