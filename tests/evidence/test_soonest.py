@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_evidence.explore import __main__ as command
 from entrycache_evidence.explore import soonest
 from entrycache_evidence.explore.evidence import refute
 from entrycache_evidence.pulsar_pip430.worlds import small as worlds
@@ -46,3 +47,17 @@ def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.Monke
     soonest.write(held)
     assert soonest.committed() == held
     assert list(soonest.committed()) == [Rule.STATE_1, Rule.STATE_2]
+
+
+def test_the_command_writes_where_each_fault_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(soonest, "path", lambda: tmp_path / "soonest.json")
+    shown = SHOWN["pulsar-pip430"]._replace(ci=(worlds.CACHING_OFF, SHALLOW))
+    monkeypatch.setattr(command, "SHOWN", {"pulsar-pip430": shown})
+    assert command.main(["ci", "--soonest"]) == 0
+    held = soonest.committed()
+    assert held[Rule.STATE_9] == worlds.CACHING_OFF.name
+    assert held[Rule.INSERT_1] == SHALLOW.name
+    assert Rule.REQUEUE_2 not in held
+    assert f"R-STATE-9: {worlds.CACHING_OFF.name}\n" in capsys.readouterr().out
