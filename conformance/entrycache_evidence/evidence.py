@@ -8,11 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from entrycache_evidence.in_docs import in_docs, write_anew
 from entrycache_evidence.obtained import GRADES, Proof
-from entrycache_evidence.rulebook.registry import checkout
-from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
+NAME: Final = "evidence.json"
 PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair", "modelled": "tlc"}
 """Which part of the command obtains a grade."""
 
@@ -22,8 +22,7 @@ OBLIGATIONS: Final = re.compile(r"; (\d+) obligations?$")
 
 def evidence_file() -> Path | None:
     """The committed evidence, in a source checkout."""
-    root = checkout()
-    return None if root is None else root / "docs" / "evidence.json"
+    return in_docs(NAME)
 
 
 def compare(proof: Proof) -> list[str]:
@@ -102,7 +101,4 @@ def write_evidence(proof: Proof) -> None:
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
-    path = evidence_file()
-    if path is None:
-        raise FileNotFoundError("docs/evidence.json is written in a source checkout only")
-    write_text(path, dumps(proof))
+    write_anew(NAME, evidence_file(), dumps(proof))

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import Exploration
-from entrycache_evidence.rulebook.registry import checkout
-from entrycache_protocol.output import write_text
+from entrycache_evidence.in_docs import in_docs, write_anew
 
+NAME: Final = "worlds.json"
 ACCEPT: Final = "python -m entrycache_evidence.explore PROFILE"
 """What writes the counts anew, of the worlds of a profile."""
 
@@ -45,8 +45,7 @@ def counted(world: AnyWorld, seen: Exploration) -> tuple[Key, Counts]:
 
 def path() -> Path | None:
     """The committed counts, in a source checkout."""
-    root = checkout()
-    return None if root is None else root / "docs" / "worlds.json"
+    return in_docs(NAME)
 
 
 def committed() -> dict[Key, Counts]:
@@ -88,7 +87,4 @@ def write(held: Mapping[Key, Counts]) -> None:
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
-    file = path()
-    if file is None:
-        raise FileNotFoundError("docs/worlds.json is written in a source checkout only")
-    write_text(file, dumps(held))
+    write_anew(NAME, path(), dumps(held))

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
-from entrycache_evidence.rulebook.registry import checkout
-from entrycache_protocol.output import write_text
+from entrycache_evidence.in_docs import in_docs, write_anew
 from entrycache_reference.rules import Rule
+
+NAME: Final = "soonest.json"
 
 
 def path() -> Path | None:
     """The committed names, in a source checkout."""
-    root = checkout()
-    return None if root is None else root / "docs" / "soonest.json"
+    return in_docs(NAME)
 
 
 def committed() -> dict[Rule, str]:
@@ -34,8 +35,5 @@ def write(held: Mapping[Rule, str]) -> None:
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
-    file = path()
-    if file is None:
-        raise FileNotFoundError("docs/soonest.json is written in a source checkout only")
     lines = {rule.value: held[rule] for rule in Rule if rule in held}
-    write_text(file, json.dumps({"schema": 1, "worlds": lines}, indent=1) + "\n")
+    write_anew(NAME, path(), json.dumps({"schema": 1, "worlds": lines}, indent=1) + "\n")

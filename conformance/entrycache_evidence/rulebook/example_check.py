@@ -53,9 +53,9 @@ def check_example(rule: Rule) -> list[Problem]:
 
 
 def _fits(example: Example) -> list[str]:
-    schema = _validator(example.asked.system.name, isinstance(example.asked, History))
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - slow to import
 
+    schema = _validator(example.asked.system.name, isinstance(example.asked, History))
     error = best_match(schema.iter_errors(example.value))
     return [] if error is None else [f"does not fit the schema: {error.message}"]
 
