@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from entrycache_evidence.in_docs import in_docs, write_anew
+from entrycache_evidence.in_docs import in_docs, read, write_anew
 from entrycache_evidence.obtained import GRADES, Proof
 from entrycache_reference.rules import Rule
 
@@ -31,21 +31,21 @@ def compare(proof: Proof) -> list[str]:
     What a skipped part obtained is not missed, nor what one that was left out did. Without a committed file there is
     nothing to compare with.
     """
-    path = evidence_file()
-    if path is None or not path.is_file():
+    held = read(evidence_file())
+    if held is None:
         return list(proof.failures)
-    committed = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    committed = held["evidence"]
     absent = {part for part, _ in proof.skipped} | set(proof.left_out)
     before = _strongest([(item["rule"], item["grade"]) for item in committed if PARTS[item["grade"]] not in absent])
     now = _strongest([(item.rule.value, item.grade) for item in proof.evidence])
     weaker = [
-        f"{rule}: {now.get(rule, 'nothing')} now, {grade} in {path.name}"
+        f"{rule}: {now.get(rule, 'nothing')} now, {grade} in {NAME}"
         for rule, grade in sorted(before.items())
         if rule not in now or GRADES.index(now[rule]) < GRADES.index(grade)
     ]
     proved = _obligations([(item.rule.value, item.bounds) for item in proof.evidence if item.grade == "proved"])
     fewer = [
-        f"{rule}: {proved[rule]} obligations now, {number} in {path.name}"
+        f"{rule}: {proved[rule]} obligations now, {number} in {NAME}"
         for rule, number in sorted(
             _obligations([(one["rule"], one["bounds"]) for one in committed if one["grade"] == "proved"]).items()
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from entrycache_evidence.rulebook.registry import checkout
 from entrycache_protocol.output import write_text
@@ -12,6 +14,11 @@ def in_docs(name: str) -> Path | None:
     """Where a file of that name stands; None outside of a source checkout."""
     root = checkout()
     return None if root is None else root / "docs" / name
+
+
+def read(path: Path | None) -> Any:
+    """What a file of JSON holds; None where there is none."""
+    return None if path is None or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
 
 
 def write_anew(name: str, path: Path | None, text: str) -> None:

@@ -12,7 +12,7 @@ import jinja2
 
 from entrycache_evidence.matrix.run import is_formal
 from entrycache_evidence.obtained import GRADES
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SHOWN
 from entrycache_protocol.output import write_text
 from entrycache_reference.rules import Rule
 
@@ -126,7 +126,8 @@ def _counted(counted: Lines) -> str:
         f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
         f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
         f"their bounds, so without counts, are these of a night: {left or 'none'}. In a pull request {nearer} of its "
-        f"{len(quick)} worlds end some steps before those of the long run, which this page tells of."
+        f"{len(quick)} worlds end some steps before those of the long run, which this page tells of, and fast caches "
+        f"are walked beside the reference within {QUICK_STEPS} steps alone."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from entrycache_evidence.pulsar_pip430.large import large
 from entrycache_evidence.systems import SHOWN
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
 
 PULSAR = SYSTEMS["pulsar-pip430"]
 
@@ -67,3 +69,34 @@ def test_crowds_are_crowds(name: str) -> None:
         max(len(steps), *(len(getattr(step, "entries", ())) for step in steps)) for _, steps in SHOWN[name].crowds()
     ]
     assert max(lengths) >= 200
+
+
+def unaccessed_as_a_number(state: Any) -> Any:
+    """The same state; its entries say 0 where they mean no."""
+    caches = {
+        name: cache._replace(entries={pos: entry._replace(accessed=0) for pos, entry in cache.entries.items()})
+        for name, cache in state.caches.items()
+    }
+    return state._replace(caches=caches)
+
+
+@pytest.mark.parametrize(
+    ("mistaken", "said"),
+    [
+        (unaccessed_as_a_number, "Entry.accessed is 0, expected bool"),
+        (lambda state: state._replace(is_scheduled=0), "State.is_scheduled is 0, expected bool"),
+        (lambda state: state._replace(now_nanos=False), "State.now_nanos is False, expected int"),
+    ],
+)
+def test_a_number_for_yes_or_no_is_told(mistaken: Callable[[Any], Any], said: str) -> None:
+    class Mistaken:
+        initial = staticmethod(initial)
+
+        @staticmethod
+        def step(state: Any, op: Any, config: Config) -> Any:
+            done = PULSAR.model.step(state, op, config)
+            return done._replace(state=mistaken(done.state))
+
+    event = ops.Insert(CacheName("a"), Position(1, 0), 7)
+    assert broken_in(PULSAR, [(Config(), (event,))]) == ""
+    assert broken_in(with_model(Mistaken), [(Config(), (event,))]) == f"{said} at step 0 (insert) of run 0"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_evidence import in_docs
 from entrycache_evidence.explore import __main__ as command
 from entrycache_evidence.explore import soonest
 from entrycache_evidence.explore.evidence import refute
@@ -61,3 +62,10 @@ def test_the_command_writes_where_each_fault_shows(
     assert held[Rule.INSERT_1] == SHALLOW.name
     assert Rule.REQUEUE_2 not in held
     assert f"R-STATE-9: {worlds.CACHING_OFF.name}\n" in capsys.readouterr().out
+
+
+def test_outside_of_a_source_checkout_nothing_is_committed_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_docs, "checkout", lambda: None)
+    assert soonest.committed() == {}
+    with pytest.raises(FileNotFoundError, match=r"docs/soonest\.json is written in a source checkout only"):
+        soonest.write({Rule.STATE_1: "one"})

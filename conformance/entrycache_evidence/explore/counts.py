@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import Exploration
-from entrycache_evidence.in_docs import in_docs, write_anew
+from entrycache_evidence.in_docs import in_docs, read, write_anew
 
 NAME: Final = "worlds.json"
 ACCEPT: Final = "python -m entrycache_evidence.explore PROFILE"
@@ -50,13 +50,11 @@ def path() -> Path | None:
 
 def committed() -> dict[Key, Counts]:
     """The committed counts; none outside of a source checkout."""
-    file = path()
-    if file is None or not file.is_file():
-        return {}
-    found: dict[Key, Counts] = {}
-    for line in json.loads(file.read_text(encoding="utf-8"))["worlds"]:
-        found[Key(*(line[name] for name in Key._fields))] = Counts(*(line[name] for name in Counts._fields))
-    return found
+    held = read(path())
+    return {
+        Key(*(line[name] for name in Key._fields)): Counts(*(line[name] for name in Counts._fields))
+        for line in (() if held is None else held["worlds"])
+    }
 
 
 def differences(looked: Iterable[tuple[AnyWorld, Exploration]], held: Mapping[Key, Counts]) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from entrycache_evidence.in_docs import in_docs, write_anew
+from entrycache_evidence.in_docs import in_docs, read, write_anew
 from entrycache_reference.rules import Rule
 
 NAME: Final = "soonest.json"
@@ -23,10 +23,8 @@ def path() -> Path | None:
 
 def committed() -> dict[Rule, str]:
     """The name of a world for each rule whose planted fault was looked for; none outside of a source checkout."""
-    file = path()
-    if file is None or not file.is_file():
-        return {}
-    return {Rule(rule): world for rule, world in json.loads(file.read_text(encoding="utf-8"))["worlds"].items()}
+    held = read(path())
+    return {} if held is None else {Rule(rule): world for rule, world in held["worlds"].items()}
 
 
 def write(held: Mapping[Rule, str]) -> None:

@@ -11,7 +11,7 @@ from entrycache_evidence.kafka_streams.worlds import caches as cache
 from entrycache_evidence.kafka_streams.worlds import released
 from entrycache_evidence.kafka_streams.worlds import stores as store
 
-EVERY: Final[tuple[AnyWorld, ...]] = (
+WHOLE: Final[tuple[AnyWorld, ...]] = (
     cache.EVERY,
     cache.LISTENERS,
     cache.TWO,
@@ -45,7 +45,7 @@ BOUNDED: Final[Mapping[str, int]] = {
 }
 """The most steps of the largest ones in a pull request."""
 
-CI: Final = bounded(EVERY, BOUNDED)
+CI: Final = bounded(WHOLE, BOUNDED)
 
 
 def deeper(steps: int) -> tuple[AnyWorld, ...]:
@@ -54,8 +54,8 @@ def deeper(steps: int) -> tuple[AnyWorld, ...]:
     return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in worlds)
 
 
-LONG: Final[tuple[AnyWorld, ...]] = (*EVERY, store.ONE_CALL, store.SECOND_KEY, *deeper(1), cache.DEEP, cache.WIDE)
+LONG: Final[tuple[AnyWorld, ...]] = (*WHOLE, store.ONE_CALL, store.SECOND_KEY, *deeper(1), cache.DEEP, cache.WIDE)
 NIGHTLY: Final[tuple[AnyWorld, ...]] = (
-    *(*EVERY, store.ONE_CALL, store.SECOND_KEY, *deeper(3), cache.DEEP, cache.WIDE),
+    *(*WHOLE, store.ONE_CALL, store.SECOND_KEY, *deeper(3), cache.DEEP, cache.WIDE),
     cache.VAST,
 )

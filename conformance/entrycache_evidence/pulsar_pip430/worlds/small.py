@@ -128,7 +128,7 @@ NO_BUDGET: Final = replace(
 )
 """Expected reads extend nothing."""
 
-EVERY: Final[tuple[AnyWorld, ...]] = (
+WHOLE: Final[tuple[AnyWorld, ...]] = (
     *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
     *LATER,
     *(TWO_CACHES, UNAWAITED, UNBUDGETED),
@@ -138,6 +138,6 @@ EVERY: Final[tuple[AnyWorld, ...]] = (
 BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, UNAWAITED.name: 8, UNBUDGETED.name: 5}
 """The most steps of the largest ones in a pull request."""
 
-CI: Final = bounded(EVERY, BOUNDED)
-LONG: Final[tuple[AnyWorld, ...]] = (*EVERY, WIDE)
+CI: Final = bounded(WHOLE, BOUNDED)
+LONG: Final[tuple[AnyWorld, ...]] = (*WHOLE, WIDE)
 NIGHTLY: Final[tuple[AnyWorld, ...]] = (*LONG, VAST)
