@@ -25,8 +25,8 @@ from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams import lookups
 
 KAFKA = SYSTEMS["kafka-streams"]
-PROBES = Probes(kafka_streams.__name__)
 GUARDS = guards(all_changes(), KAFKA)
+PROBES = Probes(kafka_streams.__name__, GUARDS)
 
 
 def some_cases() -> list[Beside]:

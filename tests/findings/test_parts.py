@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from tests.support import ROOT
 from tests.support.findings import FINDINGS, GRAVE, PAGES, Page
 from tests.support.jvm.since import FAILS, record
 
@@ -95,3 +96,11 @@ def test_every_reason_for_no_case_is_some_page_s() -> None:
     table = DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2]
     listed = set(re.findall(r"^\| (\w+) \|", table, re.MULTILINE)) - {"reason"}
     assert listed == {reason for page in PAGES for reason in REASON.findall(page.text)}
+
+
+def test_the_readme_and_the_index_name_the_same_three_that_matter_most() -> None:
+    link = re.compile(r"^- .*?\]\((?:docs/findings/)?([\w-]+)/README\.md\)", re.MULTILINE)
+    texts = [(folder / "README.md").read_text("utf-8") for folder in (ROOT, FINDINGS)]
+    named = [link.findall(text.partition("matter most to users:")[2])[:3] for text in texts]
+    assert named[0] == named[1]
+    assert len(set(named[0])) == 3

@@ -1,6 +1,6 @@
 """What a changed reference makes of cases, beside the reference as it is: of the steps only that may be other ones.
 
-A step that comes to no changed statement, from a state that is the same, is the same step; so it is not played again.
+A step that no probe of the change notes, from a state that is the same, is the same step; so it is not played again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import Made
+from entrycache_evidence.matrix.alike import are_alike
 from entrycache_evidence.matrix.child import TooLong, within
 from entrycache_evidence.matrix.probes import EVERYWHERE, Met, Probes
 from entrycache_protocol.case import Case, to_json
@@ -24,7 +25,7 @@ SECONDS_AT_ONCE: Final = 60.0
 
 
 class Beside(NamedTuple):
-    """A case with the reference's own steps; `met`: the places that its first state comes to, then those of each."""
+    """A case with the reference's own steps; `met`: the places noted of its first state, then those of each step."""
 
     case: Case
     first: Any
@@ -33,7 +34,7 @@ class Beside(NamedTuple):
 
 
 def beside(made: Iterable[Made], probes: Probes) -> list[Beside]:
-    """The cases with the places that their steps come to."""
+    """The cases with the places that are noted of their steps."""
     cases = list(made)
     with probes.listening() as met:
         return [_beside(one, met) for one in cases]
@@ -46,7 +47,8 @@ def _beside(made: Made, met: Met) -> Beside:
     found = [_sum(met)]
     for op, done in zip(made.case.steps, made.steps, strict=True):
         met.clear()
-        model.step(state, op, config)
+        again = model.step(state, op, config)
+        assert (again.outcome, again.state) == (done.outcome, done.state)  # what is asked twice changes nothing
         found.append(_sum(met))
         state = done.state
     return Beside(made.case, first, made.steps, found)
@@ -103,17 +105,12 @@ def _steps(one: Beside, place: int) -> Iterator[tuple[Any, Any]]:
     known_state = one.first
     state = model.initial(config) if one.met[0] & place else known_state
     for op, known, met in zip(one.case.steps, one.steps, one.met[1:], strict=True):
-        if not met & place and _is_same(state, known_state):
+        if not met & place and are_alike(state, known_state):
             state = known_state = known.state
             continue
         done = model.step(state, op, config)
         yield done, known
         state, known_state = done.state, known.state
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether two states are: also in the order of their parts, and in the types of their numbers."""
-    return one is other or (one == other and repr(one) == repr(other))
 
 
 def _played_again(cases: Iterable[Beside]) -> Iterator[Callable[[], bool]]:

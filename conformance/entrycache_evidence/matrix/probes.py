@@ -1,61 +1,61 @@
-"""Which statements of a reference a step comes to: its functions with a probe in front of every statement.
+"""Which changes of a reference may show in a step: what each changes is asked beside what it makes of it.
 
-A change inside a statement shows in no step that never comes to it. The functions have their own code back afterwards.
+Where a change changes one expression, a probe in its place asks both, and notes the change where the values differ: a
+step in which they never do is the same step. Where it changes something else, a probe in front of its statement notes
+whether the step comes there. The functions have their own code back afterwards.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Final
+from typing import Any, Final
 
 from entrycache_evidence.matrix import apply
+from entrycache_evidence.matrix.alike import are_alike
 from entrycache_evidence.matrix.change import Change
+from entrycache_evidence.matrix.expressions import Other, at, other
 from entrycache_evidence.matrix.places import modules
 
-PROBE: Final = "_a_statement_is_met_"
-"""The name under which a module with probes finds what they call."""
+VISIT: Final = "_a_statement_is_met_"
+ASK: Final = "_an_expression_is_asked_"
+"""The names under which a module with probes finds what they call."""
 
 EVERYWHERE: Final = 1
 """The place of a change that no probe tells of: every step comes to it. Other places are higher powers of two."""
 
 Met = set[int]
-"""The places that were come to."""
+"""The places of the changes that may show."""
 
 
 class Probes:
-    """The probes of the modules of one package."""
+    """The probes for these changes of the modules of one package."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, changes: Sequence[Change]) -> None:
         self._code: list[tuple[FunctionType, CodeType]] = []
         self._modules: list[ModuleType] = []
-        self._places: dict[str, list[tuple[int, int, int]]] = {}
-        number = 0
+        self._places: dict[str, int] = {}
+        numbers = {change.id: 2 << number for number, change in enumerate(changes)}
         for name, path in modules():
-            if f"{name}.".startswith(f"{package}."):
-                number = self._put_in(sys.modules[name], path, number)
+            own = {numbers[change.id]: change for change in changes if change.module == name}
+            if own and f"{name}.".startswith(f"{package}."):
+                self._put_in(sys.modules[name], path, own)
 
     def place(self, change: Change) -> int:
-        """The place of the innermost statement that a change stands in."""
-        around = [
-            (start, end, place)
-            for start, end, place in self._places.get(change.module, ())
-            if start <= change.line <= end
-        ]
-        return max(around, default=(0, 0, EVERYWHERE))[2]
+        """Where it is told that the change may show."""
+        return self._places.get(change.id, EVERYWHERE)
 
     @contextmanager
     def listening(self) -> Iterator[Met]:
-        """With the probes in; what they meet is added to the set."""
+        """With the probes in; the places that they note are added to the set."""
         met: Met = set()
         before = [function.__code__ for function, _ in self._code]
         for module in self._modules:
-            vars(module)[PROBE] = met.add
+            vars(module).update({VISIT: met.add, ASK: asking(met)})
         try:
             for function, code in self._code:
                 function.__code__ = code
@@ -64,29 +64,92 @@ class Probes:
             for (function, _), code in zip(self._code, before, strict=True):
                 function.__code__ = code
 
-    def _put_in(self, module: ModuleType, path: Path, number: int) -> int:
-        """Probes in a module, whose places are behind this number; the last one."""
+    def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, Change]) -> None:
         tree = ast.parse(path.read_text("utf-8"))
-        probing = _Probing(number)
-        probing.visit(tree)
-        code = compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True)
-        pairs = apply.differing(module, code)
-        assert pairs is not None  # no statement outside of functions is touched
+        asked = {place: found for place, change in changes.items() if (found := _asked(change)) is not None}
+        others: dict[int, list[tuple[int, ast.expr]]] = {}
+        for place, found in asked.items():
+            others.setdefault(id(at(tree, found.path)), []).append((place, found.new))
+        visiting = _Visiting({place: change.line for place, change in changes.items() if place not in asked})
+        visiting.visit(tree)
+        _Asking(others).visit(tree)
+        pairs = apply.differing(module, compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True))
+        assert pairs is not None  # nothing outside of functions is touched
         self._modules.append(module)
-        self._code += [(function, changed) for _, function, changed in pairs if function is not None]
+        self._code += [(function, code) for _, function, code in pairs if function is not None]
         living = {name for name, function, _ in pairs if function is not None}
-        self._places[module.__name__] = [
-            (start, end, place if outer in living else EVERYWHERE) for outer, start, end, place in probing.found
-        ]
-        return probing.number
+        told = {place for place, outer in visiting.told.items() if outer in living} | set(asked)
+        self._places |= {change.id: place for place, change in changes.items() if place in told}
 
 
-class _Probing(ast.NodeTransformer):
-    """Puts a probe in front of every statement of functions; `found` has the outermost function, lines and place."""
+def _asked(change: Change) -> Other | None:
+    """The expression that a change of living functions changes."""
+    return None if apply.changed_code(change) is None else other(change)
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.found: list[tuple[str, int, int, int]] = []
+
+def asking(met: Met) -> Callable[..., Any]:
+    """What a probe in the place of an expression calls."""
+    is_asking = False
+
+    def ask(own: Callable[[], Any], *others: tuple[int, Callable[[], Any]]) -> Any:
+        nonlocal is_asking
+        if is_asking:
+            return own()
+        try:
+            value = own()
+        except BaseException:
+            met.update(place for place, _ in others)
+            raise
+        is_asking = True
+        try:
+            for place, changed in others:
+                if place not in met and not _answers(changed, value):
+                    met.add(place)
+        finally:
+            is_asking = False
+        return value
+
+    return ask
+
+
+def _answers(changed: Callable[[], Any], value: Any) -> bool:
+    """Whether it gives this value."""
+    try:
+        return are_alike(changed(), value)
+    except Exception:
+        return False
+
+
+class _Asking(ast.NodeTransformer):
+    """Puts a probe in the place of expressions, by the identity of the node, with what is asked beside it."""
+
+    def __init__(self, others: Mapping[int, Sequence[tuple[int, ast.expr]]]) -> None:
+        self._others = others
+
+    def visit(self, node: ast.AST) -> Any:
+        asked = self._others.get(id(node), ())
+        node = super().visit(node)
+        if not asked:
+            return node
+        call = ast.parse(f"{ASK}({', '.join(['lambda: 0', *(f'({place}, lambda: 0)' for place, _ in asked)])})")
+        assert isinstance(call.body[0], ast.Expr)
+        probe: Any = call.body[0].value
+        probe.args[0].body = node
+        for part, (_, new) in zip(probe.args[1:], asked, strict=True):
+            part.elts[1].body = new
+        return probe
+
+
+class _Visiting(ast.NodeTransformer):
+    """Puts a probe in front of the innermost statement of functions that a line stands in, for each of the places.
+
+    `told` has the outermost function of each place that a probe tells of.
+    """
+
+    def __init__(self, lines: Mapping[int, int]) -> None:
+        self._lines = lines
+        self.told: dict[int, str] = {}
+        self._settled: set[int] = set()
         self._outer: list[str] = []
         self._is_inside = False
 
@@ -117,22 +180,18 @@ class _Probing(ast.NodeTransformer):
     def _probed(self, node: ast.stmt) -> list[ast.stmt]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return [node]  # documentation
-        place = EVERYWHERE if _is_kept(node) else 2 << self.number
-        self.number += 1
         assert node.end_lineno is not None
-        self.found.append((".".join(self._outer), node.lineno, node.end_lineno, place))
         self._inner(node)
-        probe = ast.parse(f"{PROBE}({place})").body[0]
-        return [probe, node]
+        around = {place for place, line in self._lines.items() if node.lineno <= line <= node.end_lineno}
+        own = sorted(around - self._settled)
+        self._settled |= around
+        if _is_kept(node):
+            return [node]
+        self.told |= dict.fromkeys(own, ".".join(self._outer))
+        return [*(ast.parse(f"{VISIT}({place})").body[0] for place in own), node]
 
 
 def _is_kept(node: ast.stmt) -> bool:
     """Whether a part of a statement may be called when the statement has long ended."""
     parts = (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt))
     return any(isinstance(each, ast.Lambda) for part in parts for each in ast.walk(part))
-
-
-@cache
-def probes(package: str) -> Probes:
-    """Those of a package, made once."""
-    return Probes(package)

@@ -22,7 +22,7 @@ from entrycache_evidence.matrix import apply
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.child import Died, in_child
 from entrycache_evidence.matrix.played import Beside, beside, is_seen, is_told
-from entrycache_evidence.matrix.probes import Probes, probes
+from entrycache_evidence.matrix.probes import Probes
 from entrycache_evidence.matrix.tried import package_of
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
@@ -54,7 +54,7 @@ def guards(changes: Sequence[Change], system: AnySystem) -> list[Change]:
 
 
 def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[Made]:
-    """The seeded cases of a run: of each level the first one, then of each the second."""
+    """The seeded cases of a run: of each level the first one, then of each the second; at last those of themes."""
     levels = _levels(declaration)
     return _turns(
         chain(_usual(declaration, at, profile, seed), _themes(declaration, at, profile, seed)) for at in levels
@@ -79,9 +79,11 @@ def _usual(declaration: Declaration, level: str, profile: Profile, seed: int) ->
 
 
 def _themes(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
-    for theme, one_to in declaration.system.cases.beside.items():
-        number = number_beside(profile.examples, one_to)
-        yield from seeded_cases(declaration, _menu(declaration, level), number, seed, theme)
+    menu, beside_it = _menu(declaration, level), declaration.system.cases.beside
+    return _turns(
+        seeded_cases(declaration, menu, number_beside(profile.examples, one_to), seed, theme)
+        for theme, one_to in beside_it.items()
+    )
 
 
 class Look(NamedTuple):
@@ -99,13 +101,13 @@ Missed = dict[str, tuple[int, ...]]
 
 def missed(changes: Sequence[Change], look: Look, seeds: Sequence[int], told: Told = lambda _: None) -> Missed:
     """The seeds at which no case shows a change: by an outcome, by an error, or since it never ends."""
-    first = {seed: _beside(look, islice(_cases(look, seed), look.quick)) for seed in seeds}
+    first = asked_beside(changes, look, {seed: islice(_cases(look, seed), look.quick) for seed in seeds})
     begun = unseen(changes, first, look, told)
     found: Missed = {change.id: () for change in changes}
     for seed in seeds:
         left = [change for change, silent in zip(changes, begun, strict=True) if seed in silent]
         for more in _others(look, seed) if left else ():
-            silent = unseen(left, {seed: more}, look)
+            silent = unseen(left, asked_beside(left, look, {seed: more}), look)
             left = [change for change, seeds_ in zip(left, silent, strict=True) if seeds_]
             if not left:
                 break
@@ -118,11 +120,11 @@ def _cases(look: Look, seed: int) -> Iterator[Made]:
     return cases_of(look.declaration, look.profile, seed)
 
 
-def _others(look: Look, seed: int) -> Iterator[list[Beside]]:
+def _others(look: Look, seed: int) -> Iterator[list[Made]]:
     """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
     rest = _rest(look, seed)
     size = look.quick
-    while some := _beside(look, islice(rest, size)):
+    while some := list(islice(rest, size)):
         yield some
         size *= GROWTH
 
@@ -135,63 +137,70 @@ def _rest(look: Look, seed: int) -> Iterator[Made]:
     return _turns((islice(usual, look.quick, None), themes))
 
 
-def _beside(look: Look, made: Iterable[Made]) -> list[Beside]:
-    return beside(made, _probes(look.declaration))
+class Asked(NamedTuple):
+    """The cases of some seeds, with what probes note of their steps about the changes that are asked about."""
+
+    probes: Probes
+    cases: Mapping[int, Sequence[Beside]]
 
 
-def _probes(declaration: Declaration) -> Probes:
-    return probes(package_of(declaration.system))
+def asked_beside(changes: Sequence[Change], look: Look, cases: Mapping[int, Iterable[Made]]) -> Asked:
+    """These cases, to ask about these changes."""
+    probes = Probes(package_of(look.declaration.system), changes)
+    return Asked(probes, {seed: beside(made, probes) for seed, made in cases.items()})
 
 
 def unseen(
-    changes: Sequence[Change], cases: Mapping[int, Sequence[Beside]], look: Look, told: Told = lambda _: None
-) -> list[frozenset[int]]:
+    changes: Sequence[Change], asked: Asked, look: Look, told: Told = lambda _: None
+) -> list[frozenset[int]]:  # fmt: skip
     """For each change the seeds of which no case shows it."""
 
     def silent(place: int, again: bool) -> frozenset[int]:
-        return frozenset(seed for seed, of_seed in cases.items() if not is_seen(of_seed, place, again))
+        return frozenset(seed for seed, of_seed in asked.cases.items() if not is_seen(of_seed, place, again))
 
-    return [frozenset(found or ()) for found in _each(changes, look, silent, told)]
+    return [frozenset(found or ()) for found in _each(changes, asked.probes, look, silent, told)]
 
 
-def first_cases(look: Look) -> list[Beside]:
+def first_cases(look: Look) -> list[Made]:
     """Cases of one seed that are asked where only something else may show a change."""
     first = islice(_cases(look, 0), look.quick)
-    return _beside(look, islice(chain(first, _rest(look, 0)), ENOUGH * look.quick))
+    return list(islice(chain(first, _rest(look, 0)), ENOUGH * look.quick))
 
 
-def shown(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
+def shown(changes: Sequence[Change], look: Look, cases: Sequence[Made]) -> list[Change]:
     """The changes that an outcome of these cases shows."""
-    return _those(changes, look, lambda place, again: is_seen(cases, place, again))
+    return _those(changes, look, cases, is_seen)
 
 
-def told_by_rows(changes: Sequence[Change], look: Look, cases: Sequence[Beside]) -> list[Change]:
+def told_by_rows(changes: Sequence[Change], look: Look, cases: Sequence[Made]) -> list[Change]:
     """The changes that rows show; they are told of the reference that is only changed, not imported anew."""
-    return _those(changes, look, lambda place, again: not again and is_told(cases, place))
+    return _those(changes, look, cases, lambda cases, place, again: not again and is_told(cases, place))
 
 
-def _those(changes: Sequence[Change], look: Look, asked: Callable[[int, bool], bool]) -> list[Change]:
-    found = _each(changes, look, asked, lambda _: None)
-    return [change for change, is_so in zip(changes, found, strict=True) if is_so is None or is_so]
+def _those(
+    changes: Sequence[Change], look: Look, made: Sequence[Made], is_so: Callable[[Sequence[Beside], int, bool], bool]
+) -> list[Change]:  # fmt: skip
+    if not changes:
+        return []
+    asked = asked_beside(changes, look, {0: made})
+    found = _each(changes, asked.probes, look, partial(is_so, asked.cases[0]), lambda _: None)
+    return [change for change, one in zip(changes, found, strict=True) if one is None or one]
 
 
 def _each(
-    changes: Sequence[Change], look: Look, asked: Callable[[int, bool], Any], told: Told
-) -> list[Any]:  # fmt: skip
+    changes: Sequence[Change], probes: Probes, look: Look, asked: Callable[[int, bool], Any], told: Told
+) -> list[Any]:
     """What is found of each change in a process of its own; None where that, or the import of it, fails.
 
     It is asked with the place of the change, and whether the reference was imported anew for it.
     """
-    found = _probes(look.declaration)
-    for change in changes:
-        apply.changed_code(change)
 
     def work(change: Change) -> Any:
         try:
             again = apply.put(change, look.at_import)
         except Exception:
             return None
-        return asked(found.place(change), again)
+        return asked(probes.place(change), again)
 
     def one(change: Change) -> Any:
         try:

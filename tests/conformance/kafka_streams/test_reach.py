@@ -11,9 +11,11 @@ import pytest
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.themes import Theme
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Variants, ops
+from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Failed, Outcome
 
 CASES: Final = 400
@@ -22,12 +24,12 @@ CASES: Final = 400
 EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
 
 
-def _cases(level: str, variants: Variants) -> Iterator[Made]:
+def _cases(level: str, variants: Variants, theme: Theme | None = None) -> Iterator[Made]:
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=variants)
     menu = system.cases.menu(system.ops_up_to(level), level)
     source = random.Random(f"reach {level}")
-    return (make_case(source.randint, declaration, menu, Coverage()) for _ in range(CASES))
+    return (make_case(source.randint, declaration, menu, Coverage(), theme=theme) for _ in range(CASES))
 
 
 def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
@@ -65,6 +67,28 @@ def test_keys_that_lie_below_alone_begin_ranges() -> None:
                 first, last = op.from_, op.to
                 reached += first is not None and last is not None and first in below and first <= last
     assert reached >= 5
+
+
+def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> None:
+    reached = 0
+    for made in _cases("cache", Variants(undelivered_eviction=UndeliveredEviction.LOST), Theme.LONE):
+        for op, done in zip(made.case.steps, made.steps, strict=True):
+            if isinstance(op, ops.Flush) and isinstance(done.outcome.answer, Failed):
+                space = done.state.spaces[op.ns]
+                there = [key in space.nodes for key in space.dirty]
+                reached += there[:1] == [True] and not all(there)
+    assert reached >= 20
+
+
+def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_it_again() -> None:
+    """The namespace that was closed has another turn, which counts, and takes nothing."""
+    reached = 0
+    for made in _cases("cache", Variants(total=Total.RUNNING), Theme.LONE):
+        for op, before, done in zip(made.case.steps[1:], made.steps, made.steps[1:], strict=False):
+            if isinstance(op, ops.Resize):
+                taken = sum(row.op == "EVICT" for row in done.rows)
+                reached += done.state.evicts - before.state.evicts > taken > 0
+    assert reached >= 20
 
 
 @pytest.mark.parametrize("level", ["cache", "store"])

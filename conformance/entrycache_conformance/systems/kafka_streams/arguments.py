@@ -102,6 +102,9 @@ def _put_all(aim: Aim, state: State, depth: int) -> Any:
 def _listen(aim: Aim, state: State, depth: int) -> Any:
     fails: int | Absent = choose(aim.draw, aim.traits.fails)
     ns = aim.ns("listen")
+    if aim.traits.opened_anew and depth == 0 and {"put", "close", "resize"} <= set(aim.menu) and not aim.stores:
+        aim.to_come = [ops.Resize(0), *(ops.Put(ns, aim.key(), aim.value(), dirty=True) for _ in range(2))]
+        return ops.Listen(ns, (ops.Close(ns), ops.Put(ns, aim.key(), **aim.write())))
     steps = aim.steps(state, depth)
     if "put" in aim.menu and aim.draw(0, 2) == 2:
         steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
@@ -127,6 +130,15 @@ def _store_put(aim: Aim, state: State, depth: int) -> Any:
         value = aim.value()
         aim.to_come = [ops.StorePut(store, key, None if at % 5 == 4 else value) for at, key in enumerate(keys)]
     return ops.StorePut(store, aim.key(), aim.value())
+
+
+def _evict(aim: Aim, state: State, depth: int) -> Any:
+    ns = aim.ns("evict")
+    dirty = state.spaces[ns].dirty if ns in state.spaces else ()
+    if not (aim.traits.heard_late and depth == 0 and dirty and {"get", "listen", "flush"} <= set(aim.menu)):
+        return ops.Evict(ns)
+    aim.to_come = [ops.Flush(ns), ops.Listen(ns), ops.Evict(ns)]
+    return ops.Get(ns, dirty[0])
 
 
 def _usage(aim: Aim, state: State, depth: int) -> Any:
@@ -160,7 +172,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "reverse_all": lambda aim, state, depth: ops.ReverseAll(aim.ns("all")),
     "listen": _listen,
     "flush": lambda aim, state, depth: ops.Flush(aim.ns("flush")),
-    "evict": lambda aim, state, depth: ops.Evict(aim.ns("evict")),
+    "evict": _evict,
     "clear": lambda aim, state, depth: ops.Clear(aim.ns("clear")),
     "close": lambda aim, state, depth: ops.Close(aim.ns("close")),
     "resize": lambda aim, state, depth: ops.Resize(aim.limit(state)),

@@ -58,7 +58,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
-        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
+        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8, Theme.LONE: 5}),
         telling={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),

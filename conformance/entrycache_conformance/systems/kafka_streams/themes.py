@@ -35,6 +35,8 @@ class Traits(NamedTuple):
     how many times as often an operation comes, `within` the same of what is done inside a call; `fails`: how many
     calls of a listener throw; `budgets`: how many calls of one step perform their steps; `asks_again`: a
     listener writes to a namespace and flushes it at its end, twice, so that one that has thrown is called once more.
+    `heard_late`: before an eviction the first dirty entry is used, and a listener and a flush follow.
+    `opened_anew`: a listener closes its namespace and writes to it again; two writes and a resize to 0 follow.
     `batch`: how many entries are written at once, or to a store in a row, at most.
     """
 
@@ -51,6 +53,8 @@ class Traits(NamedTuple):
     fails: tuple[int | Absent, ...] = (ABSENT, ABSENT, ABSENT, 1, 2)
     budgets: tuple[int, ...] = (8, 8, 8, 0, 1, 2, 3)
     asks_again: bool = False
+    heard_late: bool = False
+    opened_anew: bool = False
     batch: int = USUAL_BATCH
 
 
@@ -68,6 +72,7 @@ class Theme(Enum):
     BUDGETS = "budgets"
     GREAT = "great"
     ODD = "odd"
+    LONE = "lone"
 
 
 TRAITS: Final = {
@@ -141,6 +146,18 @@ TRAITS: Final = {
         steps_max=60,
         patience=2,
         often={"put": 2, "usage": 3, "all": 2, "close": 3, "clear": 3},
+    ),
+    Theme.LONE: Traits(
+        keys=("x", "y", "z"),
+        values=("1", "2", None),
+        namespaces=(1,),
+        stores=(1,),
+        max_sizes=(10_485_760, 10_485_760, 142, 94),
+        depth=1,
+        often={"put": 4, "get": 2, "evict": 2, "resize": 4},
+        fails=(ABSENT,),
+        heard_late=True,
+        opened_anew=True,
     ),
 }
 """The traits of each theme."""

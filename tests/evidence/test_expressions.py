@@ -1,0 +1,119 @@
+"""The expression that a change makes another one, and what tells whether it has another value."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from entrycache_evidence.matrix import expressions
+from entrycache_evidence.matrix.alike import are_alike
+from entrycache_evidence.matrix.change import Change
+from entrycache_evidence.matrix.expressions import at, other
+from entrycache_evidence.matrix.probes import asking
+
+SOURCE = """
+LIMIT = 3
+
+def pick(items, limit):
+    found = [one for one in items if one.size <= limit and one.is_free]
+    if any(one.size < 2 for one in found):
+        found[limit - 1] = f"{limit + 1}"
+    limit += 1
+    while (item := found.pop()) is not None and limit < 9:
+        limit = limit + 1
+    return sorted(found)[1:limit]
+"""
+
+
+def changed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str] | None:
+    """The expression as it is and as it becomes, where one text of the source becomes another."""
+    assert SOURCE.count(old) == 1
+    monkeypatch.setattr(expressions, "_tree", lambda module: ast.parse(SOURCE))
+    change = Change(f"{old} {new}", "any", "pick", "", 1, old, new, SOURCE.replace(old, new))
+    found = other(change)
+    return None if found is None else (ast.unparse(at(ast.parse(SOURCE), found.path)), ast.unparse(found.new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "was", "becomes"),
+    [
+        ("LIMIT = 3", "LIMIT = 4", "3", "4"),
+        ("one.size <= limit", "one.size < limit", "one.size <= limit", "one.size < limit"),
+        ("one.size <= limit and", "one.size <= limit or", "one.size <= limit and one.is_free", None),
+        ("one.size <= limit and one.is_free", "True", "one.size <= limit and one.is_free", "True"),
+        ("any(", "all(", "any((one.size < 2 for one in found))", "all((one.size < 2 for one in found))"),
+        ("found[limit - 1]", "found[limit + 1]", "limit - 1", "limit + 1"),
+        ('f"{limit + 1}"', 'f"{limit - 1}"', "limit + 1", "limit - 1"),
+        ("[1:limit]", "[2:limit]", "1", "2"),
+        ("[1:limit]", "[1:]", "sorted(found)[1:limit]", "sorted(found)[1:]"),
+    ],
+)
+def test_the_smallest_expression_is_found(
+    old: str, new: str, was: str, becomes: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert changed(old, new, monkeypatch) == (was, was.replace(old, new) if becomes is None else becomes)
+
+
+@pytest.mark.parametrize(("old", "new"), [("limit += 1", "limit -= 1"), ("is not None and", "is not None or")])
+def test_what_is_no_expression_or_binds_a_name_is_none(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert changed(old, new, monkeypatch) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ((1, {"a": [2]}), (1, {"a": [2]}), True),
+        (1, True, False),
+        (0.0, -0.0, False),
+        ((1, 2), [1, 2], False),
+        ((1, 2), (1,), False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, False),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": 1}, {"b": 1}, False),
+        (frozenset({1}), frozenset({1}), True),
+        (iter(()), iter(()), False),
+    ],
+)
+def test_values_are_alike_in_order_and_in_types(one: Any, two: Any, same: bool) -> None:
+    assert are_alike(one, two) is same
+
+
+def test_what_is_held_often_is_compared_once() -> None:
+    """Where each level holds the one below twice, there are more ways to the bottom than can be gone."""
+
+    def deep(levels: int) -> Any:
+        value: Any = (1,)
+        for _ in range(levels):
+            value = (value, value)
+        return value
+
+    assert are_alike(deep(200), deep(200))
+
+
+def test_a_probe_notes_what_answers_otherwise_and_gives_the_value_that_is_asked() -> None:
+    met: set[int] = set()
+    ask = asking(met)
+    assert ask(lambda: 1, (2, lambda: 1), (4, lambda: True), (8, lambda: 1 // 0)) == 1
+    assert met == {4, 8}
+
+
+def test_where_the_value_itself_is_an_error_all_are_noted() -> None:
+    met: set[int] = set()
+    with pytest.raises(ZeroDivisionError):
+        asking(met)(lambda: 1 // 0, (2, lambda: 1), (4, lambda: 1 // 0))
+    assert met == {2, 4}
+
+
+def test_nothing_is_noted_of_what_is_only_asked_beside() -> None:
+    met: set[int] = set()
+    ask = asking(met)
+
+    def inner() -> int:
+        return ask(lambda: 1, (2, lambda: 2))  # type: ignore[no-any-return]
+
+    assert ask(lambda: 1, (4, inner)) == 1
+    assert met == set()
+    assert ask(inner, (4, inner)) == 1
+    assert met == {2}
