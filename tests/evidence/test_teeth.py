@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.search import seeded
 from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.matrix.asked import State, asked
+from entrycache_conformance.systems.pulsar_pip430.themes import TRAITS, Theme
+from entrycache_evidence.matrix.asked import State, asked, fingerprint
 from entrycache_evidence.matrix.change import Change
 from entrycache_evidence.matrix.places import all_changes
 from entrycache_evidence.matrix.searches import page
@@ -76,6 +79,13 @@ def test_a_run_that_was_stopped_goes_on_where_it_was_and_begins_anew_for_other_c
     half = {**first, "unseen": {strict.id: [1]}}
     assert [one["unseen"] for one in look_at(strict, {}, half)] == [{strict.id: [1]}] * 2
     assert look_at(strict, {}, {**half, "of": "other cases"})[-1]["unseen"] == {}
+
+
+def test_what_a_theme_draws_is_part_of_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    strict = change("bytes_over", "<=", "<")
+    before = fingerprint([strict], LOOK)
+    monkeypatch.setitem(TRAITS, Theme.ODD, TRAITS[Theme.DEFAULT])
+    assert fingerprint([strict], LOOK) != before
 
 
 def test_what_was_begun_goes_on_behind_its_last_piece() -> None:

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from typing import Any, Final
 
 from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.teeth import Look, Told, cases_of, first_cases, missed, shown, told_by_rows
+from entrycache_evidence.matrix.teeth import Look, Told, cases_of, first_cases, missed, shown, theme_cases, told_by_rows
 from entrycache_protocol.case import to_json
 from entrycache_protocol.declaration import Declaration
 
@@ -69,7 +69,11 @@ def nothing(changes: Sequence[Change], look: Look) -> State:
 
 def fingerprint(changes: Sequence[Change], look: Look) -> str:
     """Which changes are asked which cases: where one of them is another one, what was asked says nothing of it."""
-    first = islice(cases_of(look.declaration, look.profile, 0), look.quick)
+    first = [
+        made
+        for cases in (cases_of, theme_cases)
+        for made in islice(cases(look.declaration, look.profile, 0), look.quick)
+    ]
     themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.beside.items()]
     ids = sorted(change.id for change in changes)
     text = [look.profile.examples, themes, ids, [to_json(made.case) for made in first]]

@@ -61,6 +61,11 @@ def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[
     )
 
 
+def theme_cases(declaration: Declaration, profile: Profile, seed: int) -> Iterator[Made]:
+    """Those of themes alone: of each level the first one of each theme, then the second."""
+    return _turns(_themes(declaration, at, profile, seed) for at in _levels(declaration))
+
+
 def _levels(declaration: Declaration) -> list[str]:
     return [level for level in declaration.system.levels if level != LEVEL]
 
@@ -133,8 +138,7 @@ def _rest(look: Look, seed: int) -> Iterator[Made]:
     """The cases behind the first ones, usual ones and those of themes in turn."""
     levels = _levels(look.declaration)
     usual = _turns(_usual(look.declaration, level, look.profile, seed) for level in levels)
-    themes = _turns(_themes(look.declaration, level, look.profile, seed) for level in levels)
-    return _turns((islice(usual, look.quick, None), themes))
+    return _turns((islice(usual, look.quick, None), theme_cases(look.declaration, look.profile, seed)))
 
 
 class Asked(NamedTuple):
