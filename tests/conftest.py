@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +63,18 @@ def released_subject() -> Iterator[Callable[[str], UnderTest]]:
     yield subject
     for each in started.values():
         each.close()
+
+
+@pytest.fixture(autouse=True)
+def _strangers_are_forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A subject that a test wrote and named by `my_cache:MyCache` is not what the next test finds by that name."""
+    before = set(sys.modules)
+    yield
+    folder = tmp_path_factory.getbasetemp()
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and folder in Path(file).parents:
+            del sys.modules[name]
 
 
 def unexcused(reports: list[pytest.TestReport]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -165,7 +164,6 @@ def test_a_setting_that_follows_from_others_needs_not_be_told(
 ) -> None:
     """The adapter of `init` varies one setting; cases write the grace period out, as twice the time to live."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "my_cache", raising=False)
     assert run(capsys, "init", "--lang", "python")[0] == 0
     code, told, err = consumed(capsys, SMALL, "my_cache:MyCache")
     assert (code, told["verdict"]) == (0, "conforms"), err
