@@ -47,14 +47,19 @@ def compiled(function: F) -> F:
     except RuntimeError:  # no folder to keep it in
         return cast(F, numba.njit(function))
     with suppress(AttributeError):  # what is kept is of no use once a function that it calls is another one
-        cast(Any, made)._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename).parent)
+        cast(Any, made)._cache._cache_file._source_stamp = _stamp(_folder_of(function))
     return cast(F, made)
+
+
+def _folder_of(function: Callable[..., Any]) -> Path:
+    """The folder of the package that a function belongs to."""
+    return Path(function.__code__.co_filename).parents[max(function.__module__.count(".") - 1, 0)]
 
 
 @cache
 def _stamp(folder: Path) -> bytes:
-    """What the files of a folder hold; numba itself looks at one file alone."""
-    return sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).digest()
+    """What the files of a package hold; numba itself looks at one file alone."""
+    return sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))).digest()
 
 
 def has_numba() -> bool:

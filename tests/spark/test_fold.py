@@ -114,7 +114,7 @@ def test_a_family_that_is_left_out_is_missed(
 ) -> None:
     """Rules that are planted are then called clean: the test above would see it."""
     if family == "Lives":
-        monkeypatch.setattr(folds, "w", _Flagless())
+        monkeypatch.setattr(folds, "flag", lambda *arguments: None)
     elif family in ("Places", "Leavers", "Cursors"):
         monkeypatch.setattr(getattr(folds, family), "follow", lambda *arguments: None)
     elif family == "Meters":
@@ -122,15 +122,6 @@ def test_a_family_that_is_left_out_is_missed(
     else:
         monkeypatch.setattr(folds, family, lambda *arguments: None)
     assert any(folded(batch, metadata).clean & broken for _, metadata, batch, broken in stories if broken)
-
-
-class _Flagless:
-    """The words, but that nothing is noted of lives that do not begin."""
-
-    def __getattr__(self, name: str) -> Any:
-        from entrycache_spark.pulsar_pip430.fold import words
-
-        return (lambda *arguments: None) if name == "flag" else getattr(words, name)
 
 
 @pytest.mark.parametrize("brokers", [40, pytest.param(10_000, marks=pytest.mark.long)])

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from entrycache_spark.loops.hashing import FREE, copied, find, new_table, put
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.hashing import FREE, copied, find, new_table, put
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import Array, compiled
 
 MEMBERS, GRACE_NS, OPENED_NS, RESTART_NS, ASKS, LATE_11, LATE_6, LATE_12, EPOCH, FIRST = range(10)

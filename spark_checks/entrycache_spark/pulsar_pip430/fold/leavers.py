@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.lives import BEGINS, BORN, GONE
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import Array, compiled
 
 BACK, NEXT, CACHE, LEDGER, ENTRY, BEGAN = range(6)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from entrycache_spark.loops.hashing import FREE, copied, drop, find, new_table, put
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.hashing import FREE, copied, drop, find, new_table, put
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import Array, compiled
 
 REMOVED_MOST: Final = 1 << 20

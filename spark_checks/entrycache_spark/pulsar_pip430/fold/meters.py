@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import Array, compiled
 
 INSERTED, EVICTED, CYCLES, HITS, HIT_BYTES, MISSES, MISS_BYTES, OPENED_LIVE, OPENED_SLOTS = range(9)

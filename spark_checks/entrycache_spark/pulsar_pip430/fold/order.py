@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.plain import held_bytes, told_else
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import compiled
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_BYTES, PRIOR_CALL, PRIOR_OFF, PRIOR_WAITS, OPEN_PASS, FIRST_BYTES = range(9)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import compiled
 
 PASS, KIND, NEED, FREED, UNSIZED, BEGAN_NS, ENDED_NS, LIVE, LIVE_AT_LAST, STARTS = range(10)

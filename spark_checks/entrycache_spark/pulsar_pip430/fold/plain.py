@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import compiled
 
 ODD_NS = 1_000_000_000

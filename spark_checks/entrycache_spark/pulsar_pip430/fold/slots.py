@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.lives import BORN
-from entrycache_spark.pulsar_pip430.fold.words import NULL, flag
 from entrycache_trace.compiled import Array, compiled
 
 MODE, OLDEST, TAKEN, TOP, AHEAD, MOVED, UNNUMBERED, UNLINKED = range(8)

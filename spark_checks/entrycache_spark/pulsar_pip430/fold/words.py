@@ -1,13 +1,10 @@
-"""What the loops of the fold speak in: numbers for rules, ops, causes, origins, and for null."""
+"""What the loops of this fold speak in: numbers for rules, ops, causes and origins."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from entrycache_trace.compiled import Array, compiled
-
-NULL: Final = -(1 << 63)
-"""Null in a column of integers; no column of a trace may hold it."""
+from entrycache_trace.compiled import compiled
 
 RULES: Final = (
     *("R-CONFIG-1", "R-COUNT-1", "R-COUNT-2", "R-COUNT-3", "R-CURSOR-11", "R-CURSOR-12", "R-CURSOR-6", "R-CURSOR-7"),
@@ -55,23 +52,8 @@ ORIGINS: Final = ("TRIGGER", "CYCLE")
 
 OF_TRIGGER, OF_CYCLE = range(1, 3)
 
-# The columns of a table of settings: those of `SETTING_COLUMNS` in their order, then the number of its class.
-TRIGGER_NOW, TARGET_NOW, TTL_NOW, REQUEUES_NOW, EXTEND_NOW, RANKS, MANUAL, GRACE, STORAGE, CLASS = range(10)
-
-
-def no_flags() -> Array:
-    """A table with a row a rule: how often something was met that the rule's window has to look at, and where first."""
-    import numpy as np  # noqa: PLC0415 - of the extra `trace`
-
-    return np.zeros((len(RULES), 2), np.int64)
-
-
-@compiled
-def flag(flags: Any, rule: int, seq: int) -> None:
-    """Note that a rule's window has to look at an event."""
-    if flags[rule, 0] == 0:
-        flags[rule, 1] = seq
-    flags[rule, 0] += 1
+# The columns of a table of settings: those of `SETTING_COLUMNS` in their order.
+TRIGGER_NOW, TARGET_NOW, TTL_NOW, REQUEUES_NOW, EXTEND_NOW, RANKS, MANUAL, GRACE, STORAGE = range(9)
 
 
 @compiled

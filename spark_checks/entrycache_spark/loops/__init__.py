@@ -1,0 +1,1 @@
+"""What the folds of all systems are made of."""

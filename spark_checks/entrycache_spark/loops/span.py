@@ -1,0 +1,33 @@
+"""Where a broker's events begin and end, and whether any is missing between."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Span:
+    """The first and the last event so far, and how many there are."""
+
+    def __init__(self) -> None:
+        self.rows, self.first_seq, self.last_seq = 0, 0, 0
+        self._first_op, self._last_op = 0, 0
+
+    def follow(self, c: Any) -> None:
+        """Take in a batch."""
+        if not self.rows:
+            self.first_seq, self._first_op = int(c.seq[0]), int(c.op[0])
+        self.rows += len(c.seq)
+        self.last_seq, self._last_op = int(c.seq[-1]), int(c.op[-1])
+
+    def end(self, config: int, end: int, sampled: bool) -> Whole:
+        """What that tells of the whole; `config` and `end`: the numbers of these ops."""
+        gapped = sampled or self.rows != self.last_seq - self.first_seq + 1
+        return Whole(self._first_op == config, self._last_op == end, gapped)
+
+
+class Whole(NamedTuple):
+    """Whether the trace starts with CONFIG, ends with END, and misses events between."""
+
+    starts: bool
+    ended: bool
+    gapped: bool
