@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.engines.tasks import DUCKDB, FOLD, FOUND, Group, Question, answer, findings_of, kernels_of
+from entrycache_spark.engines.tasks import DUCKDB, FOLD, Group, Question, answer
 from entrycache_spark.engines.tasks import folds as wants_fold
 from entrycache_spark.folder import audit
 from entrycache_spark.mutations.changes import changed, changes_of, renamed
@@ -24,12 +22,12 @@ from entrycache_spark.pulsar_pip430.fold.order import fold_order
 from entrycache_spark.pulsar_pip430.fold.slots import fold_slots
 from entrycache_spark.pulsar_pip430.fold.words import RULES
 from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.tiers import evaluate
+from entrycache_spark.systems import parts_of
 from entrycache_trace import compiled
-from entrycache_trace.files import Metadata, list_parts, read_metadata, write_rows
+from entrycache_trace.files import Metadata, list_parts, write_rows
 from tests.spark import test_planted, test_twins
 from tests.support.traces import mutate, plant
-from tests.support.traces.folded import audit_by_fold, batch_of, folded
+from tests.support.traces.folded import alike, audit_by_fold, batch_of, folded, told_by
 from tests.support.traces.layout import split
 from tests.support.traces.script import Script
 
@@ -207,18 +205,6 @@ def test_numbers_are_judged_behind_an_opening_without_any(tmp_path: Path) -> Non
     assert ("R-EVICT-8", taken["seq"]) in {(violation.rule, violation.seq) for violation in found.violations}
 
 
-def alike(trace: Path) -> int:
-    """Hold the fold to the windows: what it finds by them, and what it calls clean; how many brokers there are."""
-    parts, metadata = list_parts(trace), read_metadata(trace)
-    engine = LocalEngine(parts)
-    wanted = evaluate(engine, metadata, all_rules(), witnesses=False)
-    engine.close()
-    found, by = told_by(trace, kernel=FOLD)
-    assert by == "the fold in tasks of Spark"
-    assert found == wanted
-    return len(wanted)
-
-
 @pytest.mark.parametrize("threads", ["one", "many"])
 @pytest.mark.parametrize(("first", "traces"), [(0, 20), pytest.param(1_000, 400, marks=pytest.mark.long)])
 def test_random_traces_are_found_as_by_the_windows(tmp_path: Path, threads: str, first: int, traces: int) -> None:
@@ -228,7 +214,7 @@ def test_random_traces_are_found_as_by_the_windows(tmp_path: Path, threads: str,
         assert alike(plant.write(tmp_path / f"trace-{start}", rows, threads=threads)) == len(own)
 
 
-@pytest.mark.parametrize("base", [base for base in BASES if base.system == "pulsar-pip430"])
+@pytest.mark.parametrize("base", [base for base in BASES if parts_of(base.system).fold is not None])
 @pytest.mark.parametrize("sample", [25, pytest.param(100_000, marks=pytest.mark.long)])
 def test_changed_values_are_found_as_by_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
     rows = rows_of(base)
@@ -270,12 +256,6 @@ def test_it_is_all_one_how_rows_lie(tmp_path: Path, change: Any) -> None:
     assert audit_by_fold(trace) == wanted
     assert audit_by_fold(split(trace, tmp_path / "split", 4, 2)) == wanted
     assert [violation.rule for violation in wanted.violations] == ["R-STATE-1"]
-
-
-def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:
-    told = answer(Group(list_parts(trace), 1, 512), Question(read_metadata(trace), all_rules(), True, **asked))
-    rows = pa.Table.from_pylist(told, FOUND).to_pylist()
-    return findings_of(rows), kernels_of(rows)
 
 
 def test_without_numba_duckdb_evaluates_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from entrycache_spark.engines.local import LocalEngine
+from entrycache_spark.engines.tasks import FOLD, FOUND, Group, Question, answer, findings_of, kernels_of
 from entrycache_spark.fold import Folded
 from entrycache_spark.folder import audit, named, result_of
 from entrycache_spark.folding import Means, evaluate_by_fold
-from entrycache_spark.pulsar_pip430.fold.broker import fold
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.systems import parts_of
+from entrycache_spark.tiers import evaluate
 from entrycache_spark.verdict import AuditResult
 from entrycache_trace.files import Metadata, list_parts, read_metadata
 from entrycache_trace.schema import ROW_SCHEMA
@@ -36,8 +39,32 @@ def batch_of(rows: Sequence[plant.Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([{name: row[name] for name in ROW_SCHEMA.names} for row in rows], ROW_SCHEMA)
 
 
-def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), removed_most: int = 1_000) -> Folded:
+def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), **asked: int) -> Folded:
     """The fold of one broker, in batches that end before these rows."""
     ends = [*sorted(cuts), len(batch)]
     pieces = (batch.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True))
-    return fold(pieces, metadata, removed_most)
+    make = parts_of(metadata.system).fold
+    assert make is not None
+    return make()(pieces, metadata, **asked)
+
+
+def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:
+    """What a task finds in a trace, and by which kernel."""
+    metadata = read_metadata(trace)
+    question = Question(metadata, all_rules(metadata.system), True, **asked)
+    told = answer(Group(list_parts(trace, parts_of(metadata.system).columns), 1, 512), question)
+    rows = pa.Table.from_pylist(told, FOUND).to_pylist()
+    return findings_of(rows), kernels_of(rows)
+
+
+def alike(trace: Path) -> int:
+    """Hold the fold to the windows: what it finds by them, and what it calls clean; how many brokers there are."""
+    metadata = read_metadata(trace)
+    columns = parts_of(metadata.system).columns
+    engine = LocalEngine(list_parts(trace, columns), columns=columns)
+    wanted = evaluate(engine, metadata, all_rules(metadata.system), witnesses=False)
+    engine.close()
+    found, by = told_by(trace, kernel=FOLD)
+    assert by == "the fold in tasks of Spark"
+    assert found == wanted
+    return len(wanted)
