@@ -28,7 +28,8 @@ class Kind(NamedTuple):
 class Folded(NamedTuple):
     """What the events are, and the rules that no event of the broker breaks: `clean`.
 
-    Of the others nothing is said: their windows have to look.
+    Or the grounds that hold, by their names in the view `settled`: a rule that needs no other is clean, too. Of the
+    others nothing is said: their windows have to look.
     """
 
     row_count: int
@@ -43,6 +44,7 @@ class Folded(NamedTuple):
     unread: bool
     kinds: tuple[Kind, ...]
     clean: frozenset[str]
+    grounds: frozenset[str] = frozenset()
 
 
 class Fold(Protocol):

@@ -22,7 +22,7 @@ from entrycache_spark.verdict import Findings
 from entrycache_trace.files import Metadata, Part
 
 _TEXTS: Final = ("op", "cause", "origin")
-_TRUTHS: Final = ("accessed", "extend_accessed", "manual", "ranks")
+_TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks")
 
 
 class Means(NamedTuple):
@@ -138,7 +138,7 @@ def _broker(
         own.opened,
         own.unread,
         {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
-        {rule.id: rule.id in own.clean for rule in rules},
+        {rule.id: rule.id in own.clean or rule.holds(own.grounds) for rule in rules},
         never,
         notes_of(name, needs, told),
     )

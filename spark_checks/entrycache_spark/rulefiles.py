@@ -8,8 +8,9 @@ the rule. `token(a, b)` is a 32-bit hash, `counter(value, 'name')` a number in a
 `unless` is a query over `marked` for the brokers of which a balanced sum proves nothing: what sums cannot show, such as
 an order in time, by a few columns of a few events.
 
-`settled` is a condition on the one row a broker of the view `settled`, built without windows that grow with the trace:
-where it holds, the broker conforms. It says nothing where it does not, nor where events are missing.
+`settled` names grounds, joined by `and`: columns of the one row a broker of the view `settled`, built without windows
+that grow with the trace, or what a fold calls by these names. Where they hold, the broker conforms. They say nothing
+where they do not, nor where events are missing.
 
 `needs` says what an event must be told for the rule to be asked about it (entrycache_spark.needs).
 
@@ -26,6 +27,7 @@ ask another one by its name, `over_VIEW`.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -80,6 +82,10 @@ class RuleFile:
     def column(self) -> str:
         """The id as part of a column name."""
         return self.id.lower().replace("-", "_")
+
+    def holds(self, grounds: Set[str]) -> bool:
+        """Whether the rule is settled by the grounds that hold."""
+        return self.settled is not None and set(self.settled.split()) - {"and"} <= grounds
 
 
 def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None) -> RuleFile:

@@ -214,7 +214,9 @@ def test_random_traces_are_found_as_by_the_windows(tmp_path: Path, threads: str,
         assert alike(plant.write(tmp_path / f"trace-{start}", rows, threads=threads)) == len(own)
 
 
-@pytest.mark.parametrize("base", [base for base in BASES if parts_of(base.system).fold is not None])
+@pytest.mark.parametrize(
+    "base", [base for base in BASES if parts_of(base.system).fold is not None], ids=lambda base: base.name
+)
 @pytest.mark.parametrize("sample", [25, pytest.param(100_000, marks=pytest.mark.long)])
 def test_changed_values_are_found_as_by_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
     rows = rows_of(base)

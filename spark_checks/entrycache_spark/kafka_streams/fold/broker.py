@@ -1,0 +1,127 @@
+"""The fold over one broker, which is the cache of one stream thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_protocol.errors import UsageError
+from entrycache_spark.fold import Folded, GivenUp
+from entrycache_spark.kafka_streams.columns import KINDS
+from entrycache_spark.kafka_streams.fold import calls as k
+from entrycache_spark.kafka_streams.fold import spaces
+from entrycache_spark.kafka_streams.fold import words as w
+from entrycache_spark.kafka_streams.fold.events import fold_events
+from entrycache_spark.kafka_streams.fold.keys import CACHE, USED_SEQ, Keys, TooManyKeys
+from entrycache_spark.kafka_streams.fold.meters import Meters, Sums
+from entrycache_spark.kafka_streams.fold.rows import Rows, vocabulary
+from entrycache_spark.loops.arrays import rows_of
+from entrycache_spark.loops.in_force import InForce, Settings, Told
+from entrycache_spark.loops.kinds import Kinds, counters_at
+from entrycache_spark.loops.span import Span
+from entrycache_spark.loops.words import NULL, flag, no_flags
+from entrycache_trace.compiled import Array
+from entrycache_trace.files import Metadata
+
+COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
+"""What rules ask of whether it is null."""
+
+SETTINGS: Final = Told(KINDS, (), lambda configs: [() for _ in configs])
+
+
+def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> Folded:
+    """Fold the events of one broker.
+
+    Raises:
+        GivenUp: they are too many, too varied, or not what a trace holds.
+    """
+    broker = BrokerFold(metadata)
+    try:
+        for batch in batches:
+            if len(batch):
+                broker.follow(batch)
+    except (TooManyKeys, UsageError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise GivenUp(str(error) or type(error).__name__) from None
+    return broker.end()
+
+
+class BrokerFold:
+    """All that is kept of one broker between two batches."""
+
+    def __init__(self, metadata: Metadata) -> None:
+        self.flags = no_flags(len(w.GROUNDS))
+        self._sampled = metadata.sampled
+        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
+        self._kinds, self._span = Kinds(self._names, COLUMNS, (w.METRICS, w.END), ("dirty",)), Span()
+        self._keys, self._spaces, self._meters = Keys(), spaces.new_spaces(), Meters()
+        self._suspects = np.zeros((k.SUSPECTS_MOST, 2), np.int64)
+        self._state = np.zeros(k.STATE_FIELDS, np.int64)
+        self._state[k.SEQ] = NULL
+
+    def follow(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp, TooManyKeys, UsageError: see `fold`.
+        """
+        c = rows_of(batch, self._names, Rows)
+        settings, numbers = self._in_force.follow(c, batch)
+        c = c._replace(settings=numbers)
+        self._span.follow(c)
+        self._kinds.follow(c, settings)
+        self._keys.make_room(len(c.seq), int(self._state[k.CALL]))
+        self._spaces = spaces.with_space(self._spaces, len(self._names["cache"]))
+        at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
+        sums = np.zeros((len(at), len(Sums._fields)), np.int64)
+        kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
+        fold_events(c, settings, *kept, sums, self.flags)
+        if self._state[k.UNREADABLE]:
+            raise GivenUp("an event is there twice, is not in order, or is of no namespace")
+        self._meter(c, settings, batch, at, sums)
+
+    def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
+        for (i, told), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
+            seq, own = int(c.seq[i]), Sums(*counted)
+            if c.op[i] == w.END:
+                self._meters.told_end(seq, told, own, int(c.bytes_after[i]), self.flags)
+            elif c.cache[i] == 0:
+                self._meters.told(seq, told, own, self.flags)
+            else:
+                self._meters.told_of_space(seq, told, own, self.flags)
+            self._kinds.tell(c, i, settings, told)
+
+    def end(self) -> Folded:
+        """What the events tell, now that there are no more."""
+        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        opened = bool(self._state[k.OPENED])
+        k.end_run(self._state, self._spaces, self.flags)
+        k.end_call(self._state, self.flags)
+        live = self._keys.live()
+        if np.any(live[:, USED_SEQ] < self._spaces[live[:, CACHE], spaces.EVICTED]):
+            flag(self.flags, w.ELDEST_FIRST, int(self._state[k.SEQ]))
+        whole = starts and not opened and not gapped
+        return Folded(
+            self._span.rows,
+            self._span.first_seq,
+            self._span.last_seq,
+            starts,
+            ended,
+            False,
+            False,
+            0,
+            opened,
+            self._in_force.unread,
+            tuple(self._kinds.of(self._in_force)),
+            frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ()),
+            frozenset(name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole and not own[0]),
+        )
+
+
+def _asked(settings: Settings) -> Settings:
+    """K-RESIZE-2 asks whether the limit has become lower."""
+    limit, before = settings["limit_now"], settings["limit_before"]
+    falls = limit is not None and before is not None and limit < before
+    return {"limit_now": 0 if falls else None, "limit_before": 1 if falls else None}

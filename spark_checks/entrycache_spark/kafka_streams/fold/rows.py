@@ -1,0 +1,32 @@
+"""The columns of a batch, as the loops read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from entrycache_spark.kafka_streams.fold.words import CAUSES, OPS
+from entrycache_spark.loops.arrays import Names
+from entrycache_trace.compiled import Array
+
+
+class Rows(NamedTuple):
+    """The arrays of a batch; `settings`: which row of the batch's table of settings is in force."""
+
+    seq: Array
+    ts_ns: Array
+    op: Array
+    cause: Array
+    cache: Array
+    key_hash: Array
+    life: Array
+    size_bytes: Array
+    dirty: Array
+    call_id: Array
+    bytes_after: Array
+    manager_bytes: Array
+    settings: Array
+
+
+def vocabulary() -> dict[str, Names]:
+    """Names as a broker begins with them."""
+    return {"op": Names(OPS), "cause": Names(CAUSES), "cache": Names()}
