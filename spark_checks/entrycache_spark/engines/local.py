@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +13,12 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.extras import missing
 from entrycache_protocol.leftovers import scratch
 from entrycache_spark.engines.base import is_small
+from entrycache_spark.engines.translated import to_duckdb
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 
 try:
     import duckdb
-    import sqlglot
 except ImportError as error:  # pragma: no cover
     raise missing("engine local", f"{error.name}", "trace") from None
 
@@ -64,7 +63,7 @@ class LocalEngine:
 
     def define(self, name: str, query: str) -> None:
         """Give a query a name."""
-        self._run(f"create or replace temp view {name} as {_duckdb(query)}")
+        self._run(f"create or replace temp view {name} as {to_duckdb(query)}")
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
         """Give a few rows a name; columns map to SQL types."""
@@ -75,7 +74,7 @@ class LocalEngine:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""
-        found: list[tuple[Any, ...]] = self._run(_duckdb(query)).fetchall()
+        found: list[tuple[Any, ...]] = self._run(to_duckdb(query)).fetchall()
         return found
 
     def in_order(self, rows: int) -> Iterator[pa.RecordBatch]:
@@ -86,7 +85,7 @@ class LocalEngine:
 
     def explain(self, query: str) -> str:
         """The plan of a query."""
-        found: str = self._run(f"explain {_duckdb(query)}").fetchall()[0][1]
+        found: str = self._run(f"explain {to_duckdb(query)}").fetchall()[0][1]
         return found
 
     def close(self) -> None:
@@ -126,8 +125,3 @@ def _literal(path: Path) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-@cache
-def _duckdb(query: str) -> str:
-    return sqlglot.transpile(query, read="spark", write="duckdb", unsupported_level=sqlglot.ErrorLevel.IGNORE)[0]

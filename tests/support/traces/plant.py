@@ -334,6 +334,7 @@ def planted(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
     found = [(rule, seq), *((other, seq) for other in ALSO.get(make, ()))]
     if make is early_expiry:
         found.append((stamped_by(rows, seq), seq))
+        found += [("R-STATE-2", row["seq"]) for row in [before(rows, seq)] if row["op"] == "PASS_END"]
     if make in {unexpected_requeue, wrong_cause}:
         now = next(row["expected_reads"] for row in rows if row["seq"] == seq)
         found += [("R-COUNT-3", seq)] if now not in {None, counts[seq]} else []
@@ -349,6 +350,12 @@ def stamped_by(rows: list[Row], seq: int) -> str:
     return "R-REQUEUE-4" if gives[-1] == "REQUEUE" else "R-INSERT-1"
 
 
+def before(rows: list[Row], seq: int) -> Row:
+    """What moved the queue last before an event, INSERT aside; the end of a pass tells the stamp of the head."""
+    return [row for row in rows if row["seq"] < seq and row["op"] in MOVES][-1]
+
+
+MOVES = ("REQUEUE", "EVICT", "TOMBSTONE", "PASS_END", "SNAPSHOT", "REMOVE")
 GIVES = ("INSERT", "REQUEUE", "SNAPSHOT")
 
 
