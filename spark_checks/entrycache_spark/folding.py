@@ -22,7 +22,7 @@ from entrycache_spark.verdict import Findings
 from entrycache_trace.files import Metadata, Part
 
 _TEXTS: Final = ("op", "cause", "origin")
-_TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks")
+_TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks", "named", "copies")
 
 
 class Means(NamedTuple):

@@ -144,7 +144,7 @@ def test_keys_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.
     batch = batch_of(rows)
     cuts = range(0, len(batch), 1_000)
     wanted = folded(batch, ONE)
-    broker = folds.BrokerFold(ONE)
+    broker = folds.ThreadFold(ONE)
     for start in cuts:
         broker.follow(batch.slice(start, 1_000))
     assert broker.end() == wanted

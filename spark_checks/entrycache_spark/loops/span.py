@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from entrycache_spark.fold import GivenUp
+
 
 class Span:
     """The first and the last event so far, and how many there are."""
@@ -13,7 +15,13 @@ class Span:
         self._first_op, self._last_op = 0, 0
 
     def follow(self, c: Any) -> None:
-        """Take in a batch."""
+        """Take in a batch.
+
+        Raises:
+            GivenUp: an event is there twice, or is not in order.
+        """
+        if (c.seq[1:] <= c.seq[:-1]).any() or (self.rows and c.seq[0] <= self.last_seq):
+            raise GivenUp("an event is there twice, or is not in order")
         if not self.rows:
             self.first_seq, self._first_op = int(c.seq[0]), int(c.op[0])
         self.rows += len(c.seq)

@@ -23,3 +23,15 @@ def flag(flags: Any, rule: int, seq: int) -> None:
     if flags[rule, 0] == 0:
         flags[rule, 1] = seq
     flags[rule, 0] += 1
+
+
+@compiled
+def differ(told: int, wanted: int) -> bool:
+    """Whether two numbers are known to be two."""
+    return told != NULL and wanted != NULL and told != wanted
+
+
+@compiled
+def apart(name: int, other: int) -> bool:
+    """Whether two names are known to be two."""
+    return name != 0 and other != 0 and name != other

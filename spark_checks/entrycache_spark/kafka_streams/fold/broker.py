@@ -8,19 +8,20 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from entrycache_protocol.errors import UsageError
 from entrycache_spark.fold import Folded, GivenUp
 from entrycache_spark.kafka_streams.columns import KINDS
 from entrycache_spark.kafka_streams.fold import calls as k
 from entrycache_spark.kafka_streams.fold import spaces
 from entrycache_spark.kafka_streams.fold import words as w
 from entrycache_spark.kafka_streams.fold.events import fold_events
-from entrycache_spark.kafka_streams.fold.keys import CACHE, USED_SEQ, Keys, TooManyKeys
+from entrycache_spark.kafka_streams.fold.keys import USED_SEQ, Keys
 from entrycache_spark.kafka_streams.fold.meters import Meters, Sums
 from entrycache_spark.kafka_streams.fold.rows import Rows, vocabulary
 from entrycache_spark.loops.arrays import rows_of
+from entrycache_spark.loops.following import fold_each
 from entrycache_spark.loops.in_force import InForce, Settings, Told
 from entrycache_spark.loops.kinds import Kinds, counters_at
+from entrycache_spark.loops.positions import CACHE
 from entrycache_spark.loops.span import Span
 from entrycache_spark.loops.words import NULL, flag, no_flags
 from entrycache_trace.compiled import Array
@@ -38,17 +39,10 @@ def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> Folded:
     Raises:
         GivenUp: they are too many, too varied, or not what a trace holds.
     """
-    broker = BrokerFold(metadata)
-    try:
-        for batch in batches:
-            if len(batch):
-                broker.follow(batch)
-    except (TooManyKeys, UsageError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise GivenUp(str(error) or type(error).__name__) from None
-    return broker.end()
+    return fold_each(ThreadFold(metadata), batches)
 
 
-class BrokerFold:
+class ThreadFold:
     """All that is kept of one broker between two batches."""
 
     def __init__(self, metadata: Metadata) -> None:
@@ -65,7 +59,7 @@ class BrokerFold:
         """Take in a batch.
 
         Raises:
-            GivenUp, TooManyKeys, UsageError: see `fold`.
+            GivenUp, UsageError: see `fold`.
         """
         c = rows_of(batch, self._names, Rows)
         settings, numbers = self._in_force.follow(c, batch)
@@ -78,8 +72,8 @@ class BrokerFold:
         sums = np.zeros((len(at), len(Sums._fields)), np.int64)
         kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
         fold_events(c, settings, *kept, sums, self.flags)
-        if self._state[k.UNREADABLE]:
-            raise GivenUp("an event is there twice, is not in order, or is of no namespace")
+        if self._state[k.HOMELESS]:
+            raise GivenUp("an event of a key is of no namespace")
         self._meter(c, settings, batch, at, sums)
 
     def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
@@ -104,19 +98,19 @@ class BrokerFold:
             flag(self.flags, w.ELDEST_FIRST, int(self._state[k.SEQ]))
         whole = starts and not opened and not gapped
         return Folded(
-            self._span.rows,
-            self._span.first_seq,
-            self._span.last_seq,
-            starts,
-            ended,
-            False,
-            False,
-            0,
-            opened,
-            self._in_force.unread,
-            tuple(self._kinds.of(self._in_force)),
-            frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ()),
-            frozenset(name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole and not own[0]),
+            row_count=self._span.rows,
+            first_seq=self._span.first_seq,
+            last_seq=self._span.last_seq,
+            starts=starts,
+            ended=ended,
+            numbered=False,
+            unlinked=False,
+            open_bytes=0,
+            opened=opened,
+            unread=self._in_force.unread,
+            kinds=tuple(self._kinds.of(self._in_force)),
+            clean=frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ()),
+            grounds=frozenset(name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole and not own[0]),
         )
 
 

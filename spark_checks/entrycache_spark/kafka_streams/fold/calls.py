@@ -11,10 +11,10 @@ from entrycache_trace.compiled import compiled
 
 SEQ, TS, OP, CAUSE, CACHE, CALL, LIFE, LEFT, BYTES, MANAGER, LIMIT = range(11)
 """Of the event before; `LEFT`: a FLUSH of what was evicted before it."""
-CHANGED, KIND, OPENER, PUT_CACHE, HANDED, WAITING, SUSPECTS, UNREADABLE, OPENED = range(11, 20)
+CHANGED, KIND, OPENER, PUT_CACHE, HANDED, WAITING, SUSPECTS, HOMELESS, OPENED = range(11, 20)
 """Of the call: whether an event has changed something, the kind of the first that did, its seq and namespace, whether
 anything was handed over, how many an EVICT waits for, and pairs of FLUSH in the wrong order if nothing excuses them.
-`UNREADABLE`: a seq that is there twice, comes too late, or is of no namespace. `OPENED`: entries cached before."""
+`HOMELESS`: an event of a key is of no namespace. `OPENED`: entries cached before."""
 PUTS, LOOKUPS, EVICTS, SURE_EVICTS, FLUSHES, SHRINKS, ENTRIES = range(20, 27)
 """Since the start."""
 STATE_FIELDS: Final = 27

@@ -8,6 +8,7 @@ from entrycache_spark.kafka_streams.fold import calls as k
 from entrycache_spark.kafka_streams.fold import keys as t
 from entrycache_spark.kafka_streams.fold import spaces
 from entrycache_spark.kafka_streams.fold import words as w
+from entrycache_spark.loops.positions import USED, position
 from entrycache_spark.loops.words import NULL, flag
 from entrycache_trace.compiled import compiled
 
@@ -26,16 +27,16 @@ def fold_events(
         elif op == w.SNAPSHOT and cause == w.BY_OPEN:
             s[k.OPENED] = 1
         keyed = c.key_hash[i] != NULL
-        if (s[k.SEQ] != NULL and seq <= s[k.SEQ]) or (cache == 0 and (keyed or op == w.CACHE_CLOSE)):
-            s[k.UNREADABLE] = 1
+        if cache == 0 and (keyed or op == w.CACHE_CLOSE):
+            s[k.HOMELESS] = 1
             return
         _framed(seq, c.ts_ns[i], op, cause, cache, c.call_id[i], own, s, flags)
         went_on = op == w.FLUSH and s[k.OP] == w.FLUSH and s[k.CACHE] == cache and s[k.CALL] == c.call_id[i]
         grown, left = 0, False
         if keyed:
-            at = t.at_key(table, cache, c.key_hash[i])
-            if table[at, t.USED] or op != w.MISS:
-                t.settle(table, used, at, cache, c.key_hash[i])
+            at = position(table, cache, 0, c.key_hash[i])
+            if table[at, USED] or op != w.MISS:
+                t.let_in(table, used, at, cache, c.key_hash[i])
             told = table[at]
             left = op == w.FLUSH and told[t.OP] == w.EVICT and _same_life(told, c.life[i], c.call_id[i])
             opens = _opens(seq, op, left, cache, now, s)
@@ -48,7 +49,7 @@ def fold_events(
                 _evicted(seq, cache, c.life[i], c.dirty[i] == 1, same, above, told, suspects, s, flags)
             elif op == w.FLUSH:
                 _flushed(seq, c.life[i], went_on, left, opens, told, suspects, s, flags)
-            if table[at, t.USED]:
+            if table[at, USED]:
                 _note(seq, op, c.life[i], c.size_bytes[i], c.dirty[i] == 1, c.call_id[i], told)
         else:
             _opens(seq, op, False, cache, now, s)

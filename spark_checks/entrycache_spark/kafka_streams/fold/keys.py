@@ -9,44 +9,41 @@ from typing import Any, Final
 
 import numpy as np
 
+from entrycache_spark.fold import GivenUp
 from entrycache_spark.kafka_streams.fold import words as w
-from entrycache_spark.loops.hashing import place
+from entrycache_spark.loops.positions import CACHE, ENTRY, LEDGER, USED, new_positions, position, settle, with_positions
 from entrycache_spark.loops.words import NULL
 from entrycache_trace.compiled import Array, compiled
 
-USED, CACHE, KEY, SEQ, OP, LIFE, SIZE, DIRTY, CALL, LIVE, USED_SEQ, WENT_ON, COUNTED, WAITS = range(14)
+SEQ, OP, LIFE, SIZE, DIRTY, CALL, LIVE, USED_SEQ, WENT_ON, COUNTED, WAITS = range(ENTRY + 1, 15)
 """Of a key's last row: its seq, op, life, size, flag and call; whether the key is cached, and its last use. Of its
 FLUSH: whether it goes on a handing over, and whether it was counted as one that begins a call. `WAITS`: its EVICT has
 to be followed by a FLUSH."""
-KEY_FIELDS: Final = 14
+KEY_FIELDS: Final = 15
 
 KEYS_MOST: Final = 2_000_000
 """Keys cached at once; above that the fold gives up, and DuckDB decides, which can use the disk."""
-
-
-class TooManyKeys(Exception):
-    """More is cached at once than the fold keeps in memory."""
 
 
 class Keys:
     """The table of keys."""
 
     def __init__(self) -> None:
-        self.table = np.zeros((1 << 12, KEY_FIELDS), np.int64)
+        self.table = new_positions(KEY_FIELDS)
         self.used = np.zeros(1, np.int64)
 
     def make_room(self, more: int, call: int) -> None:
         """Let so many more keys in; those that have ended before the call are forgotten.
 
         Raises:
-            TooManyKeys: there are too many.
+            GivenUp: there are too many.
         """
         if 2 * (int(self.used[0]) + more) <= len(self.table):
             return
         kept = int(np.count_nonzero((self.table[:, LIVE] == 1) | (self.table[:, CALL] == call)))
         if kept > KEYS_MOST:
-            raise TooManyKeys
-        wider = np.zeros((1 << max(12, (4 * (kept + more)).bit_length()), KEY_FIELDS), np.int64)
+            raise GivenUp("more keys are cached at once than the fold keeps in memory")
+        wider = with_positions(new_positions(KEY_FIELDS), kept + more)
         self.used[0] = _copied(self.table, wider, call)
         self.table = wider
 
@@ -56,32 +53,19 @@ class Keys:
 
 
 @compiled
-def at_key(table: Any, cache: int, key: int) -> int:
-    """Where a key stands in the table, or would."""
-    mask = len(table) - 1
-    at = place(place(key, -1) + cache, mask)
-    while table[at, USED]:
-        if table[at, KEY] == key and table[at, CACHE] == cache:
-            break
-        at = (at + 1) & mask
-    return at
-
-
-@compiled
 def _copied(table: Any, wider: Any, call: int) -> int:
     kept = 0
     for old in table:
         if old[USED] and (old[LIVE] or old[CALL] == call):
-            wider[at_key(wider, old[CACHE], old[KEY])] = old
+            wider[position(wider, old[CACHE], old[LEDGER], old[ENTRY])] = old
             kept += 1
     return kept
 
 
 @compiled
-def settle(table: Any, used: Any, at: int, cache: int, key: int) -> None:
-    """Make a key of a free place."""
-    if not table[at, USED]:
-        table[at, USED], table[at, CACHE], table[at, KEY] = 1, cache, key
+def let_in(table: Any, used: Any, at: int, cache: int, key: int) -> None:
+    """Make a key of a free place; it has no ledger."""
+    if settle(table, at, cache, 0, key):
         table[at, OP], table[at, LIVE], table[at, WAITS] = 0, 0, 0
         table[at, LIFE], table[at, CALL] = NULL, NULL
         used[0] += 1

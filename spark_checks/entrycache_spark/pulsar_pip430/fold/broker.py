@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from entrycache_protocol.errors import UsageError
-from entrycache_spark.fold import Folded, GivenUp
+from entrycache_spark.fold import Folded
 from entrycache_spark.loops.arrays import rows_of, widened
+from entrycache_spark.loops.following import fold_each
 from entrycache_spark.loops.in_force import InForce, Settings, Told
 from entrycache_spark.loops.kinds import Kinds, counters_at
 from entrycache_spark.loops.span import Span
@@ -21,11 +21,10 @@ from entrycache_spark.pulsar_pip430.fold.carried import CARRIED_FIELDS, fold_car
 from entrycache_spark.pulsar_pip430.fold.counts import COUNT_FIELDS, close_counts, fold_counts
 from entrycache_spark.pulsar_pip430.fold.cursors import Cursors
 from entrycache_spark.pulsar_pip430.fold.leavers import ENTRY_FIELDS, Leavers
-from entrycache_spark.pulsar_pip430.fold.lives import REMOVED_MOST, Lives, TooMany
+from entrycache_spark.pulsar_pip430.fold.lives import REMOVED_MOST, Lives
 from entrycache_spark.pulsar_pip430.fold.meters import TOLD, Meters, fold_sums, new_sums
 from entrycache_spark.pulsar_pip430.fold.numbers import end_numbers, fold_numbers, new_numbers
 from entrycache_spark.pulsar_pip430.fold.order import (
-    DOUBLE,
     OPEN_SO_FAR,
     OPENED,
     ORDER_FIELDS,
@@ -63,14 +62,7 @@ def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: in
     Raises:
         GivenUp: they are too many, too varied, or not what a trace holds.
     """
-    broker = BrokerFold(metadata, removed_most)
-    try:
-        for batch in batches:
-            if len(batch):
-                broker.follow(batch)
-    except (TooMany, UsageError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise GivenUp(str(error) or type(error).__name__) from None
-    return broker.end()
+    return fold_each(BrokerFold(metadata, removed_most), batches)
 
 
 class BrokerFold:
@@ -95,15 +87,13 @@ class BrokerFold:
         """Take in a batch.
 
         Raises:
-            GivenUp, TooMany, UsageError: see `fold`.
+            GivenUp, UsageError: see `fold`.
         """
         c = rows_of(batch, self._names, Rows)
         settings, numbers = self._in_force.follow(c, batch)
         c = c._replace(settings=numbers)
         self._span.follow(c)
         fold_order(c, settings, self._many, self._virtual, self._order, self.flags)
-        if self._order[DOUBLE] != NULL:
-            raise GivenUp("an event is there twice, or is not in order")
         fold_plain(c, settings, self._many, self._virtual, self.flags)
         fold_passes(c, self._virtual, self._passes, self.flags)
         self._follow_lives(c)

@@ -7,9 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from entrycache_spark.loops.hashing import place
-from entrycache_spark.loops.words import NULL, flag
+from entrycache_spark.loops.words import NULL, differ, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.plain import differ
 from entrycache_trace.compiled import Array, compiled
 
 CALLS_KEPT: Final = 1 << 12

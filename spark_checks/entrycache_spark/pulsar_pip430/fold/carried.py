@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from entrycache_spark.loops.words import NULL, flag
+from entrycache_spark.loops.words import NULL, differ, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.lives import BEGINS, BORN, GONE
-from entrycache_spark.pulsar_pip430.fold.plain import differ
 from entrycache_trace.compiled import compiled
 
 BEGUN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVEN, MARK, SLOT, SHOWN, HAD, FROM_BEGIN = range(14)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from entrycache_spark.fold import GivenUp
 from entrycache_spark.loops.hashing import FREE, copied, drop, find, new_table, put
 from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
@@ -26,10 +27,6 @@ BORN, GONE, BEGINS = 1, 2, 4
 one that begins a life."""
 
 _LEFT, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
-
-
-class TooMany(Exception):
-    """More is cached at once than the fold keeps in memory."""
 
 
 class Lives:
@@ -72,7 +69,7 @@ class Lives:
         """The number of each event's life, -1 where there is none, and what is to be told of it.
 
         Raises:
-            TooMany: there are too many of them.
+            GivenUp: there are too many of them.
         """
         self._make_room(len(c.seq))
         numbers, how = np.empty(len(c.seq), np.int32), np.empty(len(c.seq), np.int8)
@@ -83,7 +80,7 @@ class Lives:
     def _make_room(self, more: int) -> None:
         most = int(self._state[_NUMBERED]) + more
         if most - len(self._removed) - int(self._state[_UNUSED]) - more > LIVES_MOST:
-            raise TooMany
+            raise GivenUp("more is cached at once than the fold keeps in memory")
         if len(self._freed) < more:
             self._freed = np.zeros(more, np.int32)
         if most > self.room:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from entrycache_spark.loops.words import NULL, flag
+from entrycache_spark.loops.words import NULL, differ, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
-from entrycache_spark.pulsar_pip430.fold.plain import differ
 from entrycache_trace.compiled import Array, compiled
 
 STARTS, GIVEN, TAKEN, GIVEN_TOLD, TAKEN_TOLD, HEAD_STAMP, HEAD_SEQ, IF_LINKED = range(8)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from entrycache_spark.loops.words import NULL, flag
+from entrycache_spark.loops.passes import is_out_of_pass
+from entrycache_spark.loops.words import NULL, apart, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.plain import held_bytes, told_else
 from entrycache_trace.compiled import compiled
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_BYTES, PRIOR_CALL, PRIOR_OFF, PRIOR_WAITS, OPEN_PASS, FIRST_BYTES = range(9)
-OPEN_SO_FAR, OPENED, STARTS, CAME_IN, CAME_BEFORE, LAG, ASKED, RELIEVED, LAST_RELIEF, LAST_ABOVE, DOUBLE = range(9, 20)
-PASS_KIND, PASS_ORIGIN, MANAGER_BEFORE, MANAGER_THEN = range(20, 24)
+OPEN_SO_FAR, OPENED, STARTS, CAME_IN, CAME_BEFORE, LAG, ASKED, RELIEVED, LAST_RELIEF, LAST_ABOVE = range(9, 19)
+PASS_KIND, PASS_ORIGIN, MANAGER_BEFORE, MANAGER_THEN = range(19, 23)
 """The fields of the state, all `NULL` at first: of the event before, then what has gathered since the first one.
 
-`PRIOR_WAITS`: the rule whose pass has to come next, if one has. `DOUBLE`: a seq that is there twice, or comes too late.
+`PRIOR_WAITS`: the rule whose pass has to come next, if one has.
 """
-ORDER_FIELDS = 24
+ORDER_FIELDS = 23
 
 
 @compiled
@@ -28,9 +29,6 @@ def fold_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: 
             o[STARTS] = 1 if op == w.CONFIG else 0
             o[FIRST_BYTES] = c.bytes_after[i]
             o[OPEN_SO_FAR] = o[OPENED] = o[CAME_IN] = o[CAME_BEFORE] = o[LAG] = 0
-        elif seq <= o[PRIOR_SEQ]:
-            o[DOUBLE] = seq
-            return
         else:
             if c.ts_ns[i] < o[PRIOR_TS]:
                 flag(flags, w.STATE_6, seq)
@@ -72,12 +70,6 @@ def _wanders(manager: int, off: int, o: Any) -> bool:
 
 
 @compiled
-def apart(name: int, other: int) -> bool:
-    """Whether two names are known to be two."""
-    return name != 0 and other != 0 and name != other
-
-
-@compiled
 def _sum(seq: int, op: int, opens: bool, after: int, size: int, o: Any, flags: Any) -> None:
     change = 0
     if op == w.INSERT or op == w.EVICT or op == w.REMOVE:
@@ -97,15 +89,11 @@ def _sum(seq: int, op: int, opens: bool, after: int, size: int, o: Any, flags: A
 
 @compiled
 def _passes(seq: int, op: int, pass_id: int, many: bool, o: Any, flags: Any) -> None:
-    if op == w.PASS_BEGIN:
-        if o[OPEN_PASS] != NULL or pass_id != seq:
-            flag(flags, w.STATE_4, seq)
-        o[OPEN_PASS] = seq
-    elif w.in_pass(op):
-        if pass_id == NULL or o[OPEN_PASS] != pass_id:
-            flag(flags, w.STATE_4, seq)
-    elif not many and op != w.SNAPSHOT and o[OPEN_PASS] != NULL and w.in_pass(o[PRIOR_OP]):
+    within = not many and op != w.SNAPSHOT and w.in_pass(o[PRIOR_OP])
+    if is_out_of_pass(op == w.PASS_BEGIN, w.in_pass(op), within, pass_id, seq, o[OPEN_PASS]):
         flag(flags, w.STATE_4, seq)
+    if op == w.PASS_BEGIN:
+        o[OPEN_PASS] = seq
 
 
 @compiled

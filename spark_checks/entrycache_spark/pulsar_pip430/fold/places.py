@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from entrycache_spark.loops.hashing import place
+from entrycache_spark.loops.positions import ENTRY, USED, forget, new_positions, position, settle, with_positions
 from entrycache_spark.loops.words import NULL, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_trace.compiled import Array, compiled
 
 MISSES_MOST: Final = 1 << 16
 
-USED, CACHE, LEDGER, ENTRY, HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(9)
+HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(ENTRY + 1, 9)
 PLACE_FIELDS: Final = 9
 
 _PLACES, _MISSES, _FORGOTTEN = range(3)
@@ -27,71 +27,31 @@ class Places:
     """The positions that hold an entry, or were missed of late."""
 
     def __init__(self, misses_most: int = MISSES_MOST) -> None:
-        self._table = np.zeros((1 << 12, PLACE_FIELDS), np.int64)
+        self._table = new_positions(PLACE_FIELDS)
         self._misses = np.zeros((misses_most, 4), np.int64)
         self._state = np.zeros(3, np.int64)
         self._state[_FORGOTTEN] = NULL
 
     def follow(self, c: Any, many: bool, flags: Array) -> None:
         """Take in a batch."""
-        most = int(self._state[_PLACES]) + len(c.seq)
-        if 2 * most > len(self._table):
-            wider = np.zeros((1 << (4 * most).bit_length(), PLACE_FIELDS), np.int64)
-            _copied(self._table, wider)
-            self._table = wider
+        self._table = with_positions(self._table, int(self._state[_PLACES]) + len(c.seq))
         _follow(c, many, self._table, self._misses, self._state, flags)
-
-
-@compiled
-def _home(cache: int, ledger: int, entry: int, mask: int) -> int:
-    return place(place(place(entry, -1) + ledger, -1) + cache, mask)
-
-
-@compiled
-def _at(table: Any, cache: int, ledger: int, entry: int) -> int:
-    """Where a position stands in the table, or would."""
-    mask = len(table) - 1
-    at = _home(cache, ledger, entry, mask)
-    while table[at, USED]:
-        if table[at, ENTRY] == entry and table[at, LEDGER] == ledger and table[at, CACHE] == cache:
-            break
-        at = (at + 1) & mask
-    return at
 
 
 @compiled
 def _settle(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any) -> None:
     """Make a position of a free place."""
-    if not table[at, USED]:
-        table[at, USED], table[at, CACHE], table[at, LEDGER], table[at, ENTRY] = 1, cache, ledger, entry
+    if settle(table, at, cache, ledger, entry):
         table[at, HELD], table[at, MISSED_SEQ] = 0, NULL
         state[_PLACES] += 1
 
 
 @compiled
 def _free(table: Any, at: int, state: Any) -> None:
-    """Forget a position that holds nothing and was not missed of late, and close the gap."""
-    if table[at, HELD] or table[at, MISSED_SEQ] != NULL:
-        return
-    mask = len(table) - 1
-    state[_PLACES] -= 1
-    gap = at
-    while True:
-        at = (at + 1) & mask
-        if not table[at, USED]:
-            break
-        home = _home(table[at, CACHE], table[at, LEDGER], table[at, ENTRY], mask)
-        if ((at - home) & mask) >= ((at - gap) & mask):
-            table[gap] = table[at]
-            gap = at
-    table[gap, USED] = 0
-
-
-@compiled
-def _copied(table: Any, wider: Any) -> None:
-    for old in table:
-        if old[USED]:
-            wider[_at(wider, old[CACHE], old[LEDGER], old[ENTRY])] = old
+    """Forget a position that holds nothing and was not missed of late."""
+    if not table[at, HELD] and table[at, MISSED_SEQ] == NULL:
+        state[_PLACES] -= 1
+        forget(table, at)
 
 
 @compiled
@@ -105,7 +65,7 @@ def _follow(c: Any, many: bool, table: Any, misses: Any, state: Any, flags: Any)
         if not (w.INSERT <= op <= w.MISS and op != w.SKIP) and not opens and not leaves:
             continue
         cache, ledger = c.cache[i], c.ledger_id[i]
-        at = _at(table, cache, ledger, entry)
+        at = position(table, cache, ledger, entry)
         held = table[at, USED] and table[at, HELD]
         if op == w.HIT:
             if not held or (c.life[i] != NULL and table[at, LIFE] != c.life[i]):
@@ -148,7 +108,7 @@ def _remember(cache: int, ledger: int, entry: int, seq: int, table: Any, misses:
     """Keep a miss, and forget the oldest one that is kept."""
     kept = misses[state[_MISSES] % len(misses)]
     if state[_MISSES] >= len(misses):
-        at = _at(table, kept[0], kept[1], kept[2])
+        at = position(table, kept[0], kept[1], kept[2])
         if table[at, USED] and table[at, MISSED_SEQ] == kept[3]:
             state[_FORGOTTEN] = kept[3]
             table[at, MISSED_SEQ] = NULL

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from entrycache_spark.loops.words import NULL, flag
+from entrycache_spark.loops.words import NULL, differ, flag
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_trace.compiled import compiled
 
 ODD_NS = 1_000_000_000
 """Older than its event by more than this, a stamp of a real clock is looked at."""
-
-
-@compiled
-def differ(told: int, wanted: int) -> bool:
-    """Whether two numbers are known to be two."""
-    return told != NULL and wanted != NULL and told != wanted
 
 
 @compiled

@@ -1,0 +1,1 @@
+"""The one fold over a ring's events in seq order: which rules its rows keep, by one pass of compiled loops."""

@@ -1,0 +1,115 @@
+"""The fold over one ring: each batch goes through every family of rules in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_spark.fold import Folded
+from entrycache_spark.loops.arrays import rows_of
+from entrycache_spark.loops.following import fold_each
+from entrycache_spark.loops.in_force import InForce, Settings, Told
+from entrycache_spark.loops.kinds import Kinds
+from entrycache_spark.loops.span import Span
+from entrycache_spark.loops.words import NULL, no_flags
+from entrycache_spark.pulsar_segmented.fold import words as w
+from entrycache_spark.pulsar_segmented.fold.entries import KEPT, Entries
+from entrycache_spark.pulsar_segmented.fold.meters import Meters
+from entrycache_spark.pulsar_segmented.fold.offsets import Offsets
+from entrycache_spark.pulsar_segmented.fold.order import ORDER_FIELDS, fold_order
+from entrycache_spark.pulsar_segmented.fold.places import Places
+from entrycache_spark.pulsar_segmented.fold.plain import fold_plain
+from entrycache_spark.pulsar_segmented.fold.ranges import RANGE_FIELDS, fold_ranges
+from entrycache_spark.pulsar_segmented.fold.rows import Rows, vocabulary
+from entrycache_spark.pulsar_segmented.fold.turns import Turns
+from entrycache_spark.pulsar_segmented.fold.words import RULES
+from entrycache_spark.pulsar_segmented.settings import KINDS, SETTING_COLUMNS, setting_values
+from entrycache_trace.files import Metadata
+
+ALONE: Final = frozenset("S-CONFIG-1 S-CONFIG-2 S-INSERT-3 S-INSERT-4 S-INSERT-5 S-LIVENESS-1 S-SEGMENT-1".split())
+"""Rules that need nothing of what was before, or the event before only: they hold where events are missing too."""
+
+COLUMNS: Final = (
+    *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes"),
+)
+"""What rules ask of whether it is null."""
+
+SETTINGS: Final = Told(KINDS, SETTING_COLUMNS, setting_values)
+
+NOT_METERED: Final = (-1, -1)
+"""METRICS and END are counted as others are: no rule asks which counters they tell."""
+
+
+def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> Folded:
+    """Fold the events of one broker; `kept`: so many lives are kept at least, a power of 2.
+
+    Raises:
+        GivenUp: they are too many, too varied, or not what a trace holds.
+    """
+    return fold_each(RingFold(metadata, kept), batches)
+
+
+class RingFold:
+    """All that is kept of one broker between two batches."""
+
+    def __init__(self, metadata: Metadata, kept: int = KEPT) -> None:
+        self.flags = no_flags(len(RULES))
+        self._many, self._sampled = metadata.many_threads, metadata.sampled
+        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
+        self._order, self._ranges = np.full(ORDER_FIELDS, NULL), np.full(RANGE_FIELDS, NULL)
+        self._turns, self._entries, self._offsets = Turns(), Entries(kept), Offsets()
+        self._places, self._meters = Places(), Meters()
+        self._kinds, self._span = Kinds(self._names, COLUMNS, NOT_METERED), Span()
+        self._open_bytes, self._opened = 0, False
+
+    def follow(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp, UsageError: see `fold`.
+        """
+        c = rows_of(batch, self._names, Rows)
+        settings, numbers = self._in_force.follow(c, batch)
+        c = c._replace(settings=numbers)
+        self._span.follow(c)
+        fold_plain(c, settings, self.flags)
+        fold_order(c, self._many, self._order, self.flags)
+        fold_ranges(c, self._ranges, self.flags)
+        turned = self._turns.follow(c, settings, self.flags)
+        left = self._entries.follow(c, settings, turned, self.flags)
+        self._offsets.follow(c, settings, turned, left, self.flags)
+        self._places.follow(c, self.flags)
+        self._meters.follow(c, settings, turned, left, batch, self.flags)
+        self._kinds.follow(c, settings)
+        self._note_opening(c)
+
+    def _note_opening(self, c: Rows) -> None:
+        sizes = c.size_bytes[(c.op == w.SNAPSHOT) & (c.cause == w.BY_OPEN)]
+        self._opened |= len(sizes) > 0
+        self._open_bytes += sum(sizes[sizes != NULL].tolist())
+
+    def end(self) -> Folded:
+        """What the events tell, now that there are no more."""
+        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
+        return Folded(
+            row_count=self._span.rows,
+            first_seq=self._span.first_seq,
+            last_seq=self._span.last_seq,
+            starts=starts,
+            ended=ended,
+            numbered=False,
+            unlinked=False,
+            open_bytes=self._open_bytes,
+            opened=self._opened,
+            unread=self._in_force.unread,
+            kinds=tuple(self._kinds.of(self._in_force)),
+            clean=clean if starts and not self._opened and not gapped else clean & ALONE,
+        )
+
+
+def _asked(settings: Settings) -> Settings:
+    return {"named": settings["named"], "copies": settings["copies"]}

@@ -1,0 +1,199 @@
+"""What the fold of `pulsar-segmented` calls clean is clean to the windows; it is all one where batches are cut."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
+from entrycache_reference.vocabulary import INTEGER_MAX
+from entrycache_spark.fold import GivenUp
+from entrycache_spark.loops.words import no_flags
+from entrycache_spark.pulsar_segmented.fold import broker as folds
+from entrycache_spark.pulsar_segmented.fold import entries, meters, offsets, places, turns
+from entrycache_spark.pulsar_segmented.fold.words import RULES
+from entrycache_spark.rulefiles import all_rules
+from entrycache_trace.files import Metadata
+from tests.spark.test_fold import by_broker
+from tests.spark.test_kafka_random import random_traces
+from tests.spark.test_segmented_random import CHANGED, PRESETS
+from tests.spark.test_segmented_twins import told
+from tests.support.traces import mutate, plant
+from tests.support.traces.folded import alike, batch_of, folded
+from tests.support.traces.segmented_script import RingScript
+from tests.support.traces.segmented_twins.story import at
+
+ONE, MANY = (Metadata(system=SEGMENTED, threads=threads) for threads in ("one", "many"))
+
+OF_ONE_THREAD = ("calls_that_meet planted", "S-LIVENESS-1")
+"""With several threads calls may meet."""
+
+
+class Story(NamedTuple):
+    """The events of one broker, and the rules that they break."""
+
+    name: str
+    batch: pa.RecordBatch
+    broken: set[str]
+
+
+@pytest.fixture(scope="module")
+def stories() -> list[Story]:
+    """Each story, twin and plant."""
+    rows, wanted = told()
+    return [
+        Story(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name})
+        for name, own in by_broker(rows).items()
+    ]
+
+
+def honest(folder: Path, preset: str = "ring-copies", events: int = 3_000) -> list[plant.Row]:
+    (rows,) = plant.honest(folder / "honest", events, 11, preset=preset).values()
+    return rows
+
+
+def test_it_decides_every_rule() -> None:
+    assert {rule.id for rule in all_rules(SEGMENTED)} == set(RULES)
+    assert len(RULES) == len(set(RULES))
+
+
+@pytest.mark.parametrize("metadata", [ONE, MANY], ids=["one", "many"])
+def test_twins_are_clean_and_what_is_planted_is_not(metadata: Metadata, stories: list[Story]) -> None:
+    """Nothing else is left to a window."""
+    for name, batch, broken in stories:
+        beside = {rule for broker, rule in [OF_ONE_THREAD] if metadata is MANY and broker == name}
+        assert folded(batch, metadata).clean == set(RULES) - (broken - beside), name
+    # Whatever columns are null, loops are compiled once.
+    loops = (entries._follow, meters._follow, offsets._follow, places._follow, turns._follow)
+    assert [len(loop.signatures) for loop in (*loops, folds.fold_order, folds.fold_plain, folds.fold_ranges)] == [1] * 8
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_honest_trace_leaves_nothing_to_the_windows(tmp_path: Path, preset: str) -> None:
+    batch = batch_of(honest(tmp_path, preset))
+    for metadata in (ONE, MANY):
+        assert folded(batch, metadata).clean == set(RULES)
+        assert folded(batch, metadata, range(1, 3_000, 7), kept=1).clean == set(RULES)
+
+
+FAMILIES = (
+    *("fold_plain", "fold_order", "fold_ranges"),
+    *("Turns", "Entries", "Offsets", "Places", "Meters"),
+)
+
+
+def unflagged(family: Callable[..., Any]) -> Callable[..., Any]:
+    """A family that does its work and tells nothing."""
+    return lambda *arguments: family(*arguments[:-1], no_flags(len(RULES)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_that_is_left_out_is_missed(
+    family: str, stories: list[Story], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules that are planted are then called clean."""
+    where, name = (folds, family) if family.startswith("fold_") else (getattr(folds, family), "follow")
+    monkeypatch.setattr(where, name, unflagged(getattr(where, name)))
+    assert any(folded(batch, ONE).clean & broken for _, batch, broken in stories)
+
+
+def test_batches_may_be_cut_anywhere(stories: list[Story]) -> None:
+    chance = random.Random("cuts")
+    for name, batch, _ in stories:
+        wanted = folded(batch, ONE)
+        assert folded(batch, ONE, range(1, len(batch))) == wanted, name
+        for number in (1, 3):
+            cuts = [chance.randrange(len(batch) + 1) for _ in range(number)]
+            assert folded(batch, ONE, cuts) == wanted, (name, cuts)
+
+
+def test_what_it_forgets_it_does_not_call_clean(stories: list[Story]) -> None:
+    """With one life kept that has left, events that come after such a life are left to the windows."""
+    for name, batch, broken in stories:
+        clean = folded(batch, ONE, range(1, len(batch)), kept=1).clean
+        assert not clean & broken, name
+        assert clean <= folded(batch, ONE).clean
+    script = RingScript("late")
+    first = script.insert(at(0), 100)
+    for entry in range(1, 6):
+        script.insert(at(entry), 100)
+    script.hit(at(0), entry=first)
+    batch = batch_of(script.finish())
+    open_ = set(RULES) - folded(batch, ONE).clean
+    assert open_ == {"S-GET-1"}
+    open_ = set(RULES) - folded(batch, ONE, range(1, len(batch)), kept=1).clean
+    assert open_ == {"S-GET-1", "S-GET-3", "S-RING-2", "S-RING-4", "S-STATE-2", "S-USAGE-1"}
+
+
+def test_ranges_that_cost_too_much_are_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = batch_of(honest(tmp_path))
+    monkeypatch.setattr(folds, "Places", lambda: places.Places(steps=-100_000))
+    assert folded(batch, ONE).clean == set(RULES) - {"S-RANGE-1"}
+
+
+def test_where_events_are_missing_only_single_rows_are_clean(tmp_path: Path) -> None:
+    rows = honest(tmp_path)
+    gapped = list(rows)
+    mutate.gap(gapped, random.Random("gap"))
+    opened = [dict(row) for row in rows]
+    opened[1].update(op="SNAPSHOT", cause="OPEN")
+    for own in (gapped, rows[1:], opened):
+        assert folded(batch_of(own), ONE).clean == folds.ALONE
+    found = folded(batch_of(opened), ONE)
+    assert (found.opened, found.open_bytes) == (True, opened[1]["size_bytes"])
+    assert folded(batch_of(rows), replace(ONE, sampling=2)).clean == folds.ALONE
+
+
+def too_large(script: RingScript) -> None:
+    for entry in range(600):
+        script.insert(at(entry), 0, turn=False)["size_bytes"] = INTEGER_MAX
+
+
+def lost(script: RingScript) -> None:
+    """The lot of another turn takes the place of the first one, which is asked for once more."""
+    script.insert(at(0))["tail_no"] = offsets.LOTS_KEPT
+    script.insert(at(1))
+
+
+def twice(script: RingScript) -> None:
+    script.insert(at(0))
+    script.insert(at(1))["seq"] -= 1
+
+
+@pytest.mark.parametrize("mode", ["reference", "another"])
+@pytest.mark.parametrize("tell", [too_large, lost, twice])
+def test_it_gives_up(tell: Callable[[RingScript], None], mode: str) -> None:
+    """Of another mode nothing is known of the offsets; then the sum of the entries is too large."""
+    script = RingScript("given up", mode=mode)
+    tell(script)
+    with pytest.raises(GivenUp):
+        folded(batch_of(script.finish()), ONE)
+
+
+def test_it_gives_up_where_more_is_cached_than_it_keeps(stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "LIVES_MOST", 1)
+    with pytest.raises(GivenUp, match="more is cached"):
+        folded(stories[0].batch, ONE)
+
+
+@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(("first", "traces"), [(0, 8), pytest.param(1_000, 100, marks=pytest.mark.long)])
+def test_random_traces_are_found_as_by_the_windows(
+    tmp_path: Path, preset: str, threads: str, first: int, traces: int
+) -> None:
+    for start in range(first, first + traces, 25):
+        rows = random_traces(tmp_path / f"{start}", range(start, min(start + 25, first + traces)), preset, CHANGED)
+        assert alike(plant.write(tmp_path / f"trace-{start}", rows, system=SEGMENTED, threads=threads)) > 1
+
+
+@pytest.mark.parametrize("threads", ["one", "many"])
+def test_stories_are_found_as_by_the_windows(tmp_path: Path, threads: str) -> None:
+    rows, _ = told()
+    assert alike(plant.write(tmp_path / "trace", rows, system=SEGMENTED, threads=threads)) > 50
