@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from entrycache_spark.fold import Fold
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_legacy.replay.brokers import replay
 from entrycache_spark.pulsar_legacy.settings import KINDS, SETTING_COLUMNS, by_object, setting_values
@@ -13,6 +14,14 @@ from entrycache_trace.pulsar_legacy.recorder import write_calls
 
 NOT_SHOWN: Final = frozenset({"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"})
 """What the traced workload cannot show: its passes are not scheduled."""
+
+
+def _fold() -> Fold:
+    """Imported when it is asked for: a command that folds nothing does not wait for its compiler."""
+    from entrycache_spark.pulsar_legacy.fold.broker import fold  # noqa: PLC0415
+
+    return fold
+
 
 PULSAR_LEGACY: Final = AuditParts(
     package="entrycache_spark.pulsar_legacy",
@@ -29,5 +38,6 @@ PULSAR_LEGACY: Final = AuditParts(
     format=FORMAT,
     write=write_calls,
     traced=Traced("unequal-topics", NOT_SHOWN, ("local", "replay")),
+    fold=_fold,
     altered=(("unequal-topics", 400),),
 )
