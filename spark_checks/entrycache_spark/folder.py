@@ -60,8 +60,8 @@ def audit(
 ) -> AuditResult:
     """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
 
-    `kernel` is one of `KERNELS`; none: the fold where the system has one and the tasks have numba, else DuckDB where
-    they have that and see the files, else Spark's SQL.
+    `kernel` is one of `KERNELS`; none: the fold where the tasks have numba, else DuckDB where they have that and see
+    the files, else Spark's SQL.
     `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
 
     Raises:
@@ -79,8 +79,6 @@ def audit(
         raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
     if kernel is not None and (engine != "spark" or kernel not in KERNELS):
         raise UsageError(f"kernel {kernel!r} is not known to engine {engine}; spark has {', '.join(KERNELS)}")
-    if kernel == "fold" and metadata.system in AUDITED and AUDITED[metadata.system].fold is None:
-        raise UsageError(f"kernel 'fold' is not there for traces of {metadata.system}; expected duckdb or sql")
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing(chosen, metadata.system, rows)
     else:

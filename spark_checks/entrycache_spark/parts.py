@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 from entrycache_spark.fold import Fold
@@ -43,8 +44,8 @@ class Traced(NamedTuple):
 class AuditParts(NamedTuple):
     """One system as audits know it.
 
-    `package` holds its `rules`, a file a rule, and in `rules/shared` the views that several of them ask. `columns`:
-    those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its rules
+    `package` holds its `fold`, its `rules`, a file a rule, and in `rules/shared` the views that several of them ask.
+    `columns`: those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its rules
     need, with their types. `setting_columns`: what each event gets from the CONFIG in force besides the limit, with
     SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for those.
     `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
@@ -52,8 +53,7 @@ class AuditParts(NamedTuple):
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
     keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
     calls of a case as a trace; `traced` is the trace that a tour audits; `altered`: presets of
-    workloads, each with the events of the trace in which every value is changed once. `fold`: its fold, made when it is
-    asked for.
+    workloads, each with the events of the trace in which every value is changed once.
     """
 
     package: str
@@ -71,4 +71,8 @@ class AuditParts(NamedTuple):
     write: WriteCalls
     traced: Traced
     altered: tuple[tuple[str, int], ...]
-    fold: Callable[[], Fold] | None = None
+
+    def fold(self) -> Fold:
+        """Its fold, imported when it is asked for: a command that folds nothing does not wait for its compiler."""
+        found: Fold = import_module(f"{self.package}.fold.broker").fold
+        return found

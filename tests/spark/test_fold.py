@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.engines.tasks import DUCKDB, FOLD, Group, Question, answer
 from entrycache_spark.engines.tasks import folds as wants_fold
-from entrycache_spark.folder import audit
 from entrycache_spark.mutations.changes import changed, changes_of, renamed
 from entrycache_spark.mutations.judged import BASES, rows_of
 from entrycache_spark.pulsar_pip430.fold import broker as folds
@@ -22,7 +21,6 @@ from entrycache_spark.pulsar_pip430.fold.order import fold_order
 from entrycache_spark.pulsar_pip430.fold.slots import fold_slots
 from entrycache_spark.pulsar_pip430.fold.words import RULES
 from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.systems import parts_of
 from entrycache_trace import compiled
 from entrycache_trace.files import Metadata, list_parts, write_rows
 from tests.spark import test_planted, test_twins
@@ -214,9 +212,7 @@ def test_random_traces_are_found_as_by_the_windows(tmp_path: Path, threads: str,
         assert alike(plant.write(tmp_path / f"trace-{start}", rows, threads=threads)) == len(own)
 
 
-@pytest.mark.parametrize(
-    "base", [base for base in BASES if parts_of(base.system).fold is not None], ids=lambda base: base.name
-)
+@pytest.mark.parametrize("base", BASES, ids=lambda base: base.name)
 @pytest.mark.parametrize("sample", [25, pytest.param(100_000, marks=pytest.mark.long)])
 def test_changed_values_are_found_as_by_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
     rows = rows_of(base)
@@ -275,11 +271,3 @@ def test_without_numba_duckdb_evaluates_and_says_so(tmp_path: Path, monkeypatch:
     )
     with pytest.raises(MissingPrerequisite, match="numba"):
         wants_fold(Question(Metadata(), all_rules(), True, FOLD))
-
-
-def test_a_system_without_a_fold_is_told(tmp_path: Path) -> None:
-    from entrycache_trace.generate import generate
-
-    generate("unequal-topics", 200, 1, tmp_path / "legacy", 1)
-    with pytest.raises(UsageError, match="kernel 'fold' is not there for traces of pulsar-legacy"):
-        audit(tmp_path / "legacy", "spark", kernel="fold")

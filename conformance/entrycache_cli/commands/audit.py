@@ -152,7 +152,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 @click.option(
     "--kernel",
     type=click.Choice(["fold", "duckdb", "sql"]),
-    help="What evaluates the rules on Spark: the fold in its tasks (default, pulsar-pip430), DuckDB there, or its SQL.",
+    help="What evaluates the rules on Spark: the fold in its tasks (default), DuckDB there, or its SQL.",
 )
 @click.option("--rules", multiple=True, help="Rule ids, separated by commas; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True)

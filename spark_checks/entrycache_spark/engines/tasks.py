@@ -92,7 +92,7 @@ class Question:
     rules: tuple[RuleFile, ...]
     witnesses: bool
     kernel: str | None = None
-    """`FOLD` or `DUCKDB`; None: the fold where the system has one, and numba is there where the task runs."""
+    """`FOLD` or `DUCKDB`; None: the fold where numba is there where the task runs."""
 
 
 def grouped(parts: Sequence[Part], slots: int) -> list[Group]:
@@ -180,7 +180,6 @@ def _evaluate(group: Group, question: Question) -> tuple[Findings, str]:
     if folds(question):
         from entrycache_spark.folding import Means, evaluate_by_fold  # noqa: PLC0415 - as above
 
-        assert audited.fold is not None
         means = Means(group.threads, memory)
         return evaluate_by_fold(group.parts, question.metadata, question.rules, audited.fold(), means), FOLD
     engine = LocalEngine(group.parts, group.threads, audited.columns, memory)
@@ -196,7 +195,7 @@ def folds(question: Question) -> bool:
     Raises:
         MissingPrerequisite: it was asked for, and numba is missing.
     """
-    if question.kernel == DUCKDB or not question.witnesses or parts_of(question.metadata.system).fold is None:
+    if question.kernel == DUCKDB or not question.witnesses:
         return False
     if question.kernel == FOLD:
         require_numba("the fold", "spark")

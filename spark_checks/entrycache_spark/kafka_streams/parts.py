@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.fold import Fold
 from entrycache_spark.kafka_streams.columns import COLUMNS, KINDS
 from entrycache_spark.kafka_streams.replay.threads import replay
 from entrycache_spark.parts import AuditParts, Traced
@@ -16,13 +15,6 @@ WINDOW_ROWS: Final = 65_536
 
 Fewer rows would not do either: what went to disk is read back through a buffer of 1 MiB for each such piece.
 """
-
-
-def _fold() -> Fold:
-    """Imported when it is asked for: a command that folds nothing does not wait for its compiler."""
-    from entrycache_spark.kafka_streams.fold.broker import fold  # noqa: PLC0415
-
-    return fold
 
 
 KAFKA_STREAMS: Final = AuditParts(
@@ -41,6 +33,5 @@ KAFKA_STREAMS: Final = AuditParts(
     write=write_calls,
     # The short trace of the workload does not come to these rules.
     traced=Traced("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),
-    fold=_fold,
     altered=(("windowed-aggregation", 250),),
 )

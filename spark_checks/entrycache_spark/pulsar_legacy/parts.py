@@ -14,6 +14,7 @@ from entrycache_trace.pulsar_legacy.recorder import write_calls
 NOT_SHOWN: Final = frozenset({"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"})
 """What the traced workload cannot show: its passes are not scheduled."""
 
+
 PULSAR_LEGACY: Final = AuditParts(
     package="entrycache_spark.pulsar_legacy",
     columns=COLUMNS,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.fold import Fold
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_spark.pulsar_pip430.replay.brokers import replay
@@ -14,13 +13,6 @@ from entrycache_trace.pulsar_pip430.recorder import write_calls
 
 NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
 """What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
-
-
-def _fold() -> Fold:
-    """Imported when it is asked for: a command that folds nothing does not wait for its compiler."""
-    from entrycache_spark.pulsar_pip430.fold.broker import fold  # noqa: PLC0415
-
-    return fold
 
 
 PULSAR_PIP430: Final = AuditParts(
@@ -38,6 +30,5 @@ PULSAR_PIP430: Final = AuditParts(
     format=FORMAT,
     write=write_calls,
     traced=Traced(None, NOT_SHOWN, ("spark", "local", "replay")),
-    fold=_fold,
     altered=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_spark.fold import Fold
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_segmented.columns import COLUMNS
 from entrycache_spark.pulsar_segmented.replay.rings import replay
 from entrycache_spark.pulsar_segmented.settings import KINDS, SETTING_COLUMNS, setting_values
 from entrycache_trace.pulsar_segmented.format import FORMAT
 from entrycache_trace.pulsar_segmented.recorder import write_calls
-
-
-def _fold() -> Fold:
-    """Imported when it is asked for: a command that folds nothing does not wait for its compiler."""
-    from entrycache_spark.pulsar_segmented.fold.broker import fold  # noqa: PLC0415
-
-    return fold
-
 
 PULSAR_SEGMENTED: Final = AuditParts(
     package="entrycache_spark.pulsar_segmented",
@@ -36,6 +27,5 @@ PULSAR_SEGMENTED: Final = AuditParts(
     write=write_calls,
     # The workload says how many segments there are, and holds copies.
     traced=Traced("ring-copies", frozenset({"S-CONFIG-1", "S-SEGMENT-3"}), ("local", "replay")),
-    fold=_fold,
     altered=(("ring-copies", 250), ("ring-references", 250)),
 )

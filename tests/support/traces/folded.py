@@ -11,7 +11,7 @@ import pyarrow as pa
 from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.engines.tasks import FOLD, FOUND, Group, Question, answer, findings_of, kernels_of
 from entrycache_spark.fold import Folded
-from entrycache_spark.folder import audit, named, result_of
+from entrycache_spark.folder import named, result_of
 from entrycache_spark.folding import Means, evaluate_by_fold
 from entrycache_spark.rulefiles import all_rules
 from entrycache_spark.systems import parts_of
@@ -23,11 +23,9 @@ from tests.support.traces import plant
 
 
 def audit_by_fold(trace: Path) -> AuditResult:
-    """What a task answers of a trace; of a system that has no fold, what DuckDB does."""
+    """What a task answers of a trace."""
     metadata = read_metadata(trace)
     audited = parts_of(metadata.system)
-    if audited.fold is None:
-        return audit(trace, "local")
     parts = list_parts(trace, audited.columns)
     with named(str(trace)):
         found = evaluate_by_fold(parts, metadata, all_rules(metadata.system), audited.fold(), Means(2, "2GiB"))
@@ -43,9 +41,7 @@ def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), 
     """The fold of one broker, in batches that end before these rows."""
     ends = [*sorted(cuts), len(batch)]
     pieces = (batch.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True))
-    make = parts_of(metadata.system).fold
-    assert make is not None
-    return make()(pieces, metadata, **asked)
+    return parts_of(metadata.system).fold()(pieces, metadata, **asked)
 
 
 def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:

@@ -27,6 +27,9 @@ CALL, WHERE, CAUSE, LEDGER_OF, SINCE, LAST, LOW, LOW_ENTRY, HIGH, HIGH_ENTRY, LE
 
 _CURRENT, _CALLS, _DROPPED, _STEPS, _ALLOWED = range(5)
 
+NOT_KNOWN: Final = -2
+"""Of an event of an entry that is in no list, has its position from elsewhere, or does not have it alone."""
+
 CALLS_KEPT: Final = 64
 STEPS_AT_ONCE: Final = 1_000_000
 STEPS_AN_EVENT: Final = 16
@@ -40,12 +43,14 @@ class Leavers:
         self._calls = np.full((kept, 11), NULL, np.int64)
         self._state = np.array([-1, 0, NULL, 0, STEPS_AT_ONCE], np.int64)
 
-    def follow(self, c: Any, numbers: Array, how: Array, entries: Array, caches: int, flags: Array) -> None:
-        """Take in a batch."""
+    def follow(self, c: Any, numbers: Array, how: Array, entries: Array, caches: int, flags: Array) -> Array:
+        """Take in a batch; of each HIT and EVICT the life right below its own then (-1: none), or `NOT_KNOWN`."""
         if caches > len(self._caches):
             self._caches = np.concatenate((self._caches, np.full((caches, 3), -1, np.int64)))
         self._state[_ALLOWED] += STEPS_AN_EVENT * len(c.seq)
-        _follow(c, numbers, how, entries, self._caches, self._calls, self._state, flags)
+        below = np.full(len(c.seq), NOT_KNOWN, np.int32)
+        _follow(c, numbers, how, entries, self._caches, self._calls, self._state, below, flags)
+        return below
 
     def end(self, entries: Array, flags: Array) -> None:
         """The last calls."""
@@ -57,7 +62,9 @@ class Leavers:
 
 
 @compiled
-def _follow(c: Any, numbers: Any, how: Any, entries: Any, caches: Any, calls: Any, s: Any, flags: Any) -> None:
+def _follow(
+    c: Any, numbers: Any, how: Any, entries: Any, caches: Any, calls: Any, s: Any, below: Any, flags: Any
+) -> None:
     for i in range(len(c.seq)):
         op, n = c.op[i], numbers[i]
         removes = op == w.REMOVE or op == w.CACHE_CLOSE
@@ -69,6 +76,8 @@ def _follow(c: Any, numbers: Any, how: Any, entries: Any, caches: Any, calls: An
             continue
         if how[i] & BORN:
             entries[n, CACHE] = -1
+        if (op == w.HIT or op == w.EVICT) and not how[i] & GONE:
+            below[i] = _below(c.cache[i], c.ledger_id[i], c.entry_id[i], n, entries)
         if how[i] & BEGINS and how[i] & BORN and c.cache[i] != 0:
             if c.ledger_id[i] != NULL and c.entry_id[i] != NULL and s[_STEPS] <= s[_ALLOWED]:
                 _put(c.seq[i], c.cache[i], c.ledger_id[i], c.entry_id[i], n, entries, caches[c.cache[i]], s)
@@ -76,6 +85,18 @@ def _follow(c: Any, numbers: Any, how: Any, entries: Any, caches: Any, calls: An
             _unlink(n, entries, caches[entries[n, CACHE]])
     if len(c.seq):
         _given_up(s, c.seq[0], flags)
+
+
+@compiled
+def _below(cache: int, ledger: int, entry: int, n: int, entries: Any) -> int:
+    own = entries[n]
+    if own[CACHE] != cache or own[LEDGER] != ledger or own[ENTRY] != entry:
+        return NOT_KNOWN
+    if own[BACK] >= 0 and not _before(entries[own[BACK]], ledger, entry):
+        return NOT_KNOWN
+    if own[NEXT] >= 0 and not _after(entries[own[NEXT]], ledger, entry):
+        return NOT_KNOWN
+    return own[BACK]
 
 
 @compiled
@@ -116,7 +137,7 @@ def _called(c: Any, i: int, calls: Any, s: Any, flags: Any) -> None:
         return
     if s[_CURRENT] < 0:
         for at in range(len(calls)):
-            if _same(c, i, calls[at]):
+            if calls[at, CALL] == c.call_id[i] and _same(c, i, calls[at]):
                 s[_CURRENT] = at
                 break
     if s[_CURRENT] < 0:

@@ -32,10 +32,12 @@ class Places:
         self._state = np.zeros(3, np.int64)
         self._state[_FORGOTTEN] = NULL
 
-    def follow(self, c: Any, many: bool, flags: Array) -> None:
-        """Take in a batch."""
+    def follow(self, c: Any, many: bool, flags: Array) -> Array:
+        """Take in a batch; of each lookup whether the position holds what it names (-1: of no lookup)."""
         self._table = with_positions(self._table, int(self._state[_PLACES]) + len(c.seq))
-        _follow(c, many, self._table, self._misses, self._state, flags)
+        found = np.full(len(c.seq), -1, np.int8)
+        _follow(c, many, self._table, self._misses, self._state, found, flags)
+        return found
 
 
 @compiled
@@ -55,7 +57,7 @@ def _free(table: Any, at: int, state: Any) -> None:
 
 
 @compiled
-def _follow(c: Any, many: bool, table: Any, misses: Any, state: Any, flags: Any) -> None:
+def _follow(c: Any, many: bool, table: Any, misses: Any, state: Any, found: Any, flags: Any) -> None:
     for i in range(len(c.seq)):
         op, entry = c.op[i], c.entry_id[i]
         if entry == NULL:
@@ -68,9 +70,11 @@ def _follow(c: Any, many: bool, table: Any, misses: Any, state: Any, flags: Any)
         at = position(table, cache, ledger, entry)
         held = table[at, USED] and table[at, HELD]
         if op == w.HIT:
-            if not held or (c.life[i] != NULL and table[at, LIFE] != c.life[i]):
+            found[i] = 1 if held and (c.life[i] == NULL or table[at, LIFE] == c.life[i]) else 0
+            if not found[i]:
                 _looked_up(c.cause[i], c.seq[i], flags)
         elif op == w.MISS:
+            found[i] = 1 if held else 0
             if held:
                 _looked_up(c.cause[i], c.seq[i], flags)
             _settle(table, at, cache, ledger, entry, state)

@@ -1,0 +1,159 @@
+"""The fold over one broker: each batch goes through every family of rules in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_spark.fold import Folded
+from entrycache_spark.loops.arrays import rows_of, widened
+from entrycache_spark.loops.following import fold_each
+from entrycache_spark.loops.in_force import InForce, Settings, Told
+from entrycache_spark.loops.kinds import Kinds, counters_at
+from entrycache_spark.loops.span import Span
+from entrycache_spark.loops.words import NULL, flag, no_flags
+from entrycache_spark.pulsar_legacy.fold import words as own
+from entrycache_spark.pulsar_legacy.fold.offers import fold_offers, new_offers
+from entrycache_spark.pulsar_legacy.fold.passes import fold_passes, new_passes, no_taken
+from entrycache_spark.pulsar_legacy.fold.plain import fold_rows
+from entrycache_spark.pulsar_legacy.fold.reads import end_reads, fold_reads, new_reads
+from entrycache_spark.pulsar_legacy.fold.shares import Shares
+from entrycache_spark.pulsar_legacy.settings import KINDS, SETTING_COLUMNS, by_object, setting_values
+from entrycache_spark.pulsar_pip430.fold import words as w
+from entrycache_spark.pulsar_pip430.fold.carried import CARRIED_FIELDS, fold_carried
+from entrycache_spark.pulsar_pip430.fold.leavers import ENTRY_FIELDS, Leavers
+from entrycache_spark.pulsar_pip430.fold.lives import REMOVED_MOST, Lives
+from entrycache_spark.pulsar_pip430.fold.meters import TOLD, Meters, fold_sums, new_sums
+from entrycache_spark.pulsar_pip430.fold.order import OPEN_SO_FAR, OPENED, ORDER_FIELDS, end_order, fold_order
+from entrycache_spark.pulsar_pip430.fold.places import Places
+from entrycache_spark.pulsar_pip430.fold.plain import fold_plain
+from entrycache_spark.pulsar_pip430.fold.rows import Rows, vocabulary
+from entrycache_trace.compiled import Array
+from entrycache_trace.files import Metadata
+
+PLAIN: Final = frozenset("L-STATE-2 L-STATE-3 L-TRIGGER-1 L-TRIGGER-3 L-TRIGGER-6".split())
+"""Rules of single rows, and of time, which hold where the beginning or other events are missing, too."""
+
+COLUMNS: Final = (
+    *("size_bytes", "entry_id", "life", "call_id", "pass_id", "bound", "stamp_ns", "trigger_bytes", "target_bytes"),
+    *("tail_no", "head_no", "cache"),
+)
+"""What rules ask of whether it is null."""
+
+MISSES_KEPT: Final = 1
+"""No rule asks about a miss of another call."""
+
+SETTINGS: Final = Told(KINDS, SETTING_COLUMNS, setting_values)
+
+
+def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST) -> Folded:
+    """Fold the events of one broker; `removed_most`: so many lives that have ended are kept.
+
+    Raises:
+        GivenUp: they are too many, too varied, or not what a trace holds.
+    """
+    return fold_each(BrokerFold(metadata, removed_most), batches)
+
+
+class BrokerFold:
+    """All that is kept of one broker between two batches; `_theirs`: what loops of `pulsar-pip430` flag."""
+
+    def __init__(self, metadata: Metadata, removed_most: int) -> None:
+        self._flags, self._theirs = no_flags(len(own.OWN)), no_flags(len(w.RULES))
+        self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
+        self._sampled, self._by_object = metadata.sampled, by_object(metadata)
+        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
+        self._kinds, self._span = Kinds(self._names, COLUMNS, (w.METRICS, w.END)), Span()
+        self._order, self._sums, self._meters = np.full(ORDER_FIELDS, NULL), new_sums(), Meters()
+        self._lives, self._places, self._leavers = Lives(removed_most), Places(MISSES_KEPT), Leavers()
+        self._carried, self._entries = np.zeros((0, CARRIED_FIELDS), np.int64), np.zeros((0, ENTRY_FIELDS), np.int64)
+        self._offers, self._reads, self._passes, self._taken = new_offers(), new_reads(), new_passes(), no_taken(16)
+        self._shares = Shares()
+
+    def follow(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp, UsageError: see `fold`.
+        """
+        c = rows_of(batch, self._names, Rows)
+        settings, numbers = self._in_force.follow(c, batch)
+        c = c._replace(settings=numbers)
+        there = _there(settings)
+        self._span.follow(c)
+        fold_order(c, there, self._many, self._virtual, self._order, self._theirs)
+        fold_plain(c, there, self._many, self._virtual, self._theirs)
+        fold_rows(c, settings, self._flags)
+        fold_offers(c, settings, self._offers, self._flags)
+        self._follow_entries(c)
+        self._shares.follow(c, self._names["cache"], self._flags)
+        self._kinds.follow(c, settings)
+        self._meter(c, settings, there, batch)
+
+    def _follow_entries(self, c: Rows) -> None:
+        numbers, how = self._lives.of(c, self._theirs)
+        room, caches = self._lives.room, len(self._names["cache"])
+        if room > len(self._entries):
+            self._carried, self._entries = (widened(table, room) for table in (self._carried, self._entries))
+        fold_carried(c, numbers, how, self._virtual, False, self._carried, self._theirs)
+        found = self._places.follow(c, self._many, self._theirs)
+        below = self._leavers.follow(c, numbers, how, self._entries, caches, self._theirs)
+        if caches > len(self._taken):
+            self._taken = np.concatenate((self._taken, no_taken(caches)))
+        fold_passes(c, below, self._passes, self._taken, self._flags)
+        fold_reads(c, numbers, found, below, self._by_object, self._reads, self._flags)
+        self._lives.freed()
+
+    def _meter(self, c: Rows, settings: Array, there: Array, batch: pa.RecordBatch) -> None:
+        at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
+        fold_sums(c, there, self._sums, np.zeros((len(at), TOLD), np.int64))
+        for i, told in counters_at(batch, at):
+            if c.op[i] == w.END:
+                self._meters.told_end(int(c.seq[i]), told, int(c.bytes_after[i]), self._theirs)
+            self._kinds.tell(c, i, settings, told)
+
+    def end(self) -> Folded:
+        """What the events tell, now that there are no more."""
+        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        opened = self._order[OPENED] == 1
+        end_order(self._order, self._many, self._theirs)
+        end_reads(self._reads, self._by_object, self._flags)
+        self._leavers.end(self._entries, self._theirs)
+        if self._lives.unborn != NULL and starts:
+            flag(self._theirs, w.STATE_8, self._lives.unborn)
+        self._meters.end(self._sums, starts and not opened, starts and ended and not gapped, False, self._theirs)
+        clean = self._clean()
+        return Folded(
+            self._span.rows,
+            self._span.first_seq,
+            self._span.last_seq,
+            starts,
+            ended,
+            False,
+            False,
+            int(self._order[OPEN_SO_FAR]),
+            bool(opened),
+            self._in_force.unread,
+            tuple(self._kinds.of(self._in_force)),
+            clean if starts and not opened and not gapped else clean & PLAIN,
+        )
+
+    def _clean(self) -> frozenset[str]:
+        """The rules that neither a loop of its own nor one that says the same has flagged."""
+        flagged = {rule for rule, found in zip(own.OWN, self._flags, strict=True) if found[0]}
+        flagged |= {rule for rule, others in own.SAME.items() if any(self._theirs[other, 0] for other in others)}
+        return frozenset(own.RULES) - flagged
+
+
+def _there(settings: Array) -> Array:
+    """A table of settings as the loops of `pulsar-pip430` look them up; what this system has not is null."""
+    found = np.full((len(settings), w.STORAGE + 1), NULL)
+    found[:, own.THERE] = settings[:, : len(own.THERE)]
+    return found
+
+
+def _asked(settings: Settings) -> Settings:
+    return {"manual": settings["manual"]}

@@ -1,0 +1,209 @@
+"""The fold of `pulsar-legacy`: what it calls clean the windows find clean; it finds each plant, and nothing else."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from entrycache_reference.pulsar_legacy import NAME
+from entrycache_spark.mutations.changes import changed, changes_of, renamed
+from entrycache_spark.pulsar_legacy.fold import broker as folds
+from entrycache_spark.pulsar_legacy.fold import shares
+from entrycache_spark.pulsar_legacy.fold.passes import fold_passes
+from entrycache_spark.pulsar_legacy.fold.reads import fold_reads
+from entrycache_spark.pulsar_legacy.fold.words import RULES
+from entrycache_spark.pulsar_pip430.fold.order import fold_order
+from entrycache_spark.rulefiles import all_rules
+from entrycache_trace.files import Metadata
+from tests.spark import test_legacy_twins
+from tests.spark.test_legacy_random import recorded  # noqa: F401 - a fixture
+from tests.support.traces import plant
+from tests.support.traces.folded import alike, batch_of, folded
+from tests.support.traces.legacy_script import LegacyScript, at
+
+OF_ONE = {"L-TRIGGER-3"}
+"""What several threads are not asked about."""
+
+
+class Story(NamedTuple):
+    """The events of one broker, and the rules that they break."""
+
+    name: str
+    metadata: Metadata
+    batch: pa.RecordBatch
+    broken: set[str]
+
+
+@pytest.fixture(scope="module")
+def stories() -> list[Story]:
+    """Each plant and each twin, as one thread has told it and as several."""
+    rows, wanted = test_legacy_twins.told()
+    own: dict[str, list[plant.Row]] = {}
+    for row in rows:
+        own.setdefault(row["broker"], []).append(row)
+    return [
+        Story(
+            f"{name} {threads}",
+            Metadata(system=NAME, threads=threads),
+            batch_of(own[name]),
+            {rule for broker, rule, _ in wanted if broker == name} - (OF_ONE if threads == "many" else set()),
+        )
+        for threads in ("one", "many")
+        for name in own
+    ]
+
+
+def test_it_decides_every_rule() -> None:
+    assert {rule.id for rule in all_rules(NAME)} == set(RULES)
+    assert len(RULES) == len(set(RULES))
+
+
+def test_twins_are_clean_and_what_is_planted_is_not(stories: list[Story]) -> None:
+    """What is left open beside the rules that are broken is left to a window that finds nothing there."""
+    more: dict[str, set[str]] = {}
+    for name, metadata, batch, broken in stories:
+        clean = folded(batch, metadata).clean
+        assert not clean & broken, name
+        beside = set(RULES) - clean - broken
+        if beside:
+            assert broken, (name, beside)
+            assert more.setdefault(name.rsplit(" ", 1)[0], beside) == beside
+    evictions = {f"L-EVICT-{number}" for number in range(1, 6)}
+    assert more == {
+        "hole_in_a_range planted": {"L-EVICT-1", "L-EXPIRE-2", "L-READ-2"},
+        "leaves_between_passes planted": {*evictions, "L-EXPIRE-1", "L-EXPIRE-2"},
+        "rejects_what_is_not_there planted": {"L-INSERT-5"},
+        "stamped_later planted": {"L-INSERT-5"},
+    }
+    # Whatever columns are null, loops are compiled once.
+    assert [len(loop.signatures) for loop in (fold_order, fold_passes, fold_reads)] == [1, 1, 1]
+
+
+FAMILIES = (
+    *("fold_order", "fold_plain", "fold_carried", "fold_rows", "fold_offers", "fold_passes", "fold_reads"),
+    *("Lives", "Places", "Leavers", "Shares", "Meters"),
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_that_is_left_out_is_missed(
+    family: str, stories: list[Story], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules that are planted are then called clean: the test above would see it."""
+    if family == "Meters":
+        monkeypatch.setattr(folds.Meters, "end", lambda *arguments: None)
+    elif family in ("Lives", "Places", "Leavers"):
+        name = "of" if family == "Lives" else "follow"
+        follow = getattr(getattr(folds, family), name)
+
+        def deaf(*arguments: Any) -> Any:
+            return follow(*arguments[:-1], arguments[-1].copy())
+
+        monkeypatch.setattr(getattr(folds, family), name, deaf)
+        monkeypatch.setattr(folds.Leavers, "end", lambda *arguments: None)
+    elif family == "Shares":
+        monkeypatch.setattr(folds.Shares, "follow", lambda *arguments: None)
+    else:
+        monkeypatch.setattr(folds, family, lambda *arguments: None)
+    assert any(folded(batch, metadata).clean & broken for _, metadata, batch, broken in stories if broken)
+
+
+@pytest.mark.parametrize("brokers", [40, pytest.param(10_000, marks=pytest.mark.long)])
+def test_batches_may_be_cut_anywhere(brokers: int, stories: list[Story]) -> None:
+    chance = random.Random("cuts")
+    for name, metadata, batch, _ in chance.sample(stories, min(brokers, len(stories))):
+        wanted = folded(batch, metadata)
+        for number in (1, 3, 20):
+            cuts = [chance.randrange(len(batch) + 1) for _ in range(number)]
+            assert folded(batch, metadata, cuts) == wanted, (name, cuts)
+
+
+def test_what_it_forgets_it_does_not_call_clean(stories: list[Story]) -> None:
+    """With one life kept that has ended, events that come after such a life are left to the windows."""
+    for name, metadata, batch, broken in stories:
+        clean = folded(batch, metadata, removed_most=1).clean
+        assert not clean & broken, name
+        assert clean <= folded(batch, metadata).clean
+
+
+def test_where_it_gives_up_it_calls_no_share_clean(stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no steps, in which no cache is chosen."""
+    evictions = {f"L-EVICT-{number}" for number in range(1, 6)}
+    asked = [story for story in stories if story.broken & evictions]
+    monkeypatch.setattr(shares, "STEPS_AT_ONCE", -1_000_000)
+    for name, metadata, batch, _ in asked:
+        assert not folded(batch, metadata).clean & evictions, name
+    assert len(asked) > len(evictions)
+
+
+def test_a_life_that_has_not_begun_is_none() -> None:
+    script = LegacyScript("broker")
+    script.offer(at(0))
+    script.get(at(0))["life"] = 0
+    assert "L-LIVENESS-1" not in folded(batch_of(script.finish()), Metadata(system=NAME)).clean
+
+
+@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("preset", ["unequal-topics", "unequal-topics-late"])
+def test_an_honest_trace_is_wholly_clean(tmp_path: Path, preset: str, threads: str) -> None:
+    """No window has to look at it."""
+    rows = plant.honest(tmp_path / "honest", 3_000, 2, preset=preset)["broker-0"]
+    found = folded(batch_of(rows), Metadata(system=NAME, clock="virtual", threads=threads))
+    assert set(RULES) - found.clean == set()
+
+
+def test_where_lookups_go_by_the_object_a_miss_says_nothing() -> None:
+    script = LegacyScript("broker")
+    script.offer(at(0))
+    script.get(at(0), "MISS")
+    batch = batch_of(script.finish())
+    assert set(RULES) - folded(batch, Metadata(system=NAME)).clean == {"L-READ-1"}
+    by_object = Metadata(system=NAME, variants={"single_lookup": "object"})
+    assert set(RULES) == folded(batch, by_object).clean
+
+
+@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("copies", [1, pytest.param(25, marks=pytest.mark.long)])
+def test_random_traces_are_found_as_by_the_windows(
+    tmp_path: Path,
+    recorded: tuple[list[list[plant.Row]], dict[str, Any]],  # noqa: F811
+    threads: str,
+    copies: int,
+) -> None:
+    """Cases of the generator as they are, and with a value changed."""
+    rows, told = recorded
+    chance = random.Random(f"fold {threads} {copies}")
+    for number in range(copies):
+        made: list[plant.Row] = []
+        for broker, own in enumerate(rows):
+            made += renamed(own, f"{broker:02}") if number == 0 else []
+            copy = changed(own, chance.choice(changes_of(own)), number)
+            made += renamed(copy[0], f"{broker:02} changed") if copy else []
+        trace = plant.write(tmp_path / f"{number}", made, **{**told, "threads": threads})
+        assert alike(trace) >= len(rows) - 2
+
+
+@pytest.mark.parametrize(("threads", "clock"), [("one", "virtual"), ("many", "virtual"), ("one", "real")])
+def test_stories_are_found_as_by_the_windows_whatever_told_them(tmp_path: Path, threads: str, clock: str) -> None:
+    rows, wanted = test_legacy_twins.told()
+    trace = plant.write(tmp_path / "trace", rows, system=NAME, threads=threads, clock=clock)
+    assert alike(trace) == 2 * len({broker for broker, _, _ in wanted})
+
+
+def test_what_is_cut_off_is_found_as_by_the_windows(tmp_path: Path) -> None:
+    """Without the first event, without the last ones, and with one missing between."""
+    rows, _ = test_legacy_twins.told()
+    own: dict[str, list[plant.Row]] = {}
+    for row in rows:
+        own.setdefault(row["broker"], []).append(row)
+    for way, cut in enumerate((slice(1, None), slice(0, -3), None)):
+        made = [
+            row
+            for its in own.values()
+            for row in (its[cut] if cut is not None else [each for each in its if each["seq"] != len(its) // 2])
+        ]
+        assert alike(plant.write(tmp_path / f"{way}", made, system=NAME, clock="virtual")) == len(own)
