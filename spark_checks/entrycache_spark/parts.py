@@ -45,15 +45,15 @@ class AuditParts(NamedTuple):
     """One system as audits know it.
 
     `package` holds its `fold`, its `rules`, a file a rule, and in `rules/shared` the views that several of them ask.
-    `columns`: those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its rules
-    need, with their types. `setting_columns`: what each event gets from the CONFIG in force besides the limit, with
-    SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for those.
-    `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq) is
-    missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
+    `columns`: those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its
+    rules need, with their types. `setting_columns`: what each event gets from the CONFIG in force besides the limit,
+    with SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for
+    those. `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq)
+    is missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
     `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
     keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
-    calls of a case as a trace; `traced` is the trace that a tour audits; `altered`: presets of
-    workloads, each with the events of the trace in which every value is changed once.
+    calls of a case as a trace; `traced` is the trace that a tour audits; `altered`: presets of workloads, each with the
+    events of the trace in which every value is changed once.
     """
 
     package: str
