@@ -223,8 +223,8 @@ def shared(broker: str, chance: random.Random) -> list[plant.Row]:
     """Size passes over caches of which several have as many bytes; one may take other entries than it should."""
     script = LegacyScript(broker, max_size_bytes=1_000_000)
     for _ in range(chance.randint(1, 4)):
-        for _ in range(chance.randint(1, 14)):
-            size = chance.choice((0, 1, 10, 10, 20, 30))
+        for _ in range(chance.randint(1, 8)):
+            size = chance.choice((0, 10, 10, 10, 20))
             script.call().insert(at(len(script.rows), cache=chance.choice(CACHES)), size)
         named = chance.choice((None, None, *CACHES))
         need = chance.choice((1, 7, 10, 25, 40, 1_000))
