@@ -23,7 +23,7 @@ from tests.spark import test_legacy_twins
 from tests.spark.test_legacy_random import recorded  # noqa: F401 - a fixture
 from tests.support.traces import plant
 from tests.support.traces.folded import alike, batch_of, folded
-from tests.support.traces.legacy_script import LegacyScript, at
+from tests.support.traces.legacy_script import LegacyScript, Place, at
 
 OF_ONE = {"L-TRIGGER-3"}
 """What several threads are not asked about."""
@@ -187,7 +187,13 @@ def test_random_traces_are_found_as_by_the_windows(
         assert alike(trace) >= len(rows) - 2
 
 
-@pytest.mark.parametrize(("threads", "clock"), [("one", "virtual"), ("many", "virtual"), ("one", "real")])
+@pytest.mark.parametrize(
+    ("threads", "clock"),
+    [
+        ("one", "virtual"),
+        *(pytest.param(*told, marks=pytest.mark.long) for told in (("many", "virtual"), ("one", "real"))),
+    ],
+)
 def test_stories_are_found_as_by_the_windows_whatever_told_them(tmp_path: Path, threads: str, clock: str) -> None:
     rows, wanted = test_legacy_twins.told()
     trace = plant.write(tmp_path / "trace", rows, system=NAME, threads=threads, clock=clock)
@@ -200,10 +206,102 @@ def test_what_is_cut_off_is_found_as_by_the_windows(tmp_path: Path) -> None:
     own: dict[str, list[plant.Row]] = {}
     for row in rows:
         own.setdefault(row["broker"], []).append(row)
-    for way, cut in enumerate((slice(1, None), slice(0, -3), None)):
-        made = [
-            row
-            for its in own.values()
-            for row in (its[cut] if cut is not None else [each for each in its if each["seq"] != len(its) // 2])
-        ]
-        assert alike(plant.write(tmp_path / f"{way}", made, system=NAME, clock="virtual")) == len(own)
+    made: list[plant.Row] = []
+    for number, (name, its) in enumerate(own.items()):
+        if name.endswith("planted"):
+            cut = (its[1:], its[:-3], [row for row in its if row["seq"] != len(its) // 2])[number // 2 % 3]
+            made += cut
+    trace = plant.write(tmp_path / "cut", made, system=NAME, clock="virtual")
+    assert alike(trace) == len(own) // 2
+
+
+CACHES = ("b", "a", "B", "aa", "\u00e9", "z\u4e2d")
+"""Names that are in another order by their letters than by their bytes."""
+
+
+def shared(broker: str, chance: random.Random) -> list[plant.Row]:
+    """Size passes over caches of which several have as many bytes; one may take other entries than it should."""
+    script = LegacyScript(broker, max_size_bytes=1_000_000)
+    for _ in range(chance.randint(1, 4)):
+        for _ in range(chance.randint(1, 8)):
+            size = chance.choice((0, 10, 10, 10, 20))
+            script.call().insert(at(len(script.rows), cache=chance.choice(CACHES)), size)
+        named = chance.choice((None, None, *CACHES))
+        need = chance.choice((1, 7, 10, 25, 40, 1_000))
+        own = (
+            script.need(named, need)
+            if named
+            else [p for c, n in script.shares(need).items() for p in script.need(c, n)]
+        )
+        if chance.random() < 0.5:
+            own = [place for place in own if chance.random() < 0.8]
+            own += [place for place in script.lowest(chance.choice(CACHES))[:1] if place not in own]
+        script.call()
+        script.passing("SIZE", need, *own, cache=named)
+        gone = script.lowest(chance.choice(CACHES))
+        if gone and chance.random() < 0.3:
+            script.remove("CLEAR", *gone)
+    return script.finish()
+
+
+@pytest.mark.parametrize("brokers", [80, pytest.param(3_000, marks=pytest.mark.long)])
+def test_shares_are_found_as_by_the_windows(tmp_path: Path, brokers: int) -> None:
+    for start in range(0, brokers, 250):
+        rows: list[plant.Row] = []
+        for number in range(start, min(brokers, start + 250)):
+            rows += shared(f"{number:04}", random.Random(f"shares {number}"))
+        trace = plant.write(tmp_path / f"{start}", rows, system=NAME)
+        assert alike(trace) == min(brokers, start + 250) - start
+    own: dict[str, list[plant.Row]] = {}
+    for row in rows:
+        own.setdefault(row["broker"], []).append(row)
+    clean = [folded(batch_of(its), Metadata(system=NAME)).clean for its in own.values()]
+    assert 0 < sum({"L-EVICT-3", "L-EVICT-4", "L-EVICT-5"} <= its for its in clean) < len(clean)
+    assert any("L-EVICT-4" not in its for its in clean)
+
+
+def asked_twice(broker: str, chance: random.Random) -> list[plant.Row]:
+    """Reads and lookups of ranges, in which an event may be left out, or be another one."""
+    script = LegacyScript(broker, max_size_bytes=1_000_000)
+    for entry in range(6):
+        if chance.random() < 0.6:
+            script.offer(at(entry), 100)
+    for _ in range(chance.randint(1, 5)):
+        first, number = chance.randint(0, 5), chance.randint(1, 3)
+        places = [at(entry) for entry in range(first, first + number)]
+        if chance.random() < 0.3:
+            places = chance.sample(places, len(places) - (number > 1))
+        script.call()
+        if chance.random() < 0.4:
+            for place in places if chance.random() < 0.3 else [place for place in places if place in script.cached]:
+                script.get(place, inside=True)
+        else:
+            _read(script, places, chance)
+        if chance.random() < 0.2 and script.cached:
+            script.remove("RANGE", chance.choice(script.lowest("a")))
+    return script.finish()
+
+
+def _read(script: LegacyScript, places: list[Place], chance: random.Random) -> None:
+    cached = all(place in script.cached for place in places) and chance.random() < 0.9
+    for place in places:
+        hits = place in script.cached and cached != (chance.random() < 0.1)
+        script.get(place, "HIT" if hits else "MISS", "READ", inside=True)
+    if not cached and len(places) == 1 and chance.random() < 0.5:
+        script.absent("SKIP", places[0], cause="NOT_WANTED", size_bytes=100)
+    elif not cached or chance.random() < 0.1:
+        for place in places:
+            if chance.random() < 0.9:
+                script.offer(place, 100, "FILL", inside=True)
+
+
+@pytest.mark.parametrize("by_object", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize("brokers", [80, pytest.param(3_000, marks=pytest.mark.long)])
+def test_reads_are_found_as_by_the_windows(tmp_path: Path, brokers: int, by_object: bool) -> None:
+    variants = {"single_lookup": "object"} if by_object else {}
+    for start in range(0, brokers, 250):
+        rows: list[plant.Row] = []
+        for number in range(start, min(brokers, start + 250)):
+            rows += asked_twice(f"{number:04}", random.Random(f"reads {number}"))
+        trace = plant.write(tmp_path / f"{start}", rows, system=NAME, variants=variants)
+        assert alike(trace) == min(brokers, start + 250) - start
