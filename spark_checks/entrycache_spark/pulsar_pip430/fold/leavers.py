@@ -67,7 +67,9 @@ def _follow(
 ) -> None:
     for i in range(len(c.seq)):
         op, n = c.op[i], numbers[i]
-        removes = op == w.REMOVE or op == w.CACHE_CLOSE
+        removes = (op == w.REMOVE or op == w.CACHE_CLOSE) and _tells(
+            _kind(c, i), c.call_id[i], c.cache[i], c.entry_id[i]
+        )
         if s[_CURRENT] >= 0 and not (removes and _same(c, i, calls[s[_CURRENT]])):
             _look(entries, caches, calls, s)
         if removes:
@@ -118,6 +120,14 @@ def _kind(c: Any, i: int) -> int:
 
 
 @compiled
+def _tells(kind: int, call: int, cache: int, entry: int) -> bool:
+    """Whether an event that removes entries is a row of any call: one that does not say which entry is none."""
+    if call == NULL or cache == 0:
+        return False
+    return kind == w.BY_CLOSE or (w.BY_RANGE <= kind <= w.BY_LEDGER and entry != NULL)
+
+
+@compiled
 def _same(c: Any, i: int, call: Any) -> bool:
     """Whether an event that removes entries is a row of this call."""
     return (
@@ -132,9 +142,6 @@ def _same(c: Any, i: int, call: Any) -> bool:
 def _called(c: Any, i: int, calls: Any, s: Any, flags: Any) -> None:
     """Add an event to its call."""
     kind, ledger, entry = _kind(c, i), c.ledger_id[i], c.entry_id[i]
-    closes = kind == w.BY_CLOSE
-    if c.call_id[i] == NULL or c.cache[i] == 0 or not (closes or (w.BY_RANGE <= kind <= w.BY_LEDGER and entry != NULL)):
-        return
     if s[_CURRENT] < 0:
         for at in range(len(calls)):
             if calls[at, CALL] == c.call_id[i] and _same(c, i, calls[at]):
@@ -155,7 +162,7 @@ def _called(c: Any, i: int, calls: Any, s: Any, flags: Any) -> None:
         s[_CURRENT] = at
     call = calls[s[_CURRENT]]
     call[LAST] = c.seq[i]
-    if closes or ledger == NULL:
+    if kind == w.BY_CLOSE or ledger == NULL:
         return
     if call[LOW] == NULL or ledger < call[LOW] or (ledger == call[LOW] and entry < call[LOW_ENTRY]):
         call[LOW], call[LOW_ENTRY] = ledger, entry
