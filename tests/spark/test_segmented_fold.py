@@ -150,6 +150,58 @@ def test_where_events_are_missing_only_single_rows_are_clean(tmp_path: Path) -> 
     assert folded(batch_of(rows), replace(ONE, sampling=2)).clean == folds.ALONE
 
 
+def row_of(script: RingScript, op: str) -> plant.Row:
+    return [row for row in script.rows if row["op"] == op][-1]
+
+
+def read_in_its_turn(script: RingScript) -> None:
+    begin = script.call().turn(50, spare=at(5), end=False)
+    script.hit(at(5), inside=True)
+    script.evict(at(5), begin["seq"])
+    shown = {name: begin[name] for name in ("pass_id", "tail_no", "ticket", "trigger_bytes")}
+    script.row("PASS_END", "TURN", **shown)
+    script.take(at(9), 50)
+
+
+def hit_without_a_life(script: RingScript) -> None:
+    entry = script.insert(at(9), 50)
+    script.hit(at(9))
+    script.finish()
+    entry["life"] = None
+
+
+def removed(script: RingScript) -> None:
+    script.row("REMOVE", None, at(9))
+    script.hit(at(8))
+
+
+BESIDE_STORIES: dict[str, tuple[str, Callable[[RingScript], object]]] = {
+    "another ticket": ("S-STATE-2", lambda script: row_of(script, "EVICT").update(ticket=7)),
+    "a turn by another cause": ("S-RING-1", lambda script: row_of(script, "EVICT").update(cause="GET")),
+    "an offset at first": ("S-STATE-1", lambda script: script.rows[0].update(manager_bytes=5)),
+    "bytes at first": ("S-STATE-1", lambda script: script.rows[0].update(bytes_after=5)),
+    "another offset": ("S-SEGMENT-4", lambda script: row_of(script, "PASS_BEGIN").update(bound=99)),
+    "offsets at the end": ("S-STATE-2", lambda script: script.finish()[-1].update(manager_bytes=1)),
+    "no life": ("S-GET-1", hit_without_a_life),
+    "removed": ("S-GET-1", removed),
+    "read in its turn": ("S-RING-2", read_in_its_turn),
+}
+"""What no story shows by itself: the rule, and what breaks it."""
+
+
+def test_what_no_story_shows_is_found_as_by_the_windows(tmp_path: Path) -> None:
+    rows: list[plant.Row] = []
+    for name, (rule, tell) in BESIDE_STORIES.items():
+        script = RingScript(name)
+        for entry in range(9):
+            script.insert(at(entry), 50)
+        assert folded(batch_of(script.rows), ONE).clean == set(RULES)
+        tell(script)
+        assert rule not in folded(batch_of(script.finish()), ONE).clean, name
+        rows += script.rows
+    assert alike(plant.write(tmp_path / "trace", rows, system=SEGMENTED)) == len(BESIDE_STORIES)
+
+
 def too_large(script: RingScript) -> None:
     for entry in range(600):
         script.insert(at(entry), 0, turn=False)["size_bytes"] = INTEGER_MAX
