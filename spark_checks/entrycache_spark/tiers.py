@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from entrycache_protocol.stopped import keeping
 from entrycache_spark.engines.base import SqlEngine
@@ -16,6 +16,9 @@ from entrycache_spark.windows import TOLD_MOST, Windows, told
 from entrycache_trace.files import Metadata
 
 Progress = Callable[[str], None]
+
+UNTOLD: Final = "what its rows do not tell"
+"""In place of a text that is null: it was to name a value that no row has."""
 
 
 def evaluate(
@@ -129,9 +132,10 @@ class Found:
         """The rows that a question about these rules was answered with; `whole`: there are no more."""
         for rule in () if whole else asked:
             self._cut[rule.id].append(f"{rule.id}: more than {TOLD_MOST} rows tell of violations; these are the first")
-        for rule_id, (broker, seq, life, expected, observed, seqs, sure) in rows:
+        for rule_id, (broker, seq, life, *texts, seqs, sure) in rows:
             if broker not in self._open[rule_id]:
                 continue
+            expected, observed = (UNTOLD if text is None else text for text in texts)
             if sure:
                 violation = Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs))
                 self._violations[broker, rule_id].append(violation)

@@ -15,10 +15,15 @@ from click.testing import CliRunner
 
 from entrycache_cli.commands import audit as cli
 from entrycache_protocol.errors import UsageError
+from entrycache_spark.engines.local import LocalEngine
 from entrycache_spark.folder import audit
+from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.survey import survey
+from entrycache_spark.systems import AUDITED
+from entrycache_spark.tiers import UNTOLD, Found
 from entrycache_spark.verdict import Verdict
 from entrycache_trace.convert import convert
-from entrycache_trace.files import iterate_rows, list_parts
+from entrycache_trace.files import Metadata, iterate_rows, list_parts
 from entrycache_trace.generate import generate
 from entrycache_trace.inspect import as_json, summarize
 from entrycache_trace.schema import ROW_SCHEMA
@@ -93,6 +98,29 @@ def test_a_row_that_convicts_itself_does_so_beside_a_gap(tmp_path: Path, honest:
     result = audit(trace, engine)
     assert [(row.rule, row.seq) for row in result.violations] == [(rule, seq)]
     assert result.rules["R-STATE-1"] is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("system", AUDITED)
+def test_an_event_of_no_cause_alone_shows_nothing(tmp_path: Path, honest: list[plant.Row], system: str) -> None:
+    """DuckDB counts null of what is told nowhere, where Spark counts 0."""
+    trace = plant.write(
+        tmp_path / "trace", [{**honest[0], "op": "SNAPSHOT", "cause": None, "value": None}], system=system
+    )
+    for engine in ENGINES:
+        assert set(audit(trace, engine).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+
+
+def test_violations_whose_texts_are_null_are_told_beside_others(tmp_path: Path, honest: list[plant.Row]) -> None:
+    parts, rules = list_parts(plant.write(tmp_path / "trace", honest)), all_rules()
+    engine, metadata = LocalEngine(parts), Metadata()
+    brokers = survey(engine, metadata, rules)
+    engine.close()
+    (name,) = (broker.name for broker in brokers)
+    found = Found(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
+    rows = [("R-STATE-1", (name, 7, None, expected, None, [7], True)) for expected in (None, "bytes_after 5")]
+    found.add([], rows, whole=True)
+    told = found.of(rules)[name]["R-STATE-1"].violations
+    assert [(row.seq, row.expected, row.observed) for row in told] == [(7, "bytes_after 5", UNTOLD)]
 
 
 def test_an_empty_folder_checks_nothing(tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_both_give_the_same_values() -> None:
                 assert len({str(row) for row in found}) >= least
 
 
+def test_what_is_told_nowhere_is_counted_as_0() -> None:
+    rows = "(select cast(null as string) as cause union all select null) as t"
+    text = to_duckdb(
+        f"select count_if(cause = 'OPEN') as x, count_if(cause is null) + count_if(cause = 'A') as y from {rows}"
+    )
+    assert duckdb.sql(text).fetchall() == [(0, 2)]
+
+
 @pytest.mark.parametrize("system", AUDITED)
 def test_no_rule_looks_for_a_value_in_a_long_partition(system: str) -> None:
     views = {condition.view for rule in all_rules(system) for condition in rule.conditions} - {"rows"}

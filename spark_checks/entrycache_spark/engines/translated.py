@@ -4,6 +4,8 @@
 long partition in which there is none, the square of its rows; so does the first one. Over windows that an entry, a life
 or a call does not narrow they are asked as the values of the greatest and of the least `seq` instead, which are the
 same, as the rows are in that order.
+
+`count_if` of rows of which none is told is 0 to Spark, and null to DuckDB.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ def to_duckdb(query: str) -> str:
     for window, order in list(_walking_back(tree)):
         asked = window.this.this
         window.this.replace(WALKING[type(asked)](this=asked.this, expression=order.copy()))
+    for count in list(tree.find_all(exp.CountIf)):
+        count.replace(exp.Coalesce(this=count.copy(), expressions=[exp.Literal.number(0)]))
     return tree.sql("duckdb", unsupported_level=sqlglot.ErrorLevel.IGNORE)
 
 
