@@ -11,7 +11,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_spark.fold import Folded, GivenUp
 
 
-class Follower(Protocol):
+class Kept(Protocol):
     """What is kept of one broker between two batches."""
 
     def follow(self, batch: pa.RecordBatch) -> None:
@@ -21,7 +21,7 @@ class Follower(Protocol):
         """What the events tell, now that there are no more."""
 
 
-def fold_each(broker: Follower, batches: Iterator[pa.RecordBatch]) -> Folded:
+def fold_each(broker: Kept, batches: Iterator[pa.RecordBatch]) -> Folded:
     """Fold them.
 
     Raises:
