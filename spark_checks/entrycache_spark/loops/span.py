@@ -39,3 +39,8 @@ class Whole(NamedTuple):
     starts: bool
     ended: bool
     gapped: bool
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing is missing from the start on."""
+        return self.starts and not self.gapped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,13 @@ def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), 
     ends = [*sorted(cuts), len(batch)]
     pieces = (batch.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True))
     return parts_of(metadata.system).fold()(pieces, metadata, **asked)
+
+
+def cut_anywhere(batch: pa.RecordBatch, metadata: Metadata, chance: random.Random) -> bool:
+    """Whether it is all one to the fold where batches end."""
+    wanted = folded(batch, metadata)
+    cuts = ([chance.randrange(len(batch) + 1) for _ in range(number)] for number in (1, 3, 20))
+    return all(folded(batch, metadata, own) == wanted for own in cuts)
 
 
 def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:

@@ -17,12 +17,11 @@ from entrycache_spark.kafka_streams.fold.events import fold_events
 from entrycache_spark.kafka_streams.fold.keys import USED_SEQ, Keys
 from entrycache_spark.kafka_streams.fold.meters import Meters, Sums
 from entrycache_spark.kafka_streams.fold.rows import Rows, vocabulary
-from entrycache_spark.loops.arrays import rows_of
+from entrycache_spark.loops.events import Events
 from entrycache_spark.loops.following import fold_each
 from entrycache_spark.loops.in_force import InForce, Settings, Told
 from entrycache_spark.loops.kinds import Kinds, counters_at
 from entrycache_spark.loops.positions import CACHE
-from entrycache_spark.loops.span import Span
 from entrycache_spark.loops.words import NULL, flag, no_flags
 from entrycache_trace.compiled import Array
 from entrycache_trace.files import Metadata
@@ -48,8 +47,9 @@ class ThreadFold:
     def __init__(self, metadata: Metadata) -> None:
         self.flags = no_flags(len(w.GROUNDS))
         self._sampled = metadata.sampled
-        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
-        self._kinds, self._span = Kinds(self._names, COLUMNS, (w.METRICS, w.END), ("dirty",)), Span()
+        names = vocabulary()
+        in_force, kinds = InForce(SETTINGS, w.CONFIG, _asked), Kinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",))
+        self._events = Events(Rows, names, in_force, kinds)
         self._keys, self._spaces, self._meters = Keys(), spaces.new_spaces(), Meters()
         self._suspects = np.zeros((k.SUSPECTS_MOST, 2), np.int64)
         self._state = np.zeros(k.STATE_FIELDS, np.int64)
@@ -61,13 +61,9 @@ class ThreadFold:
         Raises:
             GivenUp, UsageError: see `fold`.
         """
-        c = rows_of(batch, self._names, Rows)
-        settings, numbers = self._in_force.follow(c, batch)
-        c = c._replace(settings=numbers)
-        self._span.follow(c)
-        self._kinds.follow(c, settings)
+        c, settings = self._events.read(batch)
         self._keys.make_room(len(c.seq), int(self._state[k.CALL]))
-        self._spaces = spaces.with_space(self._spaces, len(self._names["cache"]))
+        self._spaces = spaces.with_space(self._spaces, len(self._events.names["cache"]))
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), len(Sums._fields)), np.int64)
         kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
@@ -85,33 +81,22 @@ class ThreadFold:
                 self._meters.told(seq, told, own, self.flags)
             else:
                 self._meters.told_of_space(seq, told, own, self.flags)
-            self._kinds.tell(c, i, settings, told)
+            self._events.kinds.tell(c, i, settings, told)
 
     def end(self) -> Folded:
         """What the events tell, now that there are no more."""
-        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = bool(self._state[k.OPENED])
         k.end_run(self._state, self._spaces, self.flags)
         k.end_call(self._state, self.flags)
         live = self._keys.live()
         if np.any(live[:, USED_SEQ] < self._spaces[live[:, CACHE], spaces.EVICTED]):
             flag(self.flags, w.ELDEST_FIRST, int(self._state[k.SEQ]))
-        whole = starts and not opened and not gapped
-        return Folded(
-            row_count=self._span.rows,
-            first_seq=self._span.first_seq,
-            last_seq=self._span.last_seq,
-            starts=starts,
-            ended=ended,
-            numbered=False,
-            unlinked=False,
-            open_bytes=0,
-            opened=opened,
-            unread=self._in_force.unread,
-            kinds=tuple(self._kinds.of(self._in_force)),
-            clean=frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ()),
-            grounds=frozenset(name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole and not own[0]),
+        grounds = frozenset(
+            name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole.all and not opened and not own[0]
         )
+        puts = frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ())
+        return self._events.folded(whole, puts, opened=opened, grounds=grounds)
 
 
 def _asked(settings: Settings) -> Settings:

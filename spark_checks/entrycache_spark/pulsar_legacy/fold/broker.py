@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from entrycache_spark.fold import Folded
-from entrycache_spark.loops.arrays import rows_of, widened
+from entrycache_spark.loops.arrays import widened
+from entrycache_spark.loops.events import Events
 from entrycache_spark.loops.following import fold_each
 from entrycache_spark.loops.in_force import InForce, Settings, Told
 from entrycache_spark.loops.kinds import Kinds, counters_at
-from entrycache_spark.loops.span import Span
 from entrycache_spark.loops.words import NULL, flag, no_flags
 from entrycache_spark.pulsar_legacy.fold import words as own
 from entrycache_spark.pulsar_legacy.fold.offers import fold_offers, new_offers
@@ -65,8 +65,9 @@ class BrokerFold:
         self._flags, self._theirs = no_flags(len(own.OWN)), no_flags(len(w.RULES))
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._sampled, self._by_object = metadata.sampled, by_object(metadata)
-        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
-        self._kinds, self._span = Kinds(self._names, COLUMNS, (w.METRICS, w.END)), Span()
+        names = vocabulary()
+        in_force, kinds = InForce(SETTINGS, w.CONFIG, _asked), Kinds(names, COLUMNS, (w.METRICS, w.END))
+        self._events = Events(Rows, names, in_force, kinds)
         self._order, self._sums, self._meters = np.full(ORDER_FIELDS, NULL), new_sums(), Meters()
         self._lives, self._places, self._leavers = Lives(removed_most), Places(MISSES_KEPT), Leavers()
         self._carried, self._entries = np.zeros((0, CARRIED_FIELDS), np.int64), np.zeros((0, ENTRY_FIELDS), np.int64)
@@ -79,23 +80,19 @@ class BrokerFold:
         Raises:
             GivenUp, UsageError: see `fold`.
         """
-        c = rows_of(batch, self._names, Rows)
-        settings, numbers = self._in_force.follow(c, batch)
-        c = c._replace(settings=numbers)
+        c, settings = self._events.read(batch)
         there = _there(settings)
-        self._span.follow(c)
         fold_order(c, there, self._many, self._virtual, self._order, self._theirs)
         fold_plain(c, there, self._many, self._virtual, self._theirs)
         fold_rows(c, settings, self._flags)
         fold_offers(c, settings, self._offers, self._flags)
         self._follow_entries(c)
-        self._shares.follow(c, self._names["cache"], self._flags)
-        self._kinds.follow(c, settings)
+        self._shares.follow(c, self._events.names["cache"], self._flags)
         self._meter(c, settings, there, batch)
 
     def _follow_entries(self, c: Rows) -> None:
         numbers, how = self._lives.of(c, self._theirs)
-        room, caches = self._lives.room, len(self._names["cache"])
+        room, caches = self._lives.room, len(self._events.names["cache"])
         if room > len(self._entries):
             self._carried, self._entries = (widened(table, room) for table in (self._carried, self._entries))
         fold_carried(c, numbers, how, self._virtual, False, self._carried, self._theirs)
@@ -113,33 +110,21 @@ class BrokerFold:
         for i, told in counters_at(batch, at):
             if c.op[i] == w.END:
                 self._meters.told_end(int(c.seq[i]), told, int(c.bytes_after[i]), self._theirs)
-            self._kinds.tell(c, i, settings, told)
+            self._events.kinds.tell(c, i, settings, told)
 
     def end(self) -> Folded:
         """What the events tell, now that there are no more."""
-        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = self._order[OPENED] == 1
         end_order(self._order, self._many, self._theirs)
         end_reads(self._reads, self._by_object, self._flags)
         self._leavers.end(self._entries, self._theirs)
-        if self._lives.unborn != NULL and starts:
+        if self._lives.unborn != NULL and whole.starts:
             flag(self._theirs, w.STATE_8, self._lives.unborn)
-        self._meters.end(self._sums, starts and not opened, starts and ended and not gapped, False, self._theirs)
+        self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, False, self._theirs)
         clean = self._clean()
-        return Folded(
-            self._span.rows,
-            self._span.first_seq,
-            self._span.last_seq,
-            starts,
-            ended,
-            False,
-            False,
-            int(self._order[OPEN_SO_FAR]),
-            bool(opened),
-            self._in_force.unread,
-            tuple(self._kinds.of(self._in_force)),
-            clean if starts and not opened and not gapped else clean & PLAIN,
-        )
+        decided = clean if whole.all and not opened else clean & PLAIN
+        return self._events.folded(whole, decided, opened=bool(opened), open_bytes=int(self._order[OPEN_SO_FAR]))
 
     def _clean(self) -> frozenset[str]:
         """The rules that neither a loop of its own nor one that says the same has flagged."""

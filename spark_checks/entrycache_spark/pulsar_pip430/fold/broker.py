@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from entrycache_spark.fold import Folded
-from entrycache_spark.loops.arrays import rows_of, widened
+from entrycache_spark.loops.arrays import widened
+from entrycache_spark.loops.events import Events
 from entrycache_spark.loops.following import fold_each
 from entrycache_spark.loops.in_force import InForce, Settings, Told
 from entrycache_spark.loops.kinds import Kinds, counters_at
-from entrycache_spark.loops.span import Span
 from entrycache_spark.loops.words import NULL, flag, no_flags
 from entrycache_spark.pulsar_pip430.fold import words as w
 from entrycache_spark.pulsar_pip430.fold.calls import fold_calls, new_calls
@@ -72,11 +72,12 @@ class BrokerFold:
         self.flags = no_flags(len(RULES))
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._split, self._sampled = split_budget(metadata), metadata.sampled
-        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
+        names = vocabulary()
+        in_force, kinds = InForce(SETTINGS, w.CONFIG, _asked), Kinds(names, COLUMNS, (w.METRICS, w.END))
+        self._events = Events(Rows, names, in_force, kinds)
         self._order, self._passes = np.full(ORDER_FIELDS, NULL), np.full(PASS_FIELDS, NULL)
         self._lives, self._places, self._cursors = Lives(removed_most), Places(), Cursors()
         self._leavers, self._calls = Leavers(), new_calls()
-        self._kinds, self._span = Kinds(self._names, COLUMNS, (w.METRICS, w.END)), Span()
         self._counts, self._carried = np.zeros((0, COUNT_FIELDS), np.int64), np.zeros((0, CARRIED_FIELDS), np.int64)
         self._entries, self._slot_of = np.zeros((0, ENTRY_FIELDS), np.int64), np.zeros(0, np.int64)
         self._held, self._slots = new_slots()
@@ -89,10 +90,7 @@ class BrokerFold:
         Raises:
             GivenUp, UsageError: see `fold`.
         """
-        c = rows_of(batch, self._names, Rows)
-        settings, numbers = self._in_force.follow(c, batch)
-        c = c._replace(settings=numbers)
-        self._span.follow(c)
+        c, settings = self._events.read(batch)
         fold_order(c, settings, self._many, self._virtual, self._order, self.flags)
         fold_plain(c, settings, self._many, self._virtual, self.flags)
         fold_passes(c, self._virtual, self._passes, self.flags)
@@ -100,8 +98,9 @@ class BrokerFold:
         self._places.follow(c, self._many, self.flags)
         fold_calls(c, self._calls, self.flags)
         named = int(np.count_nonzero((c.op >= w.CURSOR_ADD) & (c.op <= w.CURSOR_REMOVE)))
-        self._cursors.follow(c, settings, len(self._names["cache"]), named, self._many, self._virtual, self.flags)
-        self._kinds.follow(c, settings)
+        self._cursors.follow(
+            c, settings, len(self._events.names["cache"]), named, self._many, self._virtual, self.flags
+        )
         self._meter(c, settings, batch)
 
     def _follow_lives(self, c: Rows) -> None:
@@ -116,7 +115,7 @@ class BrokerFold:
         self._held = with_room(self._held, self._slots, len(c.seq))
         fold_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
         fold_numbers(c, self._numbers, self.flags)
-        self._leavers.follow(c, numbers, how, self._entries, len(self._names["cache"]), self.flags)
+        self._leavers.follow(c, numbers, how, self._entries, len(self._events.names["cache"]), self.flags)
         close_counts(self._counts, self._lives.freed(), self._many, self.flags)
 
     def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch) -> None:
@@ -132,11 +131,11 @@ class BrokerFold:
                 self._meters.told(seq, told, next(metrics), held, bool(priced), self.flags)
             else:
                 self._meters.told_end(seq, told, after, self.flags)
-            self._kinds.tell(c, i, settings, told)
+            self._events.kinds.tell(c, i, settings, told)
 
     def end(self) -> Folded:
         """What the events tell, now that there are no more."""
-        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = self._order[OPENED] == 1
         numbered = not self._slots[UNNUMBERED]
         end_order(self._order, self._many, self.flags)
@@ -146,23 +145,17 @@ class BrokerFold:
         self._cursors.end(self.flags)
         self._leavers.end(self._entries, self.flags)
         close_counts(self._counts, np.arange(self._lives.used(), dtype=np.int32), self._many, self.flags)
-        if self._lives.unborn != NULL and starts:
+        if self._lives.unborn != NULL and whole.starts:
             flag(self.flags, w.STATE_8, self._lives.unborn)
-        self._meters.end(self._sums, starts and not opened, starts and ended and not gapped, numbered, self.flags)
+        self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, numbered, self.flags)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
-        return Folded(
-            self._span.rows,
-            self._span.first_seq,
-            self._span.last_seq,
-            starts,
-            ended,
-            numbered,
-            bool(self._slots[UNLINKED]),
-            int(self._order[OPEN_SO_FAR]),
-            bool(opened),
-            self._in_force.unread,
-            tuple(self._kinds.of(self._in_force)),
-            clean & PLAIN if gapped else clean,
+        return self._events.folded(
+            whole,
+            clean & PLAIN if whole.gapped else clean,
+            opened=bool(opened),
+            open_bytes=int(self._order[OPEN_SO_FAR]),
+            numbered=numbered,
+            unlinked=bool(self._slots[UNLINKED]),
         )
 
 

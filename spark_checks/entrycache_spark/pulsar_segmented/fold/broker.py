@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from entrycache_spark.fold import Folded
-from entrycache_spark.loops.arrays import rows_of
+from entrycache_spark.loops.events import Events
 from entrycache_spark.loops.following import fold_each
 from entrycache_spark.loops.in_force import InForce, Settings, Told
 from entrycache_spark.loops.kinds import Kinds
-from entrycache_spark.loops.span import Span
 from entrycache_spark.loops.words import NULL, no_flags
 from entrycache_spark.pulsar_segmented.fold import words as w
 from entrycache_spark.pulsar_segmented.fold.entries import KEPT, Entries
@@ -58,11 +57,12 @@ class RingFold:
     def __init__(self, metadata: Metadata, kept: int = KEPT) -> None:
         self.flags = no_flags(len(RULES))
         self._many, self._sampled = metadata.many_threads, metadata.sampled
-        self._names, self._in_force = vocabulary(), InForce(SETTINGS, w.CONFIG, _asked)
+        names = vocabulary()
+        in_force, kinds = InForce(SETTINGS, w.CONFIG, _asked), Kinds(names, COLUMNS, NOT_METERED)
+        self._events = Events(Rows, names, in_force, kinds)
         self._order, self._ranges = np.full(ORDER_FIELDS, NULL), np.full(RANGE_FIELDS, NULL)
         self._turns, self._entries, self._offsets = Turns(), Entries(kept), Offsets()
         self._places, self._meters = Places(), Meters()
-        self._kinds, self._span = Kinds(self._names, COLUMNS, NOT_METERED), Span()
         self._open_bytes, self._opened = 0, False
 
     def follow(self, batch: pa.RecordBatch) -> None:
@@ -71,10 +71,7 @@ class RingFold:
         Raises:
             GivenUp, UsageError: see `fold`.
         """
-        c = rows_of(batch, self._names, Rows)
-        settings, numbers = self._in_force.follow(c, batch)
-        c = c._replace(settings=numbers)
-        self._span.follow(c)
+        c, settings = self._events.read(batch)
         fold_plain(c, settings, self.flags)
         fold_order(c, self._many, self._order, self.flags)
         fold_ranges(c, self._ranges, self.flags)
@@ -83,7 +80,6 @@ class RingFold:
         self._offsets.follow(c, settings, turned, left, self.flags)
         self._places.follow(c, self.flags)
         self._meters.follow(c, settings, turned, left, batch, self.flags)
-        self._kinds.follow(c, settings)
         self._note_opening(c)
 
     def _note_opening(self, c: Rows) -> None:
@@ -93,22 +89,10 @@ class RingFold:
 
     def end(self) -> Folded:
         """What the events tell, now that there are no more."""
-        starts, ended, gapped = self._span.end(w.CONFIG, w.END, self._sampled)
+        whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
-        return Folded(
-            row_count=self._span.rows,
-            first_seq=self._span.first_seq,
-            last_seq=self._span.last_seq,
-            starts=starts,
-            ended=ended,
-            numbered=False,
-            unlinked=False,
-            open_bytes=self._open_bytes,
-            opened=self._opened,
-            unread=self._in_force.unread,
-            kinds=tuple(self._kinds.of(self._in_force)),
-            clean=clean if starts and not self._opened and not gapped else clean & ALONE,
-        )
+        decided = clean if whole.all and not self._opened else clean & ALONE
+        return self._events.folded(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
 
 
 def _asked(settings: Settings) -> Settings:
