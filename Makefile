@@ -53,7 +53,7 @@ nightly: environment ## the long runs
 bench: environment ## speed, as ratios measured in one run
 	$(BIN)/entrycache bench
 
-rules: environment ## text, code, tests, examples, planted faults and docs/rules.md agree
+rules: environment ## text, code, tests, examples, planted faults and docs/reference/rules.md agree
 	$(BIN)/entrycache rules --check
 
 docs: environment ## write the generated pages again: rules and their examples, faults, evidence, settings, versions
@@ -61,9 +61,9 @@ docs: environment ## write the generated pages again: rules and their examples, 
 	$(BIN)/python -m entrycache_evidence
 	$(BIN)/entrycache rules --write
 	$(BIN)/python -m entrycache_cli.pulsar_pip430.settings
-	$(BIN)/entrycache versions --write docs/versions.md
-	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/versions-kafka-streams.md
-	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/versions-pulsar-legacy.md
+	$(BIN)/entrycache versions --write docs/reference/versions.md
+	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/reference/versions-kafka-streams.md
+	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/reference/versions-pulsar-legacy.md
 
 site: environment ## the pages of docs/, spec/ and a page a rule as a site in build/site; needs no network
 	$(BIN)/python -m entrycache_cli.site build/pages

@@ -9,7 +9,7 @@ from entrycache_bench.result import Result
 
 HEAD = """# Numbers
 
-Written by `entrycache bench --from docs/numbers.json --page docs/numbers.md`; the measurements themselves are
+Written by `entrycache bench --from docs/numbers.json --page docs/reference/numbers.md`; the measurements themselves are
 `entrycache bench{beside} --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio

@@ -47,5 +47,5 @@ def main() -> None:
 
     Exit codes: 0 fine; 1 violations; 2 wrong usage, bad input or nothing checked; 3 a broken subject; 4 something
     that the command needs is missing; 70 an error of entrycache itself; 129, 130 and 143 stopped by SIGHUP, Ctrl-C or
-    SIGTERM; 141 the reader of its output has gone. docs/ends.md has them all.
+    SIGTERM; 141 the reader of its output has gone. docs/reference/exit-codes.md has them all.
     """

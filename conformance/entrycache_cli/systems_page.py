@@ -1,4 +1,4 @@
-"""Write docs/systems.md: of each system settings, variants, levels with their operations and rules; the profiles."""
+"""Write docs/reference/systems.md: the settings, variants, levels and rules of each system, and the profiles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from entrycache_protocol.output import write_text
 from entrycache_protocol.schema import config_schema, object_schema
 from entrycache_protocol.system import AnySystem
 
-PAGE: Final = Path("docs/systems.md")
+PAGE: Final = Path("docs/reference/systems.md")
 
 
 def page() -> str:

@@ -1,4 +1,4 @@
-"""Write docs/trace-format.md: what a row says, which columns each event needs, and what is lost without the others."""
+"""Write docs/reference/trace-format.md: the rows of a trace and the columns that each event needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from entrycache_trace.files import read_jsonl
 from entrycache_trace.format import ALWAYS, ANYWHERE, Format
 from entrycache_trace.schema import BROKER, ROW_SCHEMA
 
-PAGE: Final = Path("docs/trace-format.md")
+PAGE: Final = Path("docs/reference/trace-format.md")
 
 
 def page() -> str:

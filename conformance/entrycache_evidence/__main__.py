@@ -1,4 +1,4 @@
-"""`python -m entrycache_evidence [PROFILE]`: run everything; write docs/evidence.json and docs/evidence.md."""
+"""`python -m entrycache_evidence [PROFILE]`: prove everything and write docs/evidence.json and its page."""
 
 from __future__ import annotations
 

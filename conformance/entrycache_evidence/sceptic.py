@@ -1,4 +1,4 @@
-"""docs/evidence.md, one page for somebody who doubts it: what is shown of what, with which bounds, and what is not."""
+"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def of_checkout(root: Path) -> str:
 
 def path_in(root: Path) -> Path:
     """Where the page stands in a checkout."""
-    return root / "docs" / "evidence.md"
+    return root / "docs" / "explanation/evidence.md"
 
 
 def write(root: Path) -> None:

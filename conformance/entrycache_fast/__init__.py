@@ -14,7 +14,7 @@ PIP-430. It needs only the standard library.
     Removed(entries=1, size_bytes=60)
 
 The record cache of Kafka Streams is `entrycache_fast.kafka`: `from entrycache_fast.kafka import ThreadCache`. Neither
-imports anything of the other packages of this project. Every argument and call stands in `docs/fast.md`.
+imports anything of the other packages of this project. `docs/reference/fast-caches.md` has every argument and call.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ For the author of a subject in Python it is a library of five names:
     from entrycache_protocol import Subject, serve, check, Refuse, Skip
 
 `Subject` is extended by a class with one method an operation, `serve` speaks the protocol for it on stdin and stdout,
-and `check` holds it to the rules in a test; see `docs/python-subject.md`.
+and `check` holds it to the rules in a test; see `docs/how-to/python-subject.md`.
 """
 
 from __future__ import annotations

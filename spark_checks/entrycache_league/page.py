@@ -24,7 +24,8 @@ EVENTS: Final = 30_000
 
 HEAD: Final = """# The policy league
 
-Written by `entrycache league --page docs/league.md`, the numbers by the same command into `league.json`. Hits, bytes
+Written by `entrycache league --page docs/explanation/policy-comparison.md`, the numbers by the same command into
+`league.json`. Hits, bytes
 and looks are the same in every run; processor times are of one run, and only their ratios mean something.
 
 ```console
@@ -36,13 +37,13 @@ $ entrycache league FILE.oracleGeneral --policy lru  # requests that libCacheSim
 The same requests go through the caches of Pulsar and the policies of the field. An add offers an entry, a read is a hit
 or a storage read; hits and misses are of reads alone. Policies of the field take what is added or read, where it fits
 into the capacity at all; those of Pulsar as their rules say. What they are, what is assumed, and what each one is
-checked against: [decisions/league.md](decisions/league.md).
+checked against: [decisions/league.md](../decisions/league.md).
 
 | flag of pip430 | what it decides |
 |---|---|
 {flags}
 
-By default a broker has, by its era ([settings.md](settings.md)): {eras}.
+By default a broker has, by its era ([settings](../reference/settings.md)): {eras}.
 All have a time to live of 1 s, a task every 10 ms, watermark 0.9 and 5 requeues; the policies of the field have no time
 to live.
 `belady` knows the future: exact for entries of one size, else named an upper bound, which no policy need reach.
@@ -64,9 +65,12 @@ def page(numbers: Numbers) -> str:
         "10,000 adds a second over so many topics, each read after 2 and 300 ms; the capacity holds half a second. "
         "Kernels are compiled alike; looks are at entries, dead slots and, of legacy, caches.\n"
     )
-    parts += ["![Cost of a request over topics](league-cost.svg)\n", markdown_table(cost_rows(numbers.costs))]
+    parts += [
+        "![Cost of a request over topics](policy-comparison-cost.svg)\n",
+        markdown_table(cost_rows(numbers.costs)),
+    ]
     for name, league in numbers.leagues.items():
-        parts += [f"## {name}\n", f"{title(league)}.\n", f"![Miss ratio over capacity](league-{name}.svg)\n"]
+        parts += [f"## {name}\n", f"{title(league)}.\n", f"![Miss ratio over capacity](policy-comparison-{name}.svg)\n"]
         parts.append(markdown_table([COUNTED, *map(cells, league.table)]))
     return "\n".join(parts)
 

@@ -151,7 +151,7 @@ POLICIES: Final[Mapping[str, Play]] = {
 }
 
 ERAS: Final = {"4.0": "legacy", "4.2": "pip430:expected+extend", "5.0": "pip430:expected+5.0"}
-"""What a broker of each era has by default (docs/settings.md)."""
+"""What a broker of each era has by default (docs/reference/settings.md)."""
 
 
 def named(names: tuple[str, ...]) -> tuple[str, ...]:

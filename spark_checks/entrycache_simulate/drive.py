@@ -1,7 +1,7 @@
 """Making the calls of a trace once more, on a fast cache with other settings.
 
-What the rows do not show is assumed; `docs/simulate.md` lists it. Under the trace's own settings none of these
-assumptions is ever asked for.
+What the rows do not show is assumed; `docs/how-to/simulate-settings.md` lists it. Under the trace's own settings none
+of these assumptions is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The buffers that cached entries keep alive: an entry is a slice of a buffer that others share.
 
 A buffer is freed when no cached entry is a slice of it any more, so the bytes that a cache retains can be many times
-those that it accounts for. `docs/simulate.md` lists what this model assumes.
+those that it accounts for. `docs/how-to/simulate-settings.md` lists what this model assumes.
 """
 
 from __future__ import annotations

@@ -67,7 +67,9 @@ def test_what_was_not_measured_of_cursors_is_left_empty(result: Result) -> None:
 
 
 def test_the_committed_page_is_that_of_the_committed_numbers() -> None:
-    assert (DOCS / "numbers.md").read_text(encoding="utf-8") == page(read_result(DOCS / "numbers.json"), "numbers.svg")
+    assert (DOCS / "reference" / "numbers.md").read_text(encoding="utf-8") == page(
+        read_result(DOCS / "numbers.json"), "numbers.svg"
+    )
 
 
 def test_the_command_writes_page_and_picture_the_same_each_time(file: Path, tmp_path: Path) -> None:

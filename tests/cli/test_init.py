@@ -187,7 +187,7 @@ def test_the_adapter_is_short(language: str) -> None:
 
 
 def test_the_one_in_python_is_that_of_its_page() -> None:
-    page = [block.text for block in blocks(ROOT / "docs" / "python-subject.md") if block.file == "my_cache.py"]
+    page = [block.text for block in blocks(ROOT / "docs" / "how-to/python-subject.md") if block.file == "my_cache.py"]
     assert page[-1] == (TEMPLATES / "python" / "my_cache.py.txt").read_text(encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ from tests.support import ROOT
 from tests.support.command import run
 from tests.support.pages import blocks
 
-PAGE = ROOT / "docs" / "python-subject.md"
+PAGE = ROOT / "docs" / "how-to/python-subject.md"
 OPTIONS = ("--entrycache-subject", "my_cache:MyCache", "-p", "no:cacheprovider", "-q", "-rA")
 KNOWN = """
 [[known]]

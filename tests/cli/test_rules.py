@@ -34,11 +34,13 @@ def test_in_json_a_rule_is_what_it_was(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stale = Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")
+    stale = Problem(
+        "docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it"
+    )
     monkeypatch.setattr(rules, "check_rules", lambda told: [stale])
     code, said = run(capsys, "--check")
     assert code == 1
-    assert said.splitlines() == [f"docs/rules.md: {stale.what}", "1 problems"]
+    assert said.splitlines() == [f"docs/reference/rules.md: {stale.what}", "1 problems"]
 
 
 def test_write_writes_and_prints_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

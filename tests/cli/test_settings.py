@@ -190,4 +190,4 @@ def test_command(tmp_path: Path) -> None:
 
 
 def test_the_page_is_the_table() -> None:
-    assert Path("docs/settings.md").read_text(encoding="utf-8") == page()
+    assert Path("docs/reference/settings.md").read_text(encoding="utf-8") == page()

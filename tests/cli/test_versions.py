@@ -102,8 +102,8 @@ def test_a_record_of_several_runs_a_subject() -> None:
 
 def test_each_record_is_a_line() -> None:
     shown = page(versions_of(judged(campaign(3), conform()), FINDINGS, only, ()), 50)
-    assert "| [0.json](campaigns/0.json) | 3 | 10 | 12000 | fast, pulsar:4.2.4 | default: every outcome |" in shown
-    assert "| [1.json](campaigns/1.json) |  | 9 | 90 | other | conform: every outcome" in shown
+    assert "| [0.json](../campaigns/0.json) | 3 | 10 | 12000 | fast, pulsar:4.2.4 | default: every outcome |" in shown
+    assert "| [1.json](../campaigns/1.json) |  | 9 | 90 | other | conform: every outcome" in shown
 
 
 def test_differences_are_no_conformance() -> None:
@@ -239,7 +239,7 @@ def test_resolve_needs_maven(tmp_path: Path) -> None:
 )
 def test_the_committed_page_is_that_of_the_committed_records(written: str, records: str) -> None:
     table = versions_of(read_records(Path("docs") / records), rules_of_findings(Path("docs/findings")), pinned)
-    text = (Path("docs") / written).read_text(encoding="utf-8")
+    text = (Path("docs/reference") / written).read_text(encoding="utf-8")
     again = f"entrycache versions --results docs/{records} --write docs/{written}"
     assert text == page(table, 50), again
     assert table.stale == ()

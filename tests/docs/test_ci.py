@@ -1,4 +1,4 @@
-"""What docs/ci.md promises to somebody's CI: the action's script, and a bisection."""
+"""What docs/how-to/ci.md promises to somebody's CI: the action's script, and a bisection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from entrycache_protocol.case import from_json, write_case
 from tests.support import ROOT
 from tests.support.walls import can
 
-PAGE = (ROOT / "docs" / "ci.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to/ci.md").read_text("utf-8")
 CACHE = """
 import json, sys
 removed = {"entries": int(sys.argv[1]), "bytes": int(sys.argv[1])}

@@ -86,7 +86,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_rule_has_a_page_and_links_run_both_ways(pages: Path) -> None:
     assert {path.stem for path in (pages / "rules").glob("*-*.md")} == {rule.value for rule in Rule}
-    assert (pages / "docs" / "tutorial.md").read_text("utf-8") == (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    assert (pages / "docs" / "tutorials/test-your-cache.md").read_text("utf-8") == (
+        ROOT / "docs" / "tutorials/test-your-cache.md"
+    ).read_text("utf-8")
     finding = (pages / "docs/findings/heap-removal-breaks-order/README.md").read_text("utf-8")
     assert "| Rule | [R-CURSOR-9](../../../rules/R-CURSOR-9.md) |" in finding
     rule = (pages / "rules" / "R-CURSOR-9.md").read_text("utf-8")
@@ -129,7 +131,7 @@ def test_a_link_to_nowhere_is_seen_by_the_build_and_by_our_own_look(tmp_path: Pa
 
 def words(picture: str) -> str:
     """What a reader of a picture in docs sees, without its title and description."""
-    root = ElementTree.parse(ROOT / "docs" / picture).getroot()
+    root = ElementTree.parse(ROOT / "docs" / "explanation" / picture).getroot()
     return " ".join("".join(part.itertext()) for part in root.iter("{http://www.w3.org/2000/svg}text"))
 
 
@@ -137,11 +139,11 @@ def test_the_pictures_show_the_words_of_the_queue_and_of_an_entry() -> None:
     seen = words("removal-queue.svg") + words("life-of-an-entry.svg")
     for word in ("slot", "dead slot", "stamp", "count", "hold", "fill", "pass", "trigger", "life"):
         assert re.search(rf"\b{word}s?\b", seen), word
-        assert f"- **{word}**" in (ROOT / "docs" / "words.md").read_text("utf-8")
-    for page in ("words.md", "start.md"):
+        assert f"- **{word}**" in (ROOT / "docs" / "reference/glossary.md").read_text("utf-8")
+    for page, folder in (("reference/glossary.md", "../explanation/"), ("explanation/what-it-is.md", "")):
         text = (ROOT / "docs" / page).read_text("utf-8")
-        assert "](removal-queue.svg)" in text
-        assert "](life-of-an-entry.svg)" in text
+        assert f"]({folder}removal-queue.svg)" in text
+        assert f"]({folder}life-of-an-entry.svg)" in text
 
 
 def test_the_picture_of_the_removal_queue_is_what_the_reference_does() -> None:

@@ -1,4 +1,4 @@
-"""docs/strangers.md: behind each of its walls a stranger plays, and what he tries beside that does not succeed."""
+"""docs/how-to/untrusted-adapters.md: an untrusted adapter runs in each sandbox and cannot do harm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support import ROOT
 from tests.support.command import run
 from tests.support.walls import can
 
-PAGE = (ROOT / "docs" / "strangers.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to/untrusted-adapters.md").read_text("utf-8")
 WALLED = {told.split()[0]: told for told in re.findall(r'^\$ entrycache conform --command "(.*)"$', PAGE, re.MULTILINE)}
 STEPS_OUT = {
     "prlimit": ["python3 -c 'bytearray(3 << 30)'", "head -c 20000000 /dev/zero > large"],

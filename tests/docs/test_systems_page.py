@@ -1,4 +1,4 @@
-"""docs/systems.md tells every setting, variant, level and rule of every system, as the code has them."""
+"""docs/reference/systems.md tells every setting, variant, level and rule of every system, as the code has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/words.md` is sorted, one line a word; and names of files hold no word that another one stands for."""
+"""`docs/reference/glossary.md` is sorted, and file names hold no word that another one replaces."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def paths() -> Iterator[str]:
 
 
 def listed() -> list[str]:
-    """The lines of `docs/words.md` from the first word on."""
-    lines = (ROOT / "docs/words.md").read_text(encoding="utf-8").splitlines()
+    """The lines of `docs/reference/glossary.md` from the first word on."""
+    lines = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8").splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("- "))
     return lines[first:]
 

@@ -185,9 +185,9 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
 
 
 def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):
-    page = tmp_path / "docs" / "rules.md"
+    page = tmp_path / "docs" / "reference/rules.md"
     page.parent.mkdir()
-    assert [problem.rule for problem in agreement._page(tmp_path)] == ["docs/rules.md"]
+    assert [problem.rule for problem in agreement._page(tmp_path)] == ["docs/reference/rules.md"]
     page.write_text("old", encoding="utf-8")
     assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
     assert page.read_text(encoding="utf-8") == "old"

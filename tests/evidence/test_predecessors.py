@@ -17,7 +17,7 @@ def named(part: str) -> Promise:
 
 
 def test_the_page_is_that_of_the_references() -> None:
-    assert (ROOT / "docs" / "predecessors.md").read_text("utf-8") == page()
+    assert (ROOT / "docs" / "explanation/predecessors.md").read_text("utf-8") == page()
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)

@@ -116,4 +116,4 @@ def test_cases_that_are_only_played_are_those_of_a_search() -> None:
 
 def test_the_page_is_that_of_its_table() -> None:
     table = json.loads((ROOT / "docs" / "search-matrix.json").read_text("utf-8"))
-    assert (ROOT / "docs" / "search-matrix.md").read_text("utf-8") == page(table["systems"], table["earlier"])
+    assert (ROOT / "docs" / "reference/search-matrix.md").read_text("utf-8") == page(table["systems"], table["earlier"])

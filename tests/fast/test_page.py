@@ -1,4 +1,4 @@
-"""docs/fast.md: its examples are true, and it leaves out no argument and no call."""
+"""docs/reference/fast-caches.md: its examples are true, and it leaves out no argument and no call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from entrycache_reference.rules import Rule
 from tests.support import ROOT
 from tests.support.pages import blocks
 
-PAGE = ROOT / "docs" / "fast.md"
+PAGE = ROOT / "docs" / "reference/fast-caches.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.S | re.M))
 """Everything that stands as code outside of the examples."""

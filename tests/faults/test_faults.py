@@ -146,7 +146,7 @@ def test_the_page_lists_the_changed_jars(name: str, jars: dict[str, tuple[faults
 
 
 def hold_page_to(found: faults.Caught) -> None:
-    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference/seeded-faults.md").read_text(encoding="utf-8")
     assert f"### {found.name}\n" in page
     if found.name not in SILENT:
         assert faults.section(found) in page, "run make docs"

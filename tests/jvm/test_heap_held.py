@@ -1,4 +1,4 @@
-"""The heap that cached entries hold is what docs/behaviour-diffs.md says, within a tenth."""
+"""The heap that cached entries hold is what docs/reference/behaviour-diffs.md says, within a tenth."""
 
 from __future__ import annotations
 

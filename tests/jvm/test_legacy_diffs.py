@@ -1,4 +1,4 @@
-"""What the releases before PIP-430 answer otherwise than one another stands in docs/behaviour-diffs.md."""
+"""What the releases before PIP-430 answer otherwise than one another stands in docs/reference/behaviour-diffs.md."""
 
 from __future__ import annotations
 

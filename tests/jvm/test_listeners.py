@@ -1,4 +1,4 @@
-"""The table of docs/kafka-listeners.md is what the released stores do."""
+"""The table of docs/reference/kafka-listeners.md is what the released stores do."""
 
 from __future__ import annotations
 

@@ -103,4 +103,4 @@ def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed:
 
 def test_the_tutorial_is_true_of_the_wheel_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     python = installed.parent / "python"
-    assert play(ROOT / "docs" / "tutorial.md", tmp_path, python=str(python)) >= 8
+    assert play(ROOT / "docs" / "tutorials/test-your-cache.md", tmp_path, python=str(python)) >= 8

@@ -17,7 +17,7 @@ from entrycache_protocol.errors import EntrycacheError
 from tests.support import ROOT
 from tests.support.pages import blocks
 
-PAGE = ROOT / "docs" / "python-subject.md"
+PAGE = ROOT / "docs" / "how-to/python-subject.md"
 
 
 class Small(Subject):

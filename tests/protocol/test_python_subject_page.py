@@ -1,4 +1,4 @@
-"""docs/python-subject.md, in an empty folder: its files and commands as they stand, and broken by one character."""
+"""docs/how-to/python-subject.md, its files and commands run as they stand, and fail when a character is changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.support import ROOT
 from tests.support.pages import Command, blocks, play
 
-PAGE = ROOT / "docs" / "python-subject.md"
+PAGE = ROOT / "docs" / "how-to/python-subject.md"
 FILES = {block.file: block.text for block in blocks(PAGE) if block.file is not None}
 """The last file of each name."""
 

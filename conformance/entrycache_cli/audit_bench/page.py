@@ -15,7 +15,7 @@ from entrycache_protocol.output import whole
 
 HEAD = """# What audits cost
 
-Written by `entrycache bench audit --sizes {sizes} --rounds {rounds} --page docs/audit-speed.md`.
+Written by `entrycache bench audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md`.
 
 Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} processors, {load:.1f} programs wanting
 one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
@@ -34,7 +34,7 @@ shortest traces only, DuckDB alone up to {alone} M events.
 
 PROFILE = """# Where the time of an audit goes
 
-Written by `entrycache bench audit --profile --sizes {size} --page docs/audit-profile.md`.
+Written by `entrycache bench audit --profile --sizes {size} --page docs/reference/audit-profile.md`.
 
 Each question that an audit of {events:,} events of one broker asks, all rules, by the windows alone (`witnesses=False`)
 after the aggregate of the witnesses; processor seconds of the whole process tree, one run, `{master}`. *Scans* of the

@@ -20,14 +20,14 @@ from entrycache_reference.rules import Rule
 @click.command("rules")
 @click.argument("rule", required=False)
 @click.option("--check", is_flag=True, help="Check that text, code, tests, examples, faults and evidence agree.")
-@click.option("--write", is_flag=True, help="Write docs/rules.md and the answers of spec/examples anew.")
+@click.option("--write", is_flag=True, help="Write docs/reference/rules.md and the answers of spec/examples anew.")
 @json_option
 @ends_with_code
 def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     """Print the rules, or one RULE with its example and all that is linked to it.
 
     --check exits 1 where a rule is missing a link, never fires, has an example that does not show it, or a planted
-    fault that nothing catches, and where docs/rules.md is not current; it writes nothing. With a RULE it asks
+    fault that nothing catches, and where docs/reference/rules.md is not current; it writes nothing. With a RULE it asks
     about that one only, and not for the page.
     """
     if write:

@@ -19,8 +19,8 @@ from entrycache_conformance.subjects.reference import REFERENCE
 from entrycache_conformance.systems import SYSTEMS
 
 YOURS = (
-    ("MODULE:CLASS", "a class of yours in Python: docs/python-subject.md"),
-    ("--command CMD", "a program of yours in any language: entrycache init, docs/adapters.md"),
+    ("MODULE:CLASS", "a class of yours in Python: docs/how-to/python-subject.md"),
+    ("--command CMD", "a program of yours in any language: entrycache init, docs/how-to/write-an-adapter.md"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Write docs/faults.md."""
+"""Write docs/reference/seeded-faults.md."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from entrycache_protocol.leftovers import scratch
 if __name__ == "__main__":
     with scratch() as folder:
         written = page(planted(folder), [caught for caught, _ in changed_jars(folder)])
-    Path("docs/faults.md").write_text(written, encoding="utf-8")
+    Path("docs/reference/seeded-faults.md").write_text(written, encoding="utf-8")

@@ -64,14 +64,14 @@ def _links(found: Links, proved: list[dict[str, Any]]) -> str:
         ("carried out by", _codes(found.functions)),
         ("its law", _codes(found.laws)),
         ("its tests", _codes(found.tests)),
-        ("[planted](../docs/faults.md) in the reference", _cell("; ".join(found.mutants))),
-        ("[planted](../docs/faults.md) as a subject", _codes(found.faults)),
+        ("[planted](../docs/reference/seeded-faults.md) in the reference", _cell("; ".join(found.mutants))),
+        ("[planted](../docs/reference/seeded-faults.md) as a subject", _codes(found.faults)),
     ]
     lines = [f"| {name} | {what} |" for name, what in rows if what]
     told = ["\n## What holds it\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
     if not proved:
         return "\n".join([*told, "None: nothing is proved or exhausted of it; its tests and its law are all.\n"])
-    told += ["Said of the model, within these bounds; [the whole page](../docs/evidence.md).\n"]
+    told += ["Said of the model, within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
     told += ["| grade | bounds | shown to fail on |", "|---|---|---|"]
     told += [f"| {one['grade']} | {_cell(one['bounds'])} | {_cell(one['refuted_mutant'] or '')} |" for one in proved]
     return "\n".join([*told, ""])
@@ -87,7 +87,10 @@ def _sql(root: Path, rule: str) -> list[str]:
     if not files:
         return ["\n## Audit\n\nNo row of a trace can show it.\n"]
     sql = "\n".join(f"```sql\n{path.read_text(encoding='utf-8').rstrip()}\n```\n" for path in files)
-    return [f"\n## Audit\n\nWhat `entrycache audit --rules {rule}` asks of a [trace](../docs/traces.md):\n\n{sql}"]
+    return [
+        f"\n## Audit\n\nWhat `entrycache audit --rules {rule}` asks of a "
+        f"[trace](../docs/how-to/audit-a-trace.md):\n\n{sql}"
+    ]
 
 
 def _broken_by(found: list[tuple[str, str]]) -> str:

@@ -76,7 +76,7 @@ def column(version: Version, versions: Sequence[Version]) -> str:
 def _version_line(version: Version) -> str:
     pinned = version.pinned
     lock = f"{pinned.jars} jars, lock sha256 `{pinned.lock_sha256}`" if pinned is not None else ""
-    found = ", ".join(f"[{finding}](findings/{finding})" for finding in version.findings)
+    found = ", ".join(f"[{finding}](../findings/{finding})" for finding in version.findings)
     result = f"{version.verdict}: {found}" if found else version.verdict
     cells = (
         version.subject,
@@ -99,7 +99,7 @@ def _records(records: Sequence[Judged]) -> list[str]:
         seed = "" if own[0].seed is None else str(own[0].seed)
         steps = str(sum(one.steps for one in own))
         names = ", ".join(one.subject for one in own)
-        folder = "campaigns" if own[0].system == FIRST else f"campaigns/{own[0].system}"
+        folder = "../campaigns" if own[0].system == FIRST else f"../campaigns/{own[0].system}"
         cells = (f"[{source}]({folder}/{source})", seed, str(own[0].examples), steps, names, own[0].how)
         lines.append("| " + " | ".join(cells) + " |\n")
     return lines
@@ -117,7 +117,7 @@ def spans(numbers: Sequence[int]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    parts = [f"[{finding}](findings/{finding})" for finding in cell.findings]
+    parts = [f"[{finding}](../findings/{finding})" for finding in cell.findings]
     if cell.differences:
         parts.append("differs")
     parts.append(str(cell.fired) if cell.fired else NOT_MET)

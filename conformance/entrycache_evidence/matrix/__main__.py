@@ -28,7 +28,11 @@ from entrycache_protocol.output import write_text
 @click.option("--id", "ids", multiple=True, help="This change; may be given several times.")
 @click.option("--rest", is_flag=True, help="Believe the committed table what it says is seen by a formal detector.")
 @click.option("--thorough", is_flag=True, help="Ask every detector, also when a formal one has seen a change.")
-@click.option("--write", is_flag=True, help="Write docs/matrix.json and docs/matrix.md; what was not asked stays.")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; what was not asked stays.",
+)
 def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
 ) -> None:
@@ -96,7 +100,7 @@ def _committed() -> dict[str, Seen]:
 def _write(lines: Sequence[Line], unasked: int) -> None:
     sources = {name: path.read_text(encoding="utf-8") for name, path in modules()}
     write_text(folder() / "matrix.json", to_json(lines))
-    write_text(folder() / "matrix.md", page(lines, sources, unasked))
+    write_text(folder() / "reference/mutation-matrix.md", page(lines, sources, unasked))
     sceptic.write(folder().parent)
 
 

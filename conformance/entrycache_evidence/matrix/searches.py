@@ -158,7 +158,7 @@ def _write(systems: Mapping[str, Any]) -> None:
     earlier = {name: told for name, told in _committed()["earlier"].items() if name not in asked}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
     write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
-    write_text(_docs() / f"{PAGE}.md", page(in_order, earlier))
+    write_text(_docs() / "reference" / f"{PAGE}.md", page(in_order, earlier))
 
 
 def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""`python -m entrycache_evidence.predecessors`: write docs/predecessors.md."""
+"""`python -m entrycache_evidence.predecessors`: write docs/explanation/predecessors.md."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ HEAD = """# What each cache of Pulsar gives up
 
 Written by `python -m entrycache_evidence.predecessors`; do not edit.
 
-Three references are asked the same little traces: [pulsar-pip430](../spec/pulsar-pip430),
-[pulsar-legacy](../spec/pulsar-legacy) (4.0 and before) and [pulsar-segmented](../spec/pulsar-segmented) (PIP-174, never
-merged), each with its defaults but for the limit, the watermark and the time to live that are named. Every trace of the
+Three references are asked the same little traces: [pulsar-pip430](../../spec/pulsar-pip430),
+[pulsar-legacy](../../spec/pulsar-legacy) (4.0 and before) and [pulsar-segmented](../../spec/pulsar-segmented)
+(PIP-174, never merged), each with its defaults but for the limit, the watermark and the time to live that
+are named. Every trace of the
 words of a promise is tried, the shortest first. *Keeps* means: no trace of up to so many words breaks it, which is no
 proof beyond them. They are models; that the released classes answer as these do is what conformance runs tell
-([PIP-430](versions.md), [before](versions-pulsar-legacy.md)). What a pass looks at is what
+([PIP-430](../reference/versions.md), [before](../reference/versions-pulsar-legacy.md)). What a pass looks at is what
 its rows name, and one entry more in each queue or cache in which it ends before the end; a ring has no passes. What it
-costs at scale: [the league](league.md).
+costs at scale: [the league](policy-comparison.md).
 """
 
 
@@ -98,11 +99,11 @@ def _said(word: Word) -> str:
 
 @click.command()
 def main() -> None:
-    """Write docs/predecessors.md of a source checkout."""
+    """Write docs/explanation/predecessors.md of a source checkout."""
     root = checkout()
     if root is None:
         raise click.UsageError("the page belongs to a source checkout; expected to run in one")
-    write_text(root / "docs" / "predecessors.md", page())
+    write_text(root / "docs" / "explanation/predecessors.md", page())
 
 
 if __name__ == "__main__":

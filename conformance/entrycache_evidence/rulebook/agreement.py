@@ -103,7 +103,7 @@ def check_rule(rule: Rule) -> list[Problem]:
 
 
 def write_rules() -> None:
-    """Write the answers of the examples, `docs/rules.md` and the schemas of `spec` anew.
+    """Write the answers of the examples, `docs/reference/rules.md` and the schemas of `spec` anew.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -146,7 +146,9 @@ def _page(root: Path) -> list[Problem]:
     page = page_of(root)
     if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
         return []
-    return [Problem("docs/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")]
+    return [
+        Problem("docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")
+    ]
 
 
 def _vocabulary() -> list[Problem]:

@@ -1,4 +1,4 @@
-"""`docs/rules.md`: the rules, their links and their examples as one page."""
+"""`docs/reference/rules.md`: the rules, their links and their examples as one page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ is needed, and as narrow as can be.
 
 def page_of(root: Path) -> Path:
     """Where the page stands in a checkout."""
-    return root / "docs" / "rules.md"
+    return root / "docs" / "reference/rules.md"
 
 
 def render_rules_md() -> str:
@@ -89,7 +89,7 @@ def _rule(text: Text, found: Links) -> str:
         ("trace check", _codes(found.trace_checks)),
     ]
     told = "; ".join(f"*{name}* {what}" for name, what in linked if what)
-    heading = f"### [{text.id}](../spec/{text.family}.md#{text.id.lower()})"
+    heading = f"### [{text.id}](../../spec/{text.family}.md#{text.id.lower()})"
     return f"\n{heading}\n\n**{text.level}** {text.text}\n\n{told}\n"
 
 

@@ -17,7 +17,7 @@ of their namespace when it is flushed, or when the eldest has to leave.
     {b'apples': b'2'}
 
 It follows the rules of `spec/kafka-streams` and needs sortedcontainers, for the order of keys. `ThreadCache` may also
-be used without stores: `listen` says who gets what is dirty. Every argument and call stands in `docs/fast.md`.
+be used without stores: `listen` says who gets what is dirty. `docs/reference/fast-caches.md` has every argument.
 """
 
 from __future__ import annotations

@@ -67,13 +67,13 @@ def main() -> int:
     parser.add_argument(
         "--trace", type=Path, help="a recorded trace, instead of those of the table; few thousand events"
     )
-    parser.add_argument("--write", action="store_true", help=f"write docs/{NAME}.md and .json")
+    parser.add_argument("--write", action="store_true", help=f"write docs/reference/{NAME}.md and docs/{NAME}.json")
     asked = parser.parse_args()
     bases = BASES if asked.trace is None else (recorded_in(asked.trace),)
     found = look(bases, asked.sample, asked.seed)
     if asked.write and asked.trace is None:
         write_text(docs() / f"{NAME}.json", to_json(found))
-        write_text(docs() / f"{NAME}.md", page(found))
+        write_text(docs() / "reference" / f"{NAME}.md", page(found))
     told = [f"{trace}, {change}: seen by no rule" for trace, change in holes(found)] + lost(found, committed())
     for line in told:
         print(line)

@@ -15,7 +15,7 @@ REQUIRED: Final = tuple(column.name for column in ROW_SCHEMA if not column.nulla
 FAR: Final = 1_000
 DOUBLED_MOST: Final = 1 << 51
 NOT_CHANGED: Final = frozenset({"seq", "value"})
-"""`seq` twice is refused and a gap is told (docs/traces.md); what `value` tells is changed number by number."""
+"""`seq` twice is refused and a gap is told (docs/how-to/audit-a-trace.md); `value` is changed number by number."""
 
 
 class Change(NamedTuple):

@@ -1,4 +1,4 @@
-"""The table of heap held in docs/behaviour-diffs.md, measured on the released caching stores.
+"""The table of heap held in docs/reference/behaviour-diffs.md, measured on the released caching stores.
 
 Written anew by ``python -m tests.support.jvm.heap_held``.
 """
@@ -15,7 +15,7 @@ from entrycache_conformance.java.releases import Release, releases
 from tests.support import ROOT
 
 SOURCE: Final = Path(__file__).with_name("HeapHeld.java")
-PAGE: Final = ROOT / "docs" / "behaviour-diffs.md"
+PAGE: Final = ROOT / "docs" / "reference/behaviour-diffs.md"
 RELEASES: Final = releases("kafka-streams")
 HEAP: Final = ("-Xms512m", "-Xmx512m", "-XX:+UseCompressedOops")
 ENTRIES: Final = 20_000

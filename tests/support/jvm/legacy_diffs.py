@@ -1,4 +1,4 @@
-"""The part of docs/behaviour-diffs.md about the releases before PIP-430, made by `entrycache diff` of their jars.
+"""The part of docs/reference/behaviour-diffs.md about releases before PIP-430, by `entrycache diff` of their jars.
 
 `python -m tests.support.jvm.legacy_diffs` writes it anew.
 """
@@ -11,7 +11,7 @@ from entrycache_conformance.campaign.behaviour import Behaviour, behaviours, to_
 from entrycache_conformance.subjects.resolve import Choice, resolve
 from tests.support import ROOT
 
-PAGE: Final = ROOT / "docs" / "behaviour-diffs.md"
+PAGE: Final = ROOT / "docs" / "reference/behaviour-diffs.md"
 BEGIN: Final = "<!-- before PIP-430: begin -->\n"
 END: Final = "<!-- before PIP-430: end -->\n"
 

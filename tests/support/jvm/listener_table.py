@@ -1,4 +1,4 @@
-"""The table of docs/kafka-listeners.md, made by running the released caching stores.
+"""The table of docs/reference/kafka-listeners.md, made by running the released caching stores.
 
 Written anew by ``python -m tests.support.jvm.listener_table``.
 """
@@ -14,7 +14,7 @@ from entrycache_conformance.java.program import compile_and_run
 from entrycache_conformance.java.releases import Release, releases
 from tests.support import ROOT
 
-PAGE: Final = ROOT / "docs" / "kafka-listeners.md"
+PAGE: Final = ROOT / "docs" / "reference/kafka-listeners.md"
 RELEASES: Final = releases("kafka-streams")
 SOURCE: Final = Path(__file__).with_name("ListenerTable.java")
 WORLDS: Final = 150

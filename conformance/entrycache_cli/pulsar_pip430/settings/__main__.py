@@ -1,4 +1,4 @@
-"""Write docs/settings.md."""
+"""Write docs/reference/settings.md."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from pathlib import Path
 from entrycache_cli.pulsar_pip430.settings.page import page
 
 if __name__ == "__main__":
-    Path("docs/settings.md").write_text(page(), encoding="utf-8")
+    Path("docs/reference/settings.md").write_text(page(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""docs/settings.md: the table of settings, written by `python -m entrycache_cli.pulsar_pip430.settings`."""
+"""docs/reference/settings.md: the table of settings, written by `python -m entrycache_cli.pulsar_pip430.settings`."""
 
 from __future__ import annotations
 
