@@ -1,9 +1,14 @@
-"""Which module of ours imports which, and which package may know which: read from the sources, not by running them."""
+"""The import graph of our packages, and the arrows that are allowed between them.
+
+`modules` lists our source files, `imports` reads their import statements (inside functions and for type checkers too),
+and `upward`, `cycles` and `folder_pairs` find the imports that break a rule. Nothing is imported or run.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
+from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,9 +16,11 @@ from tests.support import ROOT
 
 SOURCES: Final = tuple(ROOT / name for name in ("reference", "conformance", "spark_checks"))
 
-BELOW_ALL: Final = frozenset({"entrycache_reference", "entrycache_protocol"})
-MODELS: Final = BELOW_ALL | {"entrycache_fast"}
-RUNS: Final = MODELS | {"entrycache_faults", "entrycache_conformance"}
+FOUNDATION: Final = frozenset({"entrycache_reference", "entrycache_protocol"})
+MODELS: Final = FOUNDATION | {"entrycache_fast"}
+SUITE: Final = MODELS | {"entrycache_faults", "entrycache_conformance"}
+TRACES: Final = frozenset({"entrycache_trace", "entrycache_spark", "entrycache_simulate", "entrycache_league"})
+PRODUCT: Final = SUITE | TRACES | {"entrycache_evidence", "entrycache_cli"}
 
 ALLOWED: Final[dict[str, Set[str]]] = {
     "entrycache_reference": frozenset(),
@@ -21,26 +28,23 @@ ALLOWED: Final[dict[str, Set[str]]] = {
     "entrycache_protocol": {"entrycache_reference"},
     "entrycache_faults": MODELS,
     "entrycache_conformance": MODELS | {"entrycache_faults"},
-    "entrycache_evidence": RUNS,
-    "entrycache_bench": RUNS,
+    "entrycache_evidence": SUITE,
     "entrycache_trace": MODELS,
-    "entrycache_spark": BELOW_ALL | {"entrycache_trace"},
+    "entrycache_spark": FOUNDATION | {"entrycache_trace"},
     "entrycache_simulate": MODELS | {"entrycache_trace"},
-    "entrycache_league": MODELS | {"entrycache_bench", "entrycache_trace", "entrycache_simulate"},
-    "entrycache_cli": RUNS
-    | {"entrycache_evidence", "entrycache_bench", "entrycache_trace", "entrycache_spark", "entrycache_simulate"}
-    | {"entrycache_league"},
+    "entrycache_league": MODELS | {"entrycache_trace", "entrycache_simulate"},
+    "entrycache_cli": PRODUCT - {"entrycache_cli"},
+    "entrycache": MODELS | {"entrycache_conformance", "entrycache_spark"},
+    "entrycache_dev": PRODUCT | {"entrycache"},
 }
-"""What each package may import of ours."""
+"""The packages that each package may import. Nothing imports `entrycache_dev`, which is not in the wheel."""
 
-
-EXCEPTED: Final = frozenset({("entrycache_protocol.check", "entrycache_conformance.check.check")})
-"""The one import that runs up, inside a function: authors find `check` beside `Subject`, and it needs the runner. The
-reasons stand in docs/decisions/public-door.md."""
+EXCEPTED: Final[frozenset[tuple[str, str]]] = frozenset()
+"""Imports that run up although they may not, as pairs of a module and an imported name."""
 
 
 class Import(NamedTuple):
-    """A module imports another, or a name of it; `typing`: for the types alone, under `if TYPE_CHECKING:`."""
+    """One import of a name by a module; `typing` marks an import below `if TYPE_CHECKING:`."""
 
     module: str
     name: str
@@ -51,25 +55,30 @@ class Import(NamedTuple):
 
 
 def modules(roots: tuple[Path, ...] = SOURCES) -> dict[str, Path]:
-    """The files of our packages, by the name that they are imported by."""
-    found = {}
+    """Return the source files of our packages by module name."""
+    paths = {}
     for root in roots:
-        for path in sorted(root.glob("entrycache_*/**/*.py")):
-            found[".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")] = path
-    return found
+        for path in sorted((*root.glob("entrycache/**/*.py"), *root.glob("entrycache_*/**/*.py"))):
+            paths[".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")] = path
+    return paths
 
 
-def imports(found: dict[str, Path]) -> list[Import]:
-    """What each of them imports of ours, inside functions and for types too."""
+def imports(paths: dict[str, Path]) -> list[Import]:
+    """Return every import of one of our packages in these modules."""
     return [
         each
-        for module, path in found.items()
-        for each in _named(ast.parse(path.read_text(encoding="utf-8")), module, False)
-        if each.name.startswith("entrycache_")
+        for module, path in paths.items()
+        for each in _imports_below(ast.parse(path.read_text(encoding="utf-8")), module, False)
+        if package_of(each.name) in ALLOWED
     ]
 
 
-def _named(node: ast.AST, module: str, typing: bool) -> Iterator[Import]:
+def package_of(module: str) -> str:
+    """Return the top-level package of a module."""
+    return module.partition(".")[0]
+
+
+def _imports_below(node: ast.AST, module: str, typing: bool) -> Iterator[Import]:
     if isinstance(node, ast.Import):
         yield from (Import(module, alias.name, typing) for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -77,42 +86,78 @@ def _named(node: ast.AST, module: str, typing: bool) -> Iterator[Import]:
         yield from (Import(module, f"{node.module}.{alias.name}", typing) for alias in node.names)
     typing = typing or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
     for child in ast.iter_child_nodes(node):
-        yield from _named(child, module, typing)
+        yield from _imports_below(child, module, typing)
 
 
-def upward(told: list[Import]) -> list[Import]:
-    """The imports of a package that the importing one may not know."""
-    ends = [(each, each.module.partition(".")[0], each.name.partition(".")[0]) for each in told]
+def upward(edges: Iterable[Import]) -> list[Import]:
+    """Return the imports of a package that the importing package may not know."""
     return [
         each
-        for each, package, other in ends
-        if other != package and other not in ALLOWED[package] and each[:2] not in EXCEPTED
+        for each in edges
+        if (package := package_of(each.module)) != (other := package_of(each.name))
+        and other not in ALLOWED[package]
+        and each[:2] not in EXCEPTED
     ]
 
 
-def circles(told: list[Import], found: dict[str, Path]) -> list[list[str]]:
-    """The modules that reach themselves through imports, circle by circle, the largest first."""
-    graph: dict[str, set[str]] = {module: set() for module in found}
-    for each in told:
-        target = each.name if each.name in found else each.name.rpartition(".")[0]
-        if target in found and target != each.module:
-            graph[each.module].add(target)
-    reach = {module: _reached(module, graph) for module in graph}
+def cycles(edges: Iterable[Import], paths: dict[str, Path]) -> list[list[str]]:
+    """Return the groups of modules that import each other, the largest first."""
+    return _cycles({(each.module, target(each, paths)) for each in edges})
+
+
+def target(edge: Import, paths: dict[str, Path]) -> str:
+    """Return the module that an import loads; an empty string if it is none of these modules."""
+    return next((name for name in (edge.name, edge.name.rpartition(".")[0]) if name in paths), "")
+
+
+def folder_of(module: str, path: Path) -> str:
+    """Return the folder of a module below its package: the first one, or "." for the files of the package itself."""
+    parts = module.split(".")[1:]
+    is_folder = path.name == "__init__.py"
+    return parts[0] if len(parts) > 1 or (parts and is_folder) else "."
+
+
+def folder_pairs(edges: Iterable[Import], paths: dict[str, Path]) -> list[str]:
+    """Return the pairs of folders inside one package that import each other.
+
+    A package's own `__init__` belongs to no folder: it is the package's door and may import all of it.
+    """
+    arrows = set()
+    for each in edges:
+        to = target(each, paths)
+        if to and package_of(to) == package_of(each.module) and "." in each.module and "." in to:
+            source, other = folder_of(each.module, paths[each.module]), folder_of(to, paths[to])
+            arrows.add((package_of(to), source, other))
+    names = {(package, folder) for package, *folders in arrows for folder in folders}
+    return [
+        f"{package}: {one} and {other}"
+        for (package, one), (same, other) in combinations(sorted(names), 2)
+        if package == same and (package, one, other) in arrows and (package, other, one) in arrows
+    ]
+
+
+def _cycles(edges: set[tuple[str, str]]) -> list[list[str]]:
+    graph: dict[str, set[str]] = {}
+    for source, to in edges:
+        if to and source != to:
+            graph.setdefault(source, set()).add(to)
+            graph.setdefault(to, set())
+    reach = {module: _reachable(module, graph) for module in graph}
     left = {module for module in graph if module in reach[module]}
-    whole = []
+    groups = []
     while left:
         first = min(left)
-        circle = {other for other in reach[first] if first in reach[other]}
-        whole.append(sorted(circle))
-        left -= circle
-    return sorted(whole, key=len, reverse=True)
+        group = {other for other in reach[first] if first in reach[other]}
+        groups.append(sorted(group))
+        left -= group
+    return sorted(groups, key=len, reverse=True)
 
 
-def _reached(module: str, graph: dict[str, set[str]]) -> set[str]:
-    seen: set[str] = set()
+def _reachable(module: str, graph: dict[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
     waiting = [module]
     while waiting:
-        new = graph[waiting.pop()] - seen
-        seen |= new
+        new = graph[waiting.pop()] - reached
+        reached |= new
         waiting += new
-    return seen
+    return reached
