@@ -79,7 +79,7 @@ def explain(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Di
 
 def _seen(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
     """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
-    looks = tuple(case.system.blame.looks(subject.declaration, case.steps))
+    looks = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
     seen = (_played(subject, case, looks) if looks else None) or _played(subject, case, ())
     if seen is not None:
         return seen
@@ -140,7 +140,7 @@ def _broken(seen: Seen) -> tuple[list[Rule], list[Rule]]:
     system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
     try:
-        pre, right, own = system.blame.told(seen.pre, done, op, answer, seen.shown, seen.declaration)
+        pre, right, own = system.blame.own_step(seen.pre, done, op, answer, seen.shown, seen.declaration)
         excused = system.laws.broken(config, pre, op, right)
         broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it

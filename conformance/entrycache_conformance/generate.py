@@ -68,7 +68,7 @@ def make_case(
         if op is None:
             break
         state = play(op)
-    for op in plan.looks(state)[: max(0, limit - len(made))] if steps is None else ():
+    for op in plan.final_queries(state)[: max(0, limit - len(made))] if steps is None else ():
         state = play(op)
     return Made(Case(system, plan.config, tuple(made)), done)
 

@@ -74,7 +74,7 @@ class Hunt:
 
     def body(self, data: st.DataObject) -> None:
         """Draw a case from Hypothesis, play and judge it."""
-        met = Coverage(whole=self._coverage.whole)
+        met = Coverage(definition=self._coverage.definition)
         made = self.make(data, met)
         met.steps = len(made.steps)
         if self.differs(made, met if self.failure is None else None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,12 @@ from entrycache_protocol.subject import Answer, Failed, Skipped, Trouble, UnderT
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
+Definition = Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
+"""Return the rule of the operation if the step is not the one that the operation is defined as, else nothing.
+
+It takes a configuration, a state, an operation and its step. Definitions stand in a package above this one.
+"""
+
 
 class LawBroken(OurError):
     """The reference itself breaks one of its laws."""
@@ -25,14 +31,14 @@ class LawBroken(OurError):
 class Coverage:
     """What was judged: rules that fired and cells that were met, counted in steps, slots and entries.
 
-    `whole`: the reference is held to definitions and frames too, which is half as quick; for a run that judges itself.
+    `definition`: the reference is held to it too, which is half as quick; for a run that judges itself.
     """
 
     fired: dict[Rule, int] = field(default_factory=Counter)
     cells: dict[str, int] = field(default_factory=Counter)
     examples: int = 0
     steps: int = 0
-    whole: bool = False
+    definition: Definition | None = None
 
     def add(self, run: Coverage) -> None:
         """Enter what one run met: it was answered and is judged now."""
@@ -68,14 +74,15 @@ def differs(subject: UnderTest, case: Case) -> Difference | None:
 
 
 def checked_step(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
-    """One step of the reference with the law of every rule checked, and if asked for all that it is held to.
+    """One step of the reference with the law of every rule checked, and its definition if that is asked.
 
     Raises:
         LawBroken: the reference breaks a law.
     """
     done = system.model.step(state, op, config)
-    laws = system.laws.check if coverage.whole else system.laws.broken
-    broken = laws(config, state, op, done, coverage.fired)
+    broken = system.laws.broken(config, state, op, done, coverage.fired)
+    if not broken and coverage.definition is not None:
+        broken = coverage.definition(config, state, op, done)
     if broken:
         names = ", ".join(rule.value for rule in broken)
         raise LawBroken(f"the reference breaks {names} at {op} in {state}")

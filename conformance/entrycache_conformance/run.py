@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.concurrent.level import LEVEL
 from entrycache_conformance.concurrent.run import conform_concurrent
 from entrycache_conformance.failures import Failure
-from entrycache_conformance.judge import Coverage
+from entrycache_conformance.judge import Coverage, Definition
 from entrycache_conformance.own_cases import OwnCase, Tried, try_own, unplayed
 from entrycache_conformance.profiles import Profile
 from entrycache_conformance.reach import met_too_seldom
@@ -21,7 +21,6 @@ from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Sk
 from entrycache_conformance.search import Search, bulk, search
 from entrycache_conformance.shrink import TRY_SECONDS, hurried
 from entrycache_conformance.subjects.broken import broken_reference
-from entrycache_conformance.subjects.reference import REFERENCE
 from entrycache_conformance.written import rules_met, written
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import NotAgain, OurError
@@ -35,7 +34,10 @@ OTHER_SEEDS: Final = 3
 
 
 class Options(NamedTuple):
-    """What a run was asked for. `bulk_seconds` 0: Hypothesis alone. `first`: cases to play before a level's search."""
+    """What a run was asked for. `bulk_seconds` 0: Hypothesis alone. `first`: cases to play before a level's search.
+
+    `definition`: what each step of the reference is held to beside its laws, where the reference is the subject.
+    """
 
     levels: tuple[str, ...]
     profile: Profile
@@ -43,6 +45,7 @@ class Options(NamedTuple):
     bulk_seconds: float
     failures: Path
     first: tuple[OwnCase, ...] = ()
+    definition: Definition | None = None
 
 
 class SelfCheckFailed(OurError):
@@ -70,7 +73,7 @@ def conform(subject: UnderTest, options: Options, notify: Notify = lambda level,
         SelfCheckFailed: our error.
         Stopped: with the report of the levels that were judged.
     """
-    coverage = Coverage(whole=subject.name == REFERENCE)
+    coverage = Coverage(definition=options.definition)
     parts: dict[str, Part] = {}
     with keeping(lambda: _so_far(subject, coverage, parts, options.levels)):
         return _conform(subject, options, coverage, parts, notify)
@@ -169,7 +172,7 @@ def _judged(subject: UnderTest, level: str, options: Options, coverage: Coverage
             "the operations that the subject declares of this level are never asked without others, or tell nothing"
         )
         return Part(unasked, skipped=(Skip(f"level {level}", reason),))
-    met = Coverage(whole=coverage.whole)
+    met = Coverage(definition=coverage.definition)
     begun = time.monotonic()
     own = try_own(subject, options.first, level)
     if own.failing:
@@ -253,7 +256,7 @@ def _search(
         notify(level, coverage.examples + count, wanted if count else 0)
 
     found = search(subject, menu, wanted, options.seed, coverage, progress)
-    for theme, one_to in subject.declaration.system.cases.beside.items():
+    for theme, one_to in subject.declaration.system.cases.extra_themes.items():
         if found.failure is None:
             more = search(subject, menu, number_beside(wanted, one_to), options.seed, coverage, progress, theme)
             found = Search(more.failure, found.skipped + more.skipped)

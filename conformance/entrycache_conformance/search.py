@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import Made, make_case
 from entrycache_conformance.hunt import Hunt, Progress, hunted, shrink_unanswered, shrunk
-from entrycache_conformance.judge import Coverage, judge
+from entrycache_conformance.judge import Coverage, Definition, judge
 from entrycache_conformance.settle import settled, unconfirmed, with_earlier_runs
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.draw import even
@@ -54,7 +54,7 @@ def search(
     The first failure is shrunk, if that is asked for. Runs that are declined do not count in `coverage.examples`.
     """
     skipped: list[Skipped] = []
-    cases = seeded(subject.declaration, menu, examples, seed_, theme, coverage.whole)
+    cases = seeded(subject.declaration, menu, examples, seed_, theme, coverage.definition)
     size = 1
     while batch := list(islice(cases, size)):
         found = _first_difference(subject, batch, coverage, skipped)
@@ -79,11 +79,16 @@ def number_seeded(examples: int) -> int:
 
 
 def seeded(
-    declaration: Declaration, menu: Sequence[str], examples: int, seed_: int, theme: Any = None, whole: bool = False
+    declaration: Declaration,
+    menu: Sequence[str],
+    examples: int,
+    seed_: int,
+    theme: Any = None,
+    definition: Definition | None = None,
 ) -> Iterator[Recorded]:
     """The seeded cases of such a search: they follow from the seed alone, whatever a subject answers."""
     source = _source_of(seed_)
-    return (_record(source, declaration, menu, theme, whole) for _ in range(number_seeded(examples)))
+    return (_record(source, declaration, menu, theme, definition) for _ in range(number_seeded(examples)))
 
 
 def seeded_cases(
@@ -111,7 +116,7 @@ def bulk(
     source = random.Random(seed_)
     skipped: list[Skipped] = []
     while not enough():
-        batch = [_record(source, subject.declaration, menu, theme, coverage.whole) for _ in range(BATCH)]
+        batch = [_record(source, subject.declaration, menu, theme, coverage.definition) for _ in range(BATCH)]
         found = _first_difference(subject, batch, coverage, skipped)
         if found is not None:
             progress(0)
@@ -155,9 +160,11 @@ def _failure(item: Recorded, difference: Difference) -> FailingCase:
     return FailingCase(item.made.case, item.made.steps, difference)
 
 
-def _record(source: random.Random, declaration: Declaration, menu: Sequence[str], theme: Any, whole: bool) -> Recorded:
+def _record(
+    source: random.Random, declaration: Declaration, menu: Sequence[str], theme: Any, definition: Definition | None
+) -> Recorded:
     choices: list[int] = []
-    met = Coverage(whole=whole)
+    met = Coverage(definition=definition)
     drawn = even(source)
 
     def draw(least: int, greatest: int) -> int:

@@ -40,7 +40,7 @@ def named_at(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequenc
 def written(subject: UnderTest, failing: FailingCase, folder: Path, level: str) -> Failure:
     """A failure with its rules, and the case file that replays it."""
     rules = tuple(rule.value for rule in named_at(level, failing, explained(subject, failing)))
-    path, unwritten = tried(lambda: write_case(failing.told(rules), folder, rules[0].lower()))
+    path, unwritten = tried(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
     return dataclasses.replace(Failure.of(failing, rules, path, unwritten), level=level)
 
 

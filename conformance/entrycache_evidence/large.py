@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Final, get_type_hints
 
 from entrycache_conformance.judge import Coverage, LawBroken, checked_step
+from entrycache_evidence.core.definitions import find_definition
 from entrycache_protocol.system import AnySystem
 
 LOOKED_INTO_EVERY: Final = 16
@@ -49,13 +50,14 @@ def _mistaken(value: Any) -> str:
 
 def broken_in(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> str:
     """What the reference breaks first in these runs, and where; empty: nothing."""
+    definition = find_definition(system)
     for number, (config, steps) in enumerate(runs):
         state = system.model.initial(config)
         if not all(_is_empty(value) for name, value in zip(state._fields, state, strict=True) if name not in GIVEN):
             return f"the first state is not empty at step 0 of run {number}"
         for at, event in enumerate(steps):
             try:
-                state = checked_step(system, config, state, event, Coverage(whole=True)).state
+                state = checked_step(system, config, state, event, Coverage(definition=definition)).state
             except LawBroken as broken:
                 said = str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
                 return f"{said} at step {at} ({event.name}) of run {number}"

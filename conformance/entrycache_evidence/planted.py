@@ -7,10 +7,10 @@ from typing import Final
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.planted import Fault
 
-OWN: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.planted.own)
+OWN: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.own)
 """One a rule."""
 
-OTHERS: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.planted.others)
+OTHERS: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.others)
 """Other ways to break some."""
 
 FAULT_OF: Final = {fault.rule: fault for fault in OWN}
@@ -19,4 +19,4 @@ FAULT_OF: Final = {fault.rule: fault for fault in OWN}
 
 def flips() -> tuple[Fault, ...]:
     """Those that are derived from decision tables."""
-    return tuple(fault for system in SYSTEMS.values() for fault in system.planted.flips())
+    return tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.flips())

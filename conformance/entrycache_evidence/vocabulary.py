@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
 from entrycache_evidence.rulebook.registry import spec_folder
 from entrycache_protocol.output import write_text
 from entrycache_protocol.schema import answer_schema, case_schema
@@ -21,12 +22,13 @@ from entrycache_protocol.system import AnySystem
 
 def stated_by(system: AnySystem) -> dict[str, dict[str, Any]]:
     """What the reference says of itself, by the name of the file of the specification that states it."""
+    may_change, beside = find_may_change(system), find_may_change_beside(system)
     operations = {
         name: {
             "level": op.level,
             "rule": op.rule.value,
-            "may_change": _aspects(op.may_change),
-            "beside": _aspects(getattr(op, "beside", {})),
+            "may_change": _aspects(may_change.get(op, {})),
+            "beside": _aspects(beside.get(op, {})),
             "errors": sorted(set(_words(system.wire.outcome_schema(op)))),
         }
         for name, op in system.ops.items()

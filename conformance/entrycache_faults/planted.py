@@ -47,7 +47,7 @@ class Faults:
         order = {rule: at for at, rule in enumerate(Rule)}
         return iter(sorted(self._planted, key=lambda fault: (fault.is_other, order[fault.rule])))
 
-    def plant(
+    def register(
         self, rule: Rule, *places: Place, other: bool = False, beside: Mapping[Place, object] | None = None
     ) -> Callable[[_Function], _Function]:
         """Enter the decorated function in these places; its docstring, up to a blank line, is the sentence.

@@ -37,7 +37,7 @@ class FailingCase(NamedTuple):
     repeats: bool = True
     unconfirmed: str = ""
 
-    def told(self, rules: tuple[str, ...] = ()) -> Case:
+    def as_reported(self, rules: tuple[str, ...] = ()) -> Case:
         """The case as its file tells it: with the reference's answers, those of the subject, and the rules."""
         write = self.case.system.wire.write_outcome
         right = tuple(write(done.outcome) for done in self.steps)

@@ -10,7 +10,7 @@ class Plan(NamedTuple):
     """The configuration of one case, its operations, each as often as it weighs, and the maker of their arguments.
 
     `usual_steps`: one in so many steps is the last one; `make` takes an operation's name and the reference's state.
-    `looks` tells the operations that a case ends with, from its last state: what a fault has left behind shows there.
+    `final_queries` gives the operations that a case ends with, from its last state: what a fault has left behind shows there.
     """
 
     config: Any
@@ -18,4 +18,4 @@ class Plan(NamedTuple):
     steps_max: int
     usual_steps: int
     make: Callable[[str, Any], Any]
-    looks: Callable[[Any], tuple[Any, ...]] = lambda state: ()
+    final_queries: Callable[[Any], tuple[Any, ...]] = lambda state: ()

@@ -59,18 +59,15 @@ class Model(NamedTuple, Generic[C, S, O]):
 class Laws(NamedTuple, Generic[C, S, O]):
     """What holds in every step, and what a run counts.
 
-    `check` takes a configuration, a state, an operation, its step and the counts of rules that fired, and tells the
-    rules that are broken: those whose laws are; where there are none, but the step is not what is defined, or changes
-    what its operation does not declare, the rule of the operation. `broken` tells the first kind only, which is
-    quicker; the counts may be left out. `each` is a law, with its `rule` and what `holds`.
+    `broken` takes a configuration, a state, an operation, its step and the counts of rules that fired, which may be
+    left out, and tells the rules whose laws are broken. `table` holds the laws, each, with its `rule` and what `holds`.
     `liveness`: the rules that a step breaks which never ends, and one which throws. `rules` are those that runs count;
     those `of_variants` fire under a variant only, or in cases that no subject is asked. `cells` are the cells of the
     decision table, and the sides of thresholds; `count_cells` counts those that a step meets.
     """
 
-    check: Callable[[C, S, O, Any, dict[Rule, int]], tuple[Rule, ...]]
     broken: Callable[..., tuple[Rule, ...]]
-    each: tuple[Any, ...]
+    table: tuple[Any, ...]
     liveness: tuple[Rule, Rule]
     rules: tuple[Rule, ...]
     of_variants: frozenset[Rule]
@@ -101,23 +98,23 @@ class Wire(NamedTuple, Generic[C, O, R]):
 class Cases(NamedTuple, Generic[C, O]):
     """How cases are made: `menu` and `plan`, by a theme of `themes`; `smoke` holds one case an operation.
 
-    `telling`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
+    `distinguishing`: the themes that tell two releases apart, with the steps of a case of each. `unvaried`: keys of the
     configuration that no case varies; `shows_at`: keys that show in operations of some levels only. `unfit` says why
     a case cannot be asked under a declaration, empty where it can. `effort`: how many entries the reference copies at
-    most while it plays these steps, which is what its time and its memory grow with. `beside`: themes of which a run
+    most while it plays these steps, which is what its time and its memory grow with. `extra_themes`: themes of which a run
     has cases too, one to so many usual ones.
     """
 
     menu: Callable[..., tuple[str, ...]]
     plan: Callable[..., Plan]
     themes: Mapping[str, Any]
-    telling: Mapping[str, int]
+    distinguishing: Mapping[str, int]
     smoke: Mapping[str, list[dict[str, Any]]]
     unvaried: frozenset[str]
     unfit: Callable[[Any, C, Sequence[O]], str]
     shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
     effort: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
-    beside: Mapping[Any, int] = MappingProxyType({})
+    extra_themes: Mapping[Any, int] = MappingProxyType({})
 
 
 class Lane(NamedTuple):
@@ -189,7 +186,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """One cache system. Functions take and give the system's own states, operations and outcomes.
 
     `blame` is what explaining a difference asks. `fast` is our fast cache, `faults` are the planted faults of it, by
-    name; `planted` are those of the reference. `jvm`: its released jars. What is None or empty the system does not
+    name; `seeded_faults` are those of the reference. `jvm`: its released jars. What is None or empty the system does not
     have.
     """
 
@@ -204,7 +201,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     blame: Blame
     fast: Own | None = None
     faults: Mapping[str, Own] = MappingProxyType({})
-    planted: Planted = Planted(())
+    seeded_faults: Planted = Planted(())
     jvm: Family | None = None
     histories: Histories | None = None
 

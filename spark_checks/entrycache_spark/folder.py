@@ -142,7 +142,7 @@ def evaluated(
 
 
 def _replay(trace: Trace, max_live_slots: int, progress: Callable[[str], None]) -> Findings:
-    replay, needs = AUDITED[trace.metadata.system].replay, {rule.id: rule.needs for rule in trace.rules}
+    replay, needs = AUDITED[trace.metadata.system].replay(), {rule.id: rule.needs for rule in trace.rules}
     brokers = sorted({part.broker for part in trace.parts if part.rows})
     owned = {broker: [part for part in trace.parts if part.broker == broker] for broker in brokers}
     return {broker: replay(owned[broker], trace.metadata, needs, max_live_slots, progress) for broker in brokers}

@@ -44,7 +44,7 @@ class Traced(NamedTuple):
 class AuditParts(NamedTuple):
     """One system as audits know it.
 
-    `package` holds its `fold`, its `rules`, a file a rule, and in `rules/shared` the views that several of them ask.
+    `checker` and `replayer` are the modules that hold its single-pass checker and its replay.
     `columns`: those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its
     rules need, with their types. `setting_columns`: what each event gets from the CONFIG in force besides the limit,
     with SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for
@@ -56,7 +56,8 @@ class AuditParts(NamedTuple):
     events of the trace in which every value is changed once.
     """
 
-    package: str
+    checker: str
+    replayer: str
     columns: tuple[str, ...]
     kinds: Mapping[str, type]
     setting_columns: Mapping[str, str]
@@ -66,7 +67,6 @@ class AuditParts(NamedTuple):
     numbers_slots: bool
     begins_empty: bool
     window_rows: int | None
-    replay: Replay
     format: Format
     write: WriteCalls
     traced: Traced
@@ -74,5 +74,10 @@ class AuditParts(NamedTuple):
 
     def fold(self) -> Fold:
         """Its fold, imported when it is asked for: a command that folds nothing does not wait for its compiler."""
-        found: Fold = import_module(f"{self.package}.fold.broker").fold
+        found: Fold = import_module(self.checker).fold
+        return found
+
+    def replay(self) -> Replay:
+        """Its replay, imported when it is asked for, with the reference that it steps."""
+        found: Replay = import_module(self.replayer).replay
         return found

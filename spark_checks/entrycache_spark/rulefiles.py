@@ -14,7 +14,7 @@ where they do not, nor where events are missing.
 
 `needs` says what an event must be told for the rule to be asked about it (entrycache_spark.needs).
 
-`over VIEW` is a condition on the rows of a view that several rules share (`rules/shared/VIEW.sql`; `rows` stands
+`over VIEW` is a condition on the rows of a view that several rules share (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands
 for `events` itself): a row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and
 `sure`. All rules over one view are decided in one scan of it. A condition over `rows` is its own witness.
 
@@ -36,7 +36,6 @@ from typing import Final
 
 from entrycache_protocol.errors import UsageError
 from entrycache_spark.needs import Need, parse_needs
-from entrycache_spark.systems import parts_of
 from entrycache_trace.systems import FIRST
 
 _HEADING: Final = re.compile(
@@ -173,7 +172,9 @@ def views_in(query: str) -> tuple[str, ...]:
 
 
 def _folder(system: str) -> Traversable:
-    return files(parts_of(system).package) / "rules"
+    """The folder of a system's rules; that of the first system where it has none."""
+    own = {folder.name: folder for folder in (files("entrycache_spark") / "rules").iterdir()}
+    return own.get(system.replace("-", "_"), own[FIRST.replace("-", "_")])
 
 
 def select_rules(ids: tuple[str, ...], system: str = FIRST) -> tuple[RuleFile, ...]:

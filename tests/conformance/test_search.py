@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from entrycache_cli.definition import definition_for
 from entrycache_conformance.explain import explain
 from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
 from entrycache_conformance.profiles import PROFILES, Profile
@@ -27,8 +28,10 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.in_process import InProcess
 from entrycache_protocol.subject import Answer, Played, Skipped
 from entrycache_protocol.verdict import Verdict
-from entrycache_reference.pulsar_pip430 import Variants, laws, passes
+from entrycache_reference.pulsar_pip430 import Variants, passes
+from entrycache_reference.pulsar_pip430.laws.defined import check_definition
 from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 MENU = SYSTEM.cases.menu(SYSTEM.ops)
@@ -123,16 +126,18 @@ def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPa
         search(reference(SYSTEM), MENU, 500, 0, Coverage())
 
 
-def test_definitions_and_frames_are_asked_where_the_reference_is_the_subject(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(laws, "is_defined", lambda *step: False)
+def test_a_definition_is_asked_of_the_reference_where_one_is_given(tmp_path: Path) -> None:
     options = Options(("range",), PROFILES["dev"], 0, 0.0, tmp_path)
-    with pytest.raises(LawBroken):
-        conform(reference(SYSTEM), options)
+    with pytest.raises(LawBroken, match="R-LIVENESS-2"):
+        conform(reference(SYSTEM), options._replace(definition=lambda *step: (Rule.LIVENESS_2,)))
+    assert conform(reference(SYSTEM), options).verdict is Verdict.CONFORMS
+
+
+def test_commands_ask_for_the_definition_where_the_reference_is_the_subject() -> None:
     beside = in_process("fast", SYSTEM.name)
     assert beside is not None
-    assert conform(beside, options).verdict is Verdict.CONFORMS
+    assert definition_for(beside) is None
+    assert definition_for(reference(SYSTEM)) is check_definition
 
 
 def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:

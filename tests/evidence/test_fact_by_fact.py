@@ -9,7 +9,7 @@ import pytest
 
 from entrycache_evidence.pulsar_pip430.fact_by_fact import FactByFact, fact_by_fact
 from entrycache_faults.model import Model
-from entrycache_faults.reference.pulsar_pip430 import flips
+from entrycache_faults.reference.pulsar_pip430.flips import flips
 from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line
 
 PLACE = "decision.LOOKUP"

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.definitions import DEFINED_IN, build_check, find_definition
 from entrycache_evidence.rulebook.corpus import Run, random_runs
 from entrycache_protocol.system import AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
@@ -175,7 +176,7 @@ def framed(system: AnySystem, step: Taken) -> Iterator[tuple[Any, bool]]:
             yield one, False
         return
     for each in pulsar.framed(step.pre, step.event, step.step):
-        yield each, each.may_change is not each.event.may_change
+        yield each, each.may_change is not pulsar.MAY_CHANGE[type(each.event)]
 
 
 @pytest.fixture(scope="module")
@@ -191,8 +192,16 @@ def seen(system, taken) -> Seen:
 
 
 def declarations(system: AnySystem) -> dict[tuple[type[Any], bool], Mapping[Any, Any]]:
-    found = {(op, False): op.may_change for op in system.ops.values()}
-    return found | {(op, True): op.beside for op in system.ops.values() if hasattr(op, "beside")}
+    found = {(op, False): may_change for op, may_change in FRAMES[system.name].MAY_CHANGE.items()}
+    return found | {(op, True): may_change for op, may_change in FRAMES[system.name].BESIDE.items()}
+
+
+def test_every_system_and_every_operation_has_its_declaration_and_its_definition():
+    for each in SYSTEMS.values():
+        assert find_definition(each) is not None
+    assert len(DEFINED_IN) == len(SYSTEMS)
+    for name, frames in FRAMES.items():
+        assert frames.MAY_CHANGE.keys() == set(SYSTEMS[name].ops.values())
 
 
 def too_wide(
@@ -240,7 +249,7 @@ def richest(taken: list[Taken], op: type[Any], many: int) -> list[Taken]:
 def is_seen(system: AnySystem, step: Taken, made: Any) -> bool:
     """Whether a step that was tampered with breaks a rule; a law that cannot even read it has seen it."""
     try:
-        return bool(system.laws.check(step.config, step.pre, step.event, made, {}))
+        return bool(build_check(system)(step.config, step.pre, step.event, made, {}))
     except (KeyError, IndexError, AttributeError, ValueError, TypeError):
         return True
 

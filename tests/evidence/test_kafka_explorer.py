@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.explore import evidence as explorer
 from entrycache_evidence.explore import refute as refuting
 from entrycache_evidence.explore.evidence import exhaust, refute
@@ -24,12 +25,13 @@ from entrycache_evidence.planted import FAULT_OF
 from entrycache_evidence.together import whole
 from entrycache_protocol.case import dumps, from_json
 from entrycache_reference.kafka_streams import ops, step
-from entrycache_reference.kafka_streams.laws import LAWS, broken, check
+from entrycache_reference.kafka_streams.laws import LAWS, broken
 from entrycache_reference.kafka_streams.outcomes import Unanswered
 from entrycache_reference.kafka_streams.state import Space, State, Store
 from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["kafka-streams"]
+check = build_check(SYSTEM)
 
 
 @pytest.mark.parametrize(

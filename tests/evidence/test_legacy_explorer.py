@@ -7,6 +7,7 @@ import random
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.explore.evidence import exhaust, refute
 from entrycache_evidence.explore.search import after, breaks, explore
 from entrycache_evidence.planted import FAULT_OF
@@ -14,10 +15,11 @@ from entrycache_evidence.pulsar_legacy import worlds
 from entrycache_evidence.pulsar_legacy.worlds import Aged, World
 from entrycache_evidence.together import whole
 from entrycache_reference.pulsar_legacy import State, ops, step
-from entrycache_reference.pulsar_legacy.laws import LAWS, check
+from entrycache_reference.pulsar_legacy.laws import LAWS
 from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-legacy"]
+check = build_check(SYSTEM)
 
 
 def test_a_world_closes_with_exactly_these_counts_and_is_what_is_defined() -> None:

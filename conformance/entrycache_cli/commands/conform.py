@@ -24,6 +24,7 @@ from entrycache_cli.commands.options import (
 )
 from entrycache_cli.commands.rule_list import say_list
 from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
+from entrycache_cli.definition import definition_for
 from entrycache_cli.report.about import about, broken, with_about
 from entrycache_cli.report.file_options import Files, report_options
 from entrycache_cli.report.run_text import show, show_briefly
@@ -151,7 +152,9 @@ def _run(
         tested = normal if settings is None else pinned(normal, config_for(settings, found), settings.path)
         meeting = levels_of(found, asked)  # which refuses what is no rule
         chosen = asked_levels(found.declaration, levels or meeting)
-        options = Options(chosen, PROFILES[profile], seed, bulk, failures, asked_cases(cases, unmask))
+        options = Options(
+            chosen, PROFILES[profile], seed, bulk, failures, asked_cases(cases, unmask), definition_for(tested)
+        )
         if asked:
             report = _with_progress(found, way.as_json, lambda notify: conform_to(tested, asked, options, notify))
         elif known is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from entrycache_cli.definition import definition_for
 from entrycache_cli.plugin.shared import once
 from entrycache_cli.report.about import about, with_about
 from entrycache_conformance.known.entry import Entry, read_known
@@ -81,7 +82,8 @@ class Running:
             return error
 
     def _run(self, levels: tuple[str, ...]) -> KnownReport:
-        options = Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures)
+        definition = definition_for(self.subject)
+        options = Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures, definition=definition)
         told = about(self.subject, self._profile, self._seed, 0.0)
 
         def whole(report: RunReport) -> RunReport:

@@ -83,7 +83,7 @@ def _example(example: Example | None) -> str:
 
 def _sql(root: Path, rule: str) -> list[str]:
     name = rule.lower().replace("-", "_")
-    files = sorted((root / "spark_checks" / "entrycache_spark").glob(f"*/rules/{name}.sql"))
+    files = sorted((root / "spark_checks" / "entrycache_spark").glob(f"rules/*/{name}.sql"))
     if not files:
         return ["\n## Audit\n\nNo row of a trace can show it.\n"]
     sql = "\n".join(f"```sql\n{path.read_text(encoding='utf-8').rstrip()}\n```\n" for path in files)

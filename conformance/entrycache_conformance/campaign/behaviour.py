@@ -49,7 +49,7 @@ def behaviours(
     """
     declaration = _both(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
-    telling = tuple(declaration.system.cases.telling.items())
+    telling = tuple(declaration.system.cases.distinguishing.items())
     found: dict[str, Behaviour] = {}
 
     def differs(case: Case) -> Difference | None:

@@ -54,7 +54,7 @@ def keep(name: str, case: Case, folder: Path) -> Kept | None:
     if found is None:
         return None
     short, difference = found
-    whole = FailingCase(short, trajectory(short, Coverage()), difference).told()
+    whole = FailingCase(short, trajectory(short, Coverage()), difference).as_reported()
     file, unwritten = tried(lambda: write_case(whole, folder, name.replace(":", "-")))
     return Kept(name, 0, whole, difference, file, unwritten)
 

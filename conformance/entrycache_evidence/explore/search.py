@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_faults.model import Model
 from entrycache_protocol.case import Case
@@ -81,7 +82,7 @@ def deeper(
     config = world.config
     system, events_of, canon, start = world.parts()
     played = model or system.model
-    step, check = played.step, system.laws.check if whole and only is None else system.laws.broken
+    step, check = played.step, build_check(system) if whole and only is None else system.laws.broken
     follows, key_of, settled = canon.follows, canon.key, canon.settled
     first: Any = settled(after(played, config, start))
     seen: set[Hashable] = {key_of(first)}

@@ -74,7 +74,7 @@ def fingerprint(changes: Sequence[Change], look: Look) -> str:
         for cases in (cases_of, theme_cases)
         for made in islice(cases(look.declaration, look.profile, 0), look.quick)
     ]
-    themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.beside.items()]
+    themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.extra_themes.items()]
     ids = sorted(change.id for change in changes)
     text = [look.profile.examples, themes, ids, [to_json(made.case) for made in first]]
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]

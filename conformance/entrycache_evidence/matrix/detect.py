@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.judge import Coverage, LawBroken, checked_step, judge
 from entrycache_evidence import vocabulary
+from entrycache_evidence.core.definitions import find_definition
 from entrycache_evidence.drawn import DRAWN, drawn, far
 from entrycache_evidence.explore.parts import AnyWorld
 from entrycache_evidence.explore.search import explore
@@ -52,14 +53,14 @@ def laws(system: AnySystem, effort: Effort) -> str:
     if stray:
         return stray
     try:
-        for _ in drawn(system, effort.cases, Coverage(whole=True)):
+        for _ in drawn(system, effort.cases, Coverage(definition=find_definition(system))):
             pass
         for number, (config, steps) in enumerate(SHOWN[system.name].runs()):
             if number >= effort.runs:
                 break
             state = system.model.initial(config)
             for op in steps:
-                state = checked_step(system, config, state, op, Coverage(whole=True)).state
+                state = checked_step(system, config, state, op, Coverage(definition=find_definition(system))).state
     except LawBroken as broken:
         return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
     return ""
@@ -96,7 +97,7 @@ def _stray(system: AnySystem) -> str:
 
 def _is_placed(system: AnySystem, op: type[Any]) -> bool:
     """Whether an operation belongs to a level that there is, and names a rule whose law is asked of it."""
-    asked = [law.on for law in system.laws.each if law.rule is op.rule]
+    asked = [law.on for law in system.laws.table if law.rule is op.rule]
     return op.level in system.levels and (op.name in ASIDE or any(not on or op in on for on in asked))
 
 

@@ -84,7 +84,7 @@ def _usual(declaration: Declaration, level: str, profile: Profile, seed: int) ->
 
 
 def _themes(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[Made]:
-    menu, beside_it = _menu(declaration, level), declaration.system.cases.beside
+    menu, beside_it = _menu(declaration, level), declaration.system.cases.extra_themes
     return _turns(
         seeded_cases(declaration, menu, number_beside(profile.examples, one_to), seed, theme)
         for theme, one_to in beside_it.items()

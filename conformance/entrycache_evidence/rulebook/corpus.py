@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.subjects.reference import has_payload
 from entrycache_conformance.systems import SYSTEMS, system_named
+from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.rulebook.heard import listening
 from entrycache_evidence.systems import SHOWN
 from entrycache_faults.catalogue import catalogue
@@ -192,6 +193,7 @@ def first_break(
     to what is defined, nor to the frames.
     """
     system, played = run.system, model or run.system.model
+    check = build_check(system)
     state = played.initial(run.config)
     for event in run.events:
         try:
@@ -201,7 +203,7 @@ def first_break(
         if of_rules:
             wrong = system.laws.broken(run.config, state, event, done)
         else:
-            wrong = system.laws.check(run.config, state, event, done, fired)
+            wrong = check(run.config, state, event, done, fired)
         if wrong:
             return wrong
         state = done.state

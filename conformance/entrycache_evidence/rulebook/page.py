@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
 from entrycache_evidence.rulebook.example import Example, examples
 from entrycache_evidence.rulebook.example_table import fault, lines, settings
 from entrycache_evidence.rulebook.registry import Links, Text, links, texts
@@ -30,11 +31,11 @@ last line names a fault that is planted in the reference, and what the example's
 FRAMES: Final = """
 ## What operations may change
 
-Each operation declares it on its dataclass (`may_change`), and one law holds every step to it: all else is as it was
-before. A step that consists of others, as a read of lookups and inserts, may change what those may; what stands here
-is what it changes beside them. So may whatever a listener does inside a call. The first step that names a cache, or a
-store, opens it besides. What stands without an "of" is one thing in the whole state. Tests show that each declaration
-is needed, and as narrow as can be.
+Each operation has a line of a table (`MAY_CHANGE`), and one law holds every step to it: all else is as it was before.
+A step that consists of others, as a read of lookups and inserts, may change what those may; what stands here is what
+it changes beside them. So may whatever a listener does inside a call. The first step that names a cache, or a store,
+opens it besides. What stands without an "of" is one thing in the whole state. Tests show that each declaration is
+needed, and as narrow as can be.
 """
 
 
@@ -58,15 +59,16 @@ def render_rules_md() -> str:
 
 def _frames(system: AnySystem) -> str:
     """What the operations of a system declare, a line each; nothing of a system that declares nothing."""
-    rows = [f"| `{name}` | {_declared(op)} |\n" for name, op in system.ops.items() if hasattr(op, "may_change")]
+    declared = find_may_change(system)
+    rows = [f"| `{name}` | {_declared(system, op)} |\n" for name, op in system.ops.items() if op in declared]
     return f"\n### {system.name}\n\n| operation | may change |\n|---|---|\n{''.join(rows)}" if rows else ""
 
 
-def _declared(op: type[Any]) -> str:
+def _declared(system: AnySystem, op: type[Any]) -> str:
     """The aspects of the state that an operation may change, and whose."""
-    told = [_aspects(op.may_change)]
-    if hasattr(op, "beside"):
-        told.append(f"beside the pass that it triggers: {_aspects(op.beside)}")
+    told = [_aspects(find_may_change(system)[op])]
+    if op in find_may_change_beside(system):
+        told.append(f"beside the pass that it triggers: {_aspects(find_may_change_beside(system)[op])}")
     return "; ".join(told)
 
 

@@ -93,7 +93,7 @@ def links() -> dict[str, Links]:
 
     for rule, name in functions():
         link(rule, "functions", name)
-    for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.each):
+    for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.table):
         link(broken.value, "laws", holds.__name__)
     for fault in OWN:
         link(fault.rule.value, "mutants", fault.note)
@@ -104,7 +104,7 @@ def links() -> dict[str, Links]:
     if root is not None:
         for rule, name in marked_tests(root):
             link(rule, "tests", name)
-        for path in sorted((root / "spark_checks/entrycache_spark").glob("*/rules/*.sql"), key=lambda path: path.name):
+        for path in sorted((root / "spark_checks/entrycache_spark").glob("rules/*/*.sql"), key=lambda path: path.name):
             link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
         committed = root / "docs/evidence.json"
         if committed.is_file():

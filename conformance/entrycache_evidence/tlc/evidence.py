@@ -44,7 +44,7 @@ def _agreed(worlds: Sequence[Beside]) -> Work[tuple[Agreed, list[str]]]:
 
 def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
     """For each rule whose planted fault makes another graph, one line."""
-    planted = agreed[0][0].world.parts().system.planted.own
+    planted = agreed[0][0].world.parts().system.seeded_faults.own
     faults = [fault for fault in planted if isinstance(fault, Fault)]
     seen = yield Batch("TLC, faults", lambda fault: first(fault, agreed), faults)
     bounds = "; ".join(shown(beside, graph) for beside, graph in agreed)

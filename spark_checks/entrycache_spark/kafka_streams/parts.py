@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_spark.kafka_streams.columns import COLUMNS, KINDS
-from entrycache_spark.kafka_streams.replay.threads import replay
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_trace.kafka_streams.format import FORMAT
 from entrycache_trace.kafka_streams.recorder import write_calls
@@ -17,8 +16,9 @@ Fewer rows would not do either: what went to disk is read back through a buffer 
 """
 
 
-KAFKA_STREAMS: Final = AuditParts(
-    package="entrycache_spark.kafka_streams",
+AUDIT: Final = AuditParts(
+    checker="entrycache_spark.kafka_streams.fold.broker",
+    replayer="entrycache_spark.kafka_streams.replay.threads",
     columns=COLUMNS,
     kinds=KINDS,
     setting_columns={},
@@ -28,7 +28,6 @@ KAFKA_STREAMS: Final = AuditParts(
     numbers_slots=False,
     begins_empty=True,
     window_rows=WINDOW_ROWS,
-    replay=replay,
     format=FORMAT,
     write=write_calls,
     # The short trace of the workload does not come to these rules.

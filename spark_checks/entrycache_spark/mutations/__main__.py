@@ -23,8 +23,8 @@ def docs() -> Path:
     Raises:
         UsageError: this is not a source checkout.
     """
-    found = Path(__file__).resolve().parents[3] / "docs"
-    if not found.is_dir():
+    found = next((folder / "docs" for folder in Path(__file__).resolve().parents if (folder / "docs").is_dir()), None)
+    if found is None:
         raise UsageError("the table of changed traces is part of a source checkout; expected to run in one")
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_spark.mutations.changes import WAYS, Change
@@ -37,7 +37,7 @@ class Reason(NamedTuple):
 
 def reasons() -> tuple[Reason, ...]:
     """All of them, in the order in which they are asked."""
-    told = tomllib.loads((files(__package__) / "reasons.toml").read_text(encoding="utf-8"))["reason"]
+    told = tomllib.loads(Path(__file__).with_name("audit_mutations.toml").read_text(encoding="utf-8"))["reason"]
     names = ("columns", "ways", "events", "systems")
     return tuple(Reason(item["id"], item["why"], *(tuple(item.get(name, ())) for name in names)) for item in told)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_spark.parts import AuditParts, Traced
-from entrycache_spark.pulsar_legacy.replay.brokers import replay
 from entrycache_spark.pulsar_legacy.settings import KINDS, SETTING_COLUMNS, by_object, setting_values
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
 from entrycache_trace.pulsar_legacy.format import FORMAT
@@ -15,8 +14,9 @@ NOT_SHOWN: Final = frozenset({"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"})
 """What the traced workload cannot show: its passes are not scheduled."""
 
 
-PULSAR_LEGACY: Final = AuditParts(
-    package="entrycache_spark.pulsar_legacy",
+AUDIT: Final = AuditParts(
+    checker="entrycache_spark.pulsar_legacy.fold.broker",
+    replayer="entrycache_spark.pulsar_legacy.replay.brokers",
     columns=COLUMNS,
     kinds=KINDS,
     setting_columns=SETTING_COLUMNS,
@@ -26,7 +26,6 @@ PULSAR_LEGACY: Final = AuditParts(
     numbers_slots=False,
     begins_empty=True,
     window_rows=None,
-    replay=replay,
     format=FORMAT,
     write=write_calls,
     traced=Traced("unequal-topics", NOT_SHOWN, ("local", "replay")),

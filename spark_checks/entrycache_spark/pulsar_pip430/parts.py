@@ -6,7 +6,6 @@ from typing import Final
 
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_pip430.columns import COLUMNS
-from entrycache_spark.pulsar_pip430.replay.brokers import replay
 from entrycache_spark.pulsar_pip430.settings import KINDS, SETTING_COLUMNS, setting_values, split_budget
 from entrycache_trace.pulsar_pip430.format import FORMAT
 from entrycache_trace.pulsar_pip430.recorder import write_calls
@@ -15,8 +14,9 @@ NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIG
 """What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
 
 
-PULSAR_PIP430: Final = AuditParts(
-    package="entrycache_spark.pulsar_pip430",
+AUDIT: Final = AuditParts(
+    checker="entrycache_spark.pulsar_pip430.fold.broker",
+    replayer="entrycache_spark.pulsar_pip430.replay.brokers",
     columns=COLUMNS,
     kinds=KINDS,
     setting_columns=SETTING_COLUMNS,
@@ -26,7 +26,6 @@ PULSAR_PIP430: Final = AuditParts(
     numbers_slots=True,
     begins_empty=False,
     window_rows=None,
-    replay=replay,
     format=FORMAT,
     write=write_calls,
     traced=Traced(None, NOT_SHOWN, ("spark", "local", "replay")),

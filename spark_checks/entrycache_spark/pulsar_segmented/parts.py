@@ -6,13 +6,13 @@ from typing import Final
 
 from entrycache_spark.parts import AuditParts, Traced
 from entrycache_spark.pulsar_segmented.columns import COLUMNS
-from entrycache_spark.pulsar_segmented.replay.rings import replay
 from entrycache_spark.pulsar_segmented.settings import KINDS, SETTING_COLUMNS, setting_values
 from entrycache_trace.pulsar_segmented.format import FORMAT
 from entrycache_trace.pulsar_segmented.recorder import write_calls
 
-PULSAR_SEGMENTED: Final = AuditParts(
-    package="entrycache_spark.pulsar_segmented",
+AUDIT: Final = AuditParts(
+    checker="entrycache_spark.pulsar_segmented.fold.broker",
+    replayer="entrycache_spark.pulsar_segmented.replay.rings",
     columns=COLUMNS,
     kinds=KINDS,
     setting_columns=SETTING_COLUMNS,
@@ -22,7 +22,6 @@ PULSAR_SEGMENTED: Final = AuditParts(
     numbers_slots=False,
     begins_empty=True,
     window_rows=65_536,
-    replay=replay,
     format=FORMAT,
     write=write_calls,
     # The workload says how many segments there are, and holds copies.

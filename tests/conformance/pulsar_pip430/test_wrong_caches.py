@@ -23,7 +23,7 @@ def is_seen(kind: type[Wrong], seed: int) -> bool:
     """By the odd cases of one level of a run at profile ci."""
     subject = wrong(kind.__name__)
     menu = PULSAR.cases.menu(PULSAR.ops_up_to(LEVELS[kind]), LEVELS[kind])
-    examples = number_beside(PROFILES["ci"].examples, PULSAR.cases.beside[Theme.ODD])
+    examples = number_beside(PROFILES["ci"].examples, PULSAR.cases.extra_themes[Theme.ODD])
     return search(subject, menu, examples, seed, Coverage(), theme=Theme.ODD, shrinks=False).failure is not None
 
 

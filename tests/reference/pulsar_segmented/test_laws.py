@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.systems import system_named
+from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.rulebook.corpus import Run, first_break, runs_of
 from entrycache_faults.planted import Fault
 from entrycache_faults.reference.pulsar_segmented import PLANTED
@@ -74,7 +75,7 @@ def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
         done = SYSTEM.model.step(state, event, run.config)
         wrong = done._replace(state=done.state._replace(segment_bytes=state.segment_bytes + 1))
         assert outside(state, event, wrong) == [(What.SEGMENT_BYTES, ())]
-        assert SYSTEM.laws.check(run.config, state, event, wrong, {}) != ()
+        assert build_check(SYSTEM)(run.config, state, event, wrong, {}) != ()
 
 
 @pytest.mark.rule("S-GET-3")
@@ -90,6 +91,6 @@ def test_s_get_3__a_walk_in_one_pass_hands_over_what_it_meets_of_a_place_that_st
     for event, told, wrong in ((both, (1, 2), (1, 3)), (alone, (3,), (2,))):
         done = SYSTEM.model.step(state, event, config)
         assert done.outcome == Hits(tuple(pos for pos in (first, second) if event.first <= pos), told)
-        assert SYSTEM.laws.check(config, state, event, done, {}) == ()
+        assert build_check(SYSTEM)(config, state, event, done, {}) == ()
         broken = done._replace(outcome=dataclasses.replace(done.outcome, tokens=wrong))
         assert SYSTEM.laws.broken(config, state, event, broken) == (Rule.S_GET_3,)

@@ -136,7 +136,7 @@ def _named(run: dict[str, Any], more: Sequence[str]) -> dict[str, Any]:
     return run
 
 
-def check_of(fault: Path) -> str:
+def build_check(fault: Path) -> str:
     """The check that a planted fault is for, as a program tells it: the end of the file's name."""
     return fault.stem.partition("--")[2].replace("at-rest-", "at rest: ").replace("-", " ")
 
@@ -152,7 +152,7 @@ def planted(fault: Path, folder: Path) -> dict[str, Any]:
 def sees(fault: Path, met: dict[str, int]) -> bool:
     """Whether a run with a fault met the check of the fault where no finding explains it."""
     program = fault.stem.partition("--")[0]
-    return any(check_of(fault) in what for what in differences(program, "pulsar:5.0.1", met))
+    return any(build_check(fault) in what for what in differences(program, "pulsar:5.0.1", met))
 
 
 def played(programs: Sequence[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_faults.planted import Fault
-from entrycache_faults.reference.pulsar_pip430 import PLANTED, flips
+from entrycache_faults.reference.pulsar_pip430 import PLANTED
+from entrycache_faults.reference.pulsar_pip430.flips import flips
 from entrycache_protocol.blame import Blame
 from entrycache_reference.pulsar_pip430.change import EMPTY
 from entrycache_reference.pulsar_pip430.laws import ANSWER_LAWS

@@ -16,7 +16,8 @@ from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.pulsar_pip430.plan import plan
 from entrycache_conformance.systems.pulsar_pip430.queue_text import cursor_lanes, cursors_text, lanes, queue_text
 from entrycache_conformance.systems.pulsar_pip430.themes import Theme
-from entrycache_faults.reference.pulsar_pip430 import PLANTED, flips
+from entrycache_faults.reference.pulsar_pip430 import PLANTED
+from entrycache_faults.reference.pulsar_pip430.flips import flips
 from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.system import Cases, Laws, Model, Planted, System, Text, Wire, named, rules_of
 from entrycache_reference.pulsar_pip430 import NAME, Config, initial, laws, ops, outcomes, step
@@ -32,9 +33,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     ops=named(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
-        laws.check,
         laws.broken,
-        each=laws.LAWS,
+        table=laws.LAWS,
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
         rules=rules_of("R-"),
         of_variants=weights.OF_VARIANTS,
@@ -56,8 +56,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         weights.menu,
         plan,
         themes={theme.value: theme for theme in Theme},
-        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
-        telling={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
+        extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
+        distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
         unfit=unfit,
@@ -70,6 +70,6 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     blame=BLAME,
     fast=FAST,
     faults=faults.FAULTS,
-    planted=Planted(PLANTED.own, PLANTED.others, flips),
+    seeded_faults=Planted(PLANTED.own, PLANTED.others, flips),
     jvm=PULSAR,
 )

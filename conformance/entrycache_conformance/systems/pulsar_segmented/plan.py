@@ -64,5 +64,5 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
         traits.steps_max,
         USUAL_STEPS * traits.patience,
         make=lambda name, state: MAKERS[name](aim, state),
-        looks=lambda state: looks(declaration, traits, state),
+        final_queries=lambda state: looks(declaration, traits, state),
     )

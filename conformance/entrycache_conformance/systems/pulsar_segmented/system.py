@@ -30,9 +30,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     ops=named(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
-        laws.check,
         laws.broken,
-        each=laws.LAWS,
+        table=laws.LAWS,
         liveness=(Rule.S_LIVENESS_1, Rule.S_LIVENESS_1),
         rules=rules_of("S-"),
         of_variants=OF_VARIANTS,
@@ -53,8 +52,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         menu,
         plan,
         themes={theme.value: theme for theme in Theme},
-        beside=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
-        telling={"small-keys": 60, "default": 60},
+        extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
+        distinguishing={"small-keys": 60, "default": 60},
         smoke=smoke.CASES,
         unvaried=frozenset({"variants"}),
         unfit=unfit,
@@ -64,5 +63,5 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     blame=BLAME,
     fast=FAST,
     faults={name: Own(OFFER, partial(open_cache, cache_type=kind)) for name, kind in FAULTS.items()},
-    planted=Planted(PLANTED.own, PLANTED.others),
+    seeded_faults=Planted(PLANTED.own, PLANTED.others),
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrycache_faults.planted import Fault, Faults
 from entrycache_faults.reference.pulsar_pip430 import PLANTED as OWN
-from entrycache_faults.reference.pulsar_pip430 import flips
+from entrycache_faults.reference.pulsar_pip430.flips import flips
 from entrycache_reference.pulsar_pip430 import outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import Action
@@ -18,7 +18,7 @@ from entrycache_reference.vocabulary import CacheName
 INSIDE: Final = Faults(OWN.package)
 """Errors inside passes, which only contracts are to see."""
 
-planted = INSIDE.plant
+planted = INSIDE.register
 
 
 @planted(Rule.STATE_3, "passes.requeued")

@@ -10,12 +10,12 @@ from entrycache_reference.kafka_streams.state import State
 
 PLANTED: Final = Faults("entrycache_reference.kafka_streams")
 
-planted = PLANTED.plant
+planted = PLANTED.register
 
 THREADS: Final = Faults(PLANTED.package)
 """Faults that only several threads show, one a rule of histories."""
 
-planted_for_threads = THREADS.plant
+planted_for_threads = THREADS.register
 
 Taken = tuple[State, Answer]
 """What an operation makes of a state, and its answer."""

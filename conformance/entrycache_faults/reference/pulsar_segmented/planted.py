@@ -8,4 +8,4 @@ from entrycache_faults.planted import Faults
 
 PLANTED: Final = Faults("entrycache_reference.pulsar_segmented")
 
-planted = PLANTED.plant
+planted = PLANTED.register

@@ -7,12 +7,11 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws import lookups, namespaces, stores, variants, writes
-from entrycache_reference.kafka_streams.laws.defined import is_defined
 from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["LAWS", "Law", "broken", "check"]
+__all__ = ["LAWS", "Law", "broken"]
 
 FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     ops.Put: frozenset(outcomes.ErrorKind),
@@ -70,30 +69,17 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 def broken(
     config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
-    return _of_rules(config, pre, event, step, {} if fired is None else fired)
+    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held.
 
-
-def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules that this step breaks; counts in `fired` every law whose guard held.
-
-    A step that gives no answer under the variants of the configuration is held to its definition only. Where the law of
-    no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it is the rule of the
-    operation.
+    A step that gives no answer under the variants of the configuration is held to its definition only.
     """
-    wrong = _of_rules(config, pre, event, step, fired)
-    if wrong:
-        return wrong
-    return () if is_defined(config, pre, event, step) else (event.rule,)
-
-
-def _of_rules(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
     if isinstance(step.outcome.answer, outcomes.Unanswered):
         return ()
+    counted = {} if fired is None else fired
     wrong: tuple[Rule, ...] = ()
     for rule, _, guard, holds in LAWS_OF[type(event)]:
         if guard(config, pre, event, step):
-            fired[rule] = fired.get(rule, 0) + 1
+            counted[rule] = counted.get(rule, 0) + 1
             if not holds(config, pre, event, step):
                 wrong = (*wrong, rule)
     return wrong

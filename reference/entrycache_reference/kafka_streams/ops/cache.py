@@ -6,17 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from entrycache_reference.kafka_streams import outcomes
-from entrycache_reference.kafka_streams.ops.frame import (
-    ADDING,
-    LOOKING,
-    NOTHING,
-    MayChange,
-    Of,
-    What,
-    handing,
-    removing,
-    writing,
-)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span
 
@@ -47,7 +36,6 @@ class Put:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = writing(Of.KEY)
     ns: Namespace
     key: str
     value: str | None
@@ -67,7 +55,6 @@ class PutAll:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_6
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = writing(Of.KEYS)
     ns: Namespace
     entries: tuple[Write, ...]
 
@@ -80,7 +67,6 @@ class PutIfAbsent:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_PUT_7
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Offered,)
-    may_change: ClassVar[MayChange] = ADDING
     ns: Namespace
     key: str
     value: str | None
@@ -100,7 +86,6 @@ class Get:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_GET_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Got,)
-    may_change: ClassVar[MayChange] = {**LOOKING, What.MISSES: Of.SPACE, What.GETS: Of.ALL}
     ns: Namespace
     key: str | None
 
@@ -113,7 +98,6 @@ class Delete:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_DELETE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Deleted,)
-    may_change: ClassVar[MayChange] = removing(Of.KEY)
     ns: Namespace
     key: str
 
@@ -126,7 +110,6 @@ class Range:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
     from_: str | None
     to: str | None
@@ -141,7 +124,6 @@ class ReverseRange:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
     from_: str | None
     to: str | None
@@ -155,7 +137,6 @@ class All:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
 
 
@@ -167,7 +148,6 @@ class ReverseAll:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = LOOKING
     ns: Namespace
 
 
@@ -179,7 +159,6 @@ class Flush:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_FLUSH_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {**handing(Of.SPACE), What.FLUSHES: Of.ALL}
     ns: Namespace
 
 
@@ -191,7 +170,6 @@ class Evict:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_EVICT_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = handing(Of.SPACE)
     ns: Namespace
 
 
@@ -203,7 +181,6 @@ class Clear:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_CLOSE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = removing(Of.SPACE)
     ns: Namespace
 
 
@@ -215,18 +192,6 @@ class Close:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_CLOSE_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {
-        What.SPACES: Of.SPACE,
-        What.ENTRIES: Of.SPACE,
-        What.RECENT: Of.SPACE,
-        What.DIRTY: Of.SPACE,
-        What.LISTENER: Of.SPACE,
-        What.HITS: Of.SPACE,
-        What.MISSES: Of.SPACE,
-        What.OVERWRITES: Of.SPACE,
-        What.HANDED: Of.SPACE,
-        What.RUNNING: Of.ALL,
-    }
     ns: Namespace
 
 
@@ -238,7 +203,6 @@ class Resize:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RESIZE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {**handing(Of.ALL), What.LIMIT: Of.ALL, What.EVICTS: Of.ALL}
     max_size_bytes: Natural
 
 
@@ -250,7 +214,6 @@ class Usage:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_METRICS_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Used,)
-    may_change: ClassVar[MayChange] = NOTHING
     ns: Namespace | Absent = ABSENT
 
 
@@ -262,5 +225,4 @@ class Metrics:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_METRICS_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.ThreadCounters, outcomes.NamespaceCounters)
-    may_change: ClassVar[MayChange] = NOTHING
     ns: Namespace | Absent = ABSENT

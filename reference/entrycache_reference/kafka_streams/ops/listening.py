@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar
 
 from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.ops.cache import Namespace, Natural
-from entrycache_reference.kafka_streams.ops.frame import MayChange, Of, What
 from entrycache_reference.kafka_streams.ops.store import StoreName
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, StepsOf
@@ -24,7 +23,6 @@ class Listen:
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_LISTEN_5
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.SPACES: Of.SPACE, What.LISTENER: Of.SPACE}
     ns: Namespace
     on_flush: Steps | Absent = ABSENT
     fails: Natural | Absent = ABSENT
@@ -38,7 +36,6 @@ class OnForward:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_5
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.DOWNSTREAM: Of.KEY}
     store: StoreName
     key: str
     steps: Steps

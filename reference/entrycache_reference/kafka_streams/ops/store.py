@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.ops.cache import Natural
-from entrycache_reference.kafka_streams.ops.frame import ADDING, LOOKING, NOTHING, MayChange, Of, What, handing, writing
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import INTEGER_MAX, Span
 
@@ -22,7 +21,6 @@ class StorePut:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = writing(Of.KEY)
     store: StoreName
     key: str
     value: str | None
@@ -36,7 +34,6 @@ class StoreGet:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
-    may_change: ClassVar[MayChange] = {**ADDING, What.GETS: Of.ALL}
     store: StoreName
     key: str
 
@@ -49,7 +46,6 @@ class StoreDelete:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_7
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
-    may_change: ClassVar[MayChange] = {**writing(Of.KEY), What.GETS: Of.ALL}
     store: StoreName
     key: str
 
@@ -62,7 +58,6 @@ class StoreRange:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_8
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = LOOKING
     store: StoreName
     from_: str | None
     to: str | None
@@ -76,7 +71,6 @@ class StoreAll:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_8
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = LOOKING
     store: StoreName
 
 
@@ -88,7 +82,6 @@ class StoreFlush:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {**handing(Of.SPACE), What.FLUSHES: Of.ALL}
     store: StoreName
 
 
@@ -100,7 +93,6 @@ class StoreInner:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_2
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
-    may_change: ClassVar[MayChange] = NOTHING
     store: StoreName
 
 
@@ -112,7 +104,6 @@ class Share:
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_SHARE_1
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Shared,)
-    may_change: ClassVar[MayChange] = NOTHING
     total_bytes: Natural
     threads: Annotated[int, Span(0, INTEGER_MAX)]
     global_thread: bool

@@ -11,13 +11,11 @@ from typing import Final
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.laws import insert, lookup, passes, remove, state, trigger
-from entrycache_reference.pulsar_legacy.laws.defined import is_defined
-from entrycache_reference.pulsar_legacy.laws.frame import outside
 from entrycache_reference.pulsar_legacy.laws.law import Law
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken", "check"]
+__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken"]
 
 LAWS: Final[tuple[Law, ...]] = (
     *state.LAWS,
@@ -52,27 +50,3 @@ def broken(
             if not law.holds(config, pre, event, step):
                 wrong = (*wrong, law.rule)
     return wrong
-
-
-def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules that this step breaks; counts in `fired` every law whose guard held.
-
-    Where the law of no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it
-    is the rule of the operation.
-    """
-    return broken(config, pre, event, step, fired) or undefined(config, pre, event, step)
-
-
-def undefined(
-    config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None
-) -> tuple[Rule, ...]:
-    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step.
-
-    A part is an operation `within` that of the step.
-    """
-    for part in step.parts:
-        wrong = undefined(config, part.pre, part.event, part.step, type(event))
-        if wrong:
-            return wrong
-    right = is_defined(config, pre, event, step, within) and not outside(pre, event, step)
-    return () if right else (event.rule,)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_legacy import outcomes
-from entrycache_reference.pulsar_legacy.ops.frame import ADDING, NOTHING, MayChange, Of, removal
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
@@ -28,7 +27,6 @@ class Insert:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INSERT_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Inserted,)
-    may_change: ClassVar[MayChange] = ADDING
     cache: CacheName
     pos: EntryPosition
     size: Bytes
@@ -43,7 +41,6 @@ class Get:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hit,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     pos: EntryPosition
 
@@ -56,7 +53,6 @@ class GetRange:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hits,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -70,7 +66,6 @@ class Exists:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_3
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Existing,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     pos: EntryPosition
 
@@ -83,7 +78,6 @@ class RemoveRange:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.RANGE)
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -98,7 +92,6 @@ class Clear:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.CACHE)
     cache: CacheName
 
 
@@ -110,7 +103,6 @@ class InvalidateBefore:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_3
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.BELOW)
     cache: CacheName
     pos: BoundPosition
 
@@ -123,7 +115,6 @@ class InvalidateLedger:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_4
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.LEDGER)
     cache: CacheName
     ledger: LedgerBound
 
@@ -136,5 +127,4 @@ class RemoveCache:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_5
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = removal(Of.CACHE)
     cache: CacheName

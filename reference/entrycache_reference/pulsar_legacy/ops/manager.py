@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_legacy import outcomes
-from entrycache_reference.pulsar_legacy.ops.frame import ADDING, NOTHING, PASS, MayChange, Of, What, removal
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, Bytes, CacheName, EntryPosition, Nanos
 
@@ -19,7 +18,6 @@ class Usage:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_METRICS_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Used,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName | Absent = ABSENT
 
 
@@ -31,7 +29,6 @@ class Observe:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_METRICS_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Observed,)
-    may_change: ClassVar[MayChange] = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,6 @@ class Advance:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_STATE_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.CLOCK: Of.ALL}
     nanos: Nanos
 
 
@@ -54,7 +50,6 @@ class Expire:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_EXPIRE_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.CACHE)
     cache: CacheName
     older_than_nanos: Nanos | Absent = ABSENT
 
@@ -67,7 +62,6 @@ class Evict:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_EVICT_3
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = PASS
     bytes: Bytes
 
 
@@ -79,7 +73,6 @@ class EvictCache:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_EVICT_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.CACHE)
     cache: CacheName
     bytes: Bytes
 
@@ -92,7 +85,6 @@ class RunScheduled:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_TRIGGER_5
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = {**PASS, What.SCHEDULED: Of.ALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +95,6 @@ class Read:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_4
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
-    may_change: ClassVar[MayChange] = ADDING
     cache: CacheName
     first: EntryPosition
     last: EntryPosition
@@ -117,6 +108,5 @@ class ReadOne:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_6
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     pos: EntryPosition

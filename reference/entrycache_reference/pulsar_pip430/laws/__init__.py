@@ -26,12 +26,11 @@ from entrycache_reference.pulsar_pip430.laws import (
     storage_reads,
     trigger,
 )
-from entrycache_reference.pulsar_pip430.laws.defined import is_defined
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken", "check"]
+__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken"]
 
 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -84,16 +83,6 @@ def broken(
 ) -> tuple[Rule, ...]:
     """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
     return _of_rules(config, pre, event, step, {} if fired is None else fired)
-
-
-def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules that this step breaks; counts in `fired` every law whose guard held.
-
-    Where the law of no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it
-    is the rule of the operation.
-    """
-    wrong = _of_rules(config, pre, event, step, fired)
-    return wrong if wrong or is_defined(config, pre, event, step) else (event.rule,)
 
 
 def _of_rules(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:

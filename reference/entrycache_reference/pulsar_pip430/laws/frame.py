@@ -6,13 +6,24 @@ between two of them to what the operation of the step may change beside its part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.frame import Change, Key, Keyed, Named, Record, comparing, undeclared
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.laws.walk import left, walk
 from entrycache_reference.pulsar_pip430.ops import Op
-from entrycache_reference.pulsar_pip430.ops.frame import OPENED, MayChange, Of, What
+from entrycache_reference.pulsar_pip430.ops.frame import (
+    NOTHING,
+    OPENED,
+    PASS,
+    READING,
+    TRIGGERING,
+    MayChange,
+    Of,
+    What,
+    removal,
+)
 from entrycache_reference.pulsar_pip430.outcomes import Refused
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.vocabulary import ABSENT
@@ -40,6 +51,53 @@ STATE: Final = Record(
     )
 )
 """The aspects of the state: one for each field of `State`, and of what it is made of, in their order."""
+
+MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
+    ops.CursorAdd: {What.CURSORS: Of.CURSOR},
+    ops.CursorMove: {What.CURSORS: Of.CURSOR},
+    ops.CursorRemove: {What.CURSORS: Of.CURSOR, What.GRACE: Of.CACHE},
+    ops.CursorRank: NOTHING,
+    ops.Slowest: NOTHING,
+    ops.Cursors: NOTHING,
+    ops.ShouldCache: NOTHING,
+    ops.Cycle: {What.CYCLES: Of.ALL},
+    ops.RunScheduled: {What.IS_SCHEDULED: Of.ALL, What.CYCLES: Of.ALL},
+    ops.Configure: {What.SETTINGS: Of.NAMED},
+    ops.InvalidateBefore: removal(Of.BELOW),
+    ops.InvalidateLedger: removal(Of.LEDGER),
+    ops.RemoveCache: {What.IS_OPEN: Of.CACHE},
+    ops.Metrics: NOTHING,
+    ops.Advance: {What.CLOCK: Of.ALL},
+    ops.Expire: PASS,
+    ops.Evict: PASS,
+    ops.MarkRead: {What.COUNT: Of.ENTRY},
+    ops.ExpectRead: {What.COUNT: Of.ENTRY},
+    ops.Insert: {
+        What.ENTRIES: Of.ENTRY,
+        What.COUNT: Of.ENTRY,
+        What.CACHE_BYTES: Of.CACHE,
+        What.QUEUE: Of.ALL,
+        What.BYTES: Of.ALL,
+        What.INSERTED: Of.ALL,
+        What.HOLDS: Of.HOLDING,
+    },
+    ops.Get: {What.MARK: Of.ENTRY},
+    ops.GetRange: {What.MARK: Of.RANGE},
+    ops.Exists: NOTHING,
+    ops.RemoveRange: removal(Of.RANGE),
+    ops.Clear: removal(Of.CACHE),
+    ops.Usage: NOTHING,
+    ops.Observe: NOTHING,
+    ops.Read: {**READING, **TRIGGERING},
+    ops.ReadOne: READING,
+    ops.Release: {What.HOLDS: Of.HOLD},
+}
+"""What each operation may change."""
+
+BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {
+    ops.Insert: TRIGGERING,
+}
+"""What an operation may change beside its parts, where that is not what it may change without any."""
 
 changes: Final = comparing(STATE)
 
@@ -105,14 +163,14 @@ class Framed(NamedTuple):
 def framed(pre: State, event: Op, step: Step) -> Iterator[Framed]:
     """Everything in a step that has a frame."""
     if not step.parts:
-        yield Framed(pre, event, step, event.may_change)
+        yield Framed(pre, event, step, MAY_CHANGE[type(event)])
         return
-    beside = getattr(event, "beside", event.may_change)
+    beside = BESIDE.get(type(event), MAY_CHANGE[type(event)])
     met = pre
     for part in step.parts:
         if met is not part.pre:
             yield Framed(met, event, step._replace(state=part.pre), beside)
-        yield Framed(part.pre, part.event, part.step, part.event.may_change)
+        yield Framed(part.pre, part.event, part.step, MAY_CHANGE[type(part.event)])
         met = part.step.state
     if met is not step.state:
         yield Framed(met, event, step, beside)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_pip430 import outcomes
-from entrycache_reference.pulsar_pip430.ops.frame import NOTHING, MayChange, Of, What
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import BoundPosition, CacheName, CursorName
 
@@ -19,7 +18,6 @@ class CursorAdd:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.CURSORS: Of.CURSOR}
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -33,7 +31,6 @@ class CursorMove:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_3
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.CURSORS: Of.CURSOR}
     cache: CacheName
     cursor: CursorName
     pos: BoundPosition | None
@@ -47,7 +44,6 @@ class CursorRemove:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_5
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.CursorRemoved,)
-    may_change: ClassVar[MayChange] = {What.CURSORS: Of.CURSOR, What.GRACE: Of.CACHE}
     cache: CacheName
     cursor: CursorName
 
@@ -60,7 +56,6 @@ class CursorRank:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Ranked,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     cursor: CursorName
 
@@ -73,7 +68,6 @@ class Slowest:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_9
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.SlowestAt,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
 
 
@@ -85,7 +79,6 @@ class Cursors:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_10
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Members,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
 
 
@@ -97,5 +90,4 @@ class ShouldCache:
     level: ClassVar[str] = "cursors"
     rule: ClassVar[Rule] = Rule.CURSOR_11
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Wanted,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName

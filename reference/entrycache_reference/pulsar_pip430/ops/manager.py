@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_pip430 import outcomes
-from entrycache_reference.pulsar_pip430.ops.frame import NOTHING, MayChange, Of, What, removal
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
@@ -29,7 +28,6 @@ class Cycle:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.TRIGGER_6
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = {What.CYCLES: Of.ALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,6 @@ class RunScheduled:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.TRIGGER_5
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = {What.IS_SCHEDULED: Of.ALL, What.CYCLES: Of.ALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,6 @@ class Configure:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.CONFIG_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.SETTINGS: Of.NAMED}
     max_size_bytes: Bytes | Absent = ABSENT
     watermark: Number | Absent = ABSENT
     ttl_nanos: Nanos | Absent = ABSENT
@@ -67,7 +63,6 @@ class InvalidateBefore:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.INVALIDATE_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.BELOW)
     cache: CacheName
     pos: BoundPosition
 
@@ -80,7 +75,6 @@ class InvalidateLedger:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.INVALIDATE_8
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.LEDGER)
     cache: CacheName
     ledger: LedgerBound
 
@@ -93,7 +87,6 @@ class RemoveCache:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.INVALIDATE_9
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.IS_OPEN: Of.CACHE}
     cache: CacheName
 
 
@@ -105,4 +98,3 @@ class Metrics:
     level: ClassVar[str] = "manager"
     rule: ClassVar[Rule] = Rule.METRICS_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counters,)
-    may_change: ClassVar[MayChange] = NOTHING

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_pip430 import outcomes
-from entrycache_reference.pulsar_pip430.ops.frame import PASS, MayChange, Of, What
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, Bytes, CacheName, EntryPosition, Nanos
 
@@ -19,7 +18,6 @@ class Advance:
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.STATE_4
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
-    may_change: ClassVar[MayChange] = {What.CLOCK: Of.ALL}
     nanos: Nanos
 
 
@@ -31,7 +29,6 @@ class Expire:
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.EXPIRE_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = PASS
     older_than_nanos: Nanos | Absent = ABSENT
 
 
@@ -43,7 +40,6 @@ class Evict:
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.EVICT_4
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = PASS
     bytes: Bytes
 
 
@@ -55,7 +51,6 @@ class MarkRead:
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.COUNT_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counted,)
-    may_change: ClassVar[MayChange] = {What.COUNT: Of.ENTRY}
     cache: CacheName
     pos: EntryPosition
 
@@ -68,6 +63,5 @@ class ExpectRead:
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.COUNT_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counted,)
-    may_change: ClassVar[MayChange] = {What.COUNT: Of.ENTRY}
     cache: CacheName
     pos: EntryPosition

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_pip430 import outcomes
-from entrycache_reference.pulsar_pip430.ops.frame import NOTHING, TRIGGERING, MayChange, Of, What, removal
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, BoundPosition, Bytes, CacheName, EntryPosition, Reads, Token
 
@@ -19,16 +18,6 @@ class Insert:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.INSERT_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Inserted,)
-    may_change: ClassVar[MayChange] = {
-        What.ENTRIES: Of.ENTRY,
-        What.COUNT: Of.ENTRY,
-        What.CACHE_BYTES: Of.CACHE,
-        What.QUEUE: Of.ALL,
-        What.BYTES: Of.ALL,
-        What.INSERTED: Of.ALL,
-        What.HOLDS: Of.HOLDING,
-    }
-    beside: ClassVar[MayChange] = TRIGGERING
     cache: CacheName
     pos: EntryPosition
     size: Bytes
@@ -44,7 +33,6 @@ class Get:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.READ_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hit,)
-    may_change: ClassVar[MayChange] = {What.MARK: Of.ENTRY}
     cache: CacheName
     pos: EntryPosition
 
@@ -57,7 +45,6 @@ class GetRange:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.READ_3
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hits,)
-    may_change: ClassVar[MayChange] = {What.MARK: Of.RANGE}
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -71,7 +58,6 @@ class Exists:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.READ_6
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Existing,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     pos: EntryPosition
 
@@ -84,7 +70,6 @@ class RemoveRange:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.INVALIDATE_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.RANGE)
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -99,7 +84,6 @@ class Clear:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.INVALIDATE_4
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
-    may_change: ClassVar[MayChange] = removal(Of.CACHE)
     cache: CacheName
 
 
@@ -111,7 +95,6 @@ class Usage:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.METRICS_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Used,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName | Absent = ABSENT
 
 
@@ -123,4 +106,3 @@ class Observe:
     level: ClassVar[str] = "range"
     rule: ClassVar[Rule] = Rule.STATE_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Observed,)
-    may_change: ClassVar[MayChange] = NOTHING

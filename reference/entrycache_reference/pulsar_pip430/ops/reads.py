@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from entrycache_reference.pulsar_pip430 import outcomes
-from entrycache_reference.pulsar_pip430.ops.frame import READING, TRIGGERING, MayChange, Of, What
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, EntryPosition, HoldName, Reads
 
@@ -23,7 +22,6 @@ class Read:
     level: ClassVar[str] = "reads"
     rule: ClassVar[Rule] = Rule.READ_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
-    may_change: ClassVar[MayChange] = {**READING, **TRIGGERING}
     cache: CacheName
     first: EntryPosition
     last: EntryPosition
@@ -39,7 +37,6 @@ class ReadOne:
     level: ClassVar[str] = "reads"
     rule: ClassVar[Rule] = Rule.READ_10
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
-    may_change: ClassVar[MayChange] = READING
     cache: CacheName
     pos: EntryPosition
     hold: HoldName | Absent = ABSENT
@@ -53,5 +50,4 @@ class Release:
     level: ClassVar[str] = "reads"
     rule: ClassVar[Rule] = Rule.COUNT_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Released,)
-    may_change: ClassVar[MayChange] = {What.HOLDS: Of.HOLD}
     hold: HoldName

@@ -11,14 +11,12 @@ from typing import Any, Final
 from entrycache_reference.pulsar_segmented import ops
 from entrycache_reference.pulsar_segmented.config import Config
 from entrycache_reference.pulsar_segmented.laws import insert, lookup, ring
-from entrycache_reference.pulsar_segmented.laws.defined import is_defined
-from entrycache_reference.pulsar_segmented.laws.frame import outside
 from entrycache_reference.pulsar_segmented.laws.law import Law, always
 from entrycache_reference.pulsar_segmented.outcomes import Refused
 from entrycache_reference.pulsar_segmented.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["LAWS", "Law", "broken", "check"]
+__all__ = ["LAWS", "Law", "broken"]
 
 
 def is_unsaid(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -84,15 +82,3 @@ def broken(
             if not holds(config, pre, event, step):
                 wrong = (*wrong, rule)
     return wrong
-
-
-def check(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules that this step breaks; counts in `fired` every law whose guard held.
-
-    Where the law of no rule is broken, but the step is not what is defined, or leaves the frame of its operation, it is
-    the rule of the operation.
-    """
-    wrong = broken(config, pre, event, step, fired)
-    if wrong or (is_defined(config, pre, event, step) and not outside(pre, event, step)):
-        return wrong
-    return (event.rule,)

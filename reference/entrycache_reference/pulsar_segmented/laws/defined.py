@@ -18,12 +18,15 @@ from entrycache_reference.pulsar_segmented.config import (
     RangeWalk,
     Used,
 )
+from entrycache_reference.pulsar_segmented.laws.frame import BESIDE, MAY_CHANGE, outside
 from entrycache_reference.pulsar_segmented.laws.law import cached, ends_within, growth, in_current
 from entrycache_reference.pulsar_segmented.ops import Get, GetRange, Insert, Observe, Op, Usage
 from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Hit, Hits, Inserted, Observed, Refused
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, Segment, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position
+
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
 
 
 class Defined(NamedTuple):
@@ -223,3 +226,9 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
     if config.segments not in {None, len(pre.segments)}:
         return False
     return DEFINED[type(event)](config, pre, event) == (step.state, step.outcome, step.rows)
+
+
+def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
+    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    right = is_defined(config, pre, event, step) and not outside(pre, event, step)
+    return () if right else (event.rule,)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from entrycache_reference.pulsar_segmented import outcomes
-from entrycache_reference.pulsar_segmented.ops.frame import NOTHING, TAKES, MayChange
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, BoundPosition, Bytes, CacheName, EntryPosition, Token
 
@@ -19,7 +18,6 @@ class Insert:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.S_INSERT_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Inserted,)
-    may_change: ClassVar[MayChange] = TAKES
     cache: CacheName
     pos: EntryPosition
     size: Bytes
@@ -34,7 +32,6 @@ class Get:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.S_GET_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hit,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     pos: EntryPosition
 
@@ -47,7 +44,6 @@ class GetRange:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.S_RANGE_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hits,)
-    may_change: ClassVar[MayChange] = NOTHING
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -61,7 +57,6 @@ class Usage:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.S_USAGE_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Usage,)
-    may_change: ClassVar[MayChange] = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +67,6 @@ class Observe:
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.S_STATE_2
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Observed,)
-    may_change: ClassVar[MayChange] = NOTHING
 
 
 Op = Insert | Get | GetRange | Usage | Observe

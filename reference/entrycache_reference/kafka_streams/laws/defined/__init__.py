@@ -14,13 +14,19 @@ from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws.defined.caches import CACHES, Does
 from entrycache_reference.kafka_streams.laws.defined.picture import Picture
 from entrycache_reference.kafka_streams.laws.defined.stores import STORES
-from entrycache_reference.kafka_streams.laws.frame import outside
+from entrycache_reference.kafka_streams.laws.frame import BESIDE, MAY_CHANGE, outside
 from entrycache_reference.kafka_streams.outcomes import Failed, Unanswered
 from entrycache_reference.kafka_streams.state import Part, Row, State, Step
+from entrycache_reference.rules import Rule
 
-__all__ = ["is_defined"]
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
 
 DOES: Final[Mapping[type[ops.Op], Does]] = {**CACHES, **STORES}
+
+
+def check_definition(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
+    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    return () if is_defined(config, pre, event, step) else (event.rule,)
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:

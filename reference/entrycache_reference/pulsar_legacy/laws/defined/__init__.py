@@ -20,10 +20,12 @@ from entrycache_reference.pulsar_legacy.laws.defined.content import (
     triggered,
 )
 from entrycache_reference.pulsar_legacy.laws.defined.rows import told
+from entrycache_reference.pulsar_legacy.laws.frame import BESIDE, MAY_CHANGE, outside
 from entrycache_reference.pulsar_legacy.laws.law import refusable
 from entrycache_reference.pulsar_legacy.state import State, Step
+from entrycache_reference.rules import Rule
 
-__all__ = ["is_defined"]
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
 
 
 def parts_of(config: Config, pre: Defined, event: Any) -> list[ops.Op]:
@@ -70,3 +72,18 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: ty
         and has_its_parts(config, pre, event, step)
         and told(config, before, event, within) == step.rows
     )
+
+
+def check_definition(
+    config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None
+) -> tuple[Rule, ...]:
+    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step.
+
+    A part is an operation `within` that of the step.
+    """
+    for part in step.parts:
+        wrong = check_definition(config, part.pre, part.event, part.step, type(event))
+        if wrong:
+            return wrong
+    right = is_defined(config, pre, event, step, within) and not outside(pre, event, step)
+    return () if right else (event.rule,)

@@ -12,12 +12,18 @@ from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws.defined.answers import ANSWERS, keeps_what_is_held
 from entrycache_reference.pulsar_pip430.laws.defined.passes import is_that_pass
 from entrycache_reference.pulsar_pip430.laws.defined.whole import LOOKS, PASSES, has_its_parts, rows_follow
-from entrycache_reference.pulsar_pip430.laws.frame import opens, outside
+from entrycache_reference.pulsar_pip430.laws.frame import BESIDE, MAY_CHANGE, opens, outside
 from entrycache_reference.pulsar_pip430.laws.law import refusable
 from entrycache_reference.pulsar_pip430.ops import Op, RemoveCache
 from entrycache_reference.pulsar_pip430.state import State, Step
+from entrycache_reference.rules import Rule
 
-__all__ = ["is_defined"]
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+
+
+def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
+    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    return () if is_defined(config, pre, event, step) else (event.rule,)
 
 
 def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:

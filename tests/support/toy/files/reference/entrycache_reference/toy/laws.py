@@ -75,12 +75,7 @@ def broken(
     config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
     """The rules that this step breaks; counts in `fired` every law whose guard held."""
-    return check(config, pre, event, step, {} if fired is None else fired)
-
-
-def check(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
-    """The rules that this step breaks; counts in `fired` every law whose guard held."""
     asked = [law for law in LAWS if law.guard(config, pre, event, step)]
-    for law in asked:
+    for law in asked if fired is not None else ():
         fired[law.rule] = fired.get(law.rule, 0) + 1
     return tuple(law.rule for law in asked if not law.holds(config, pre, event, step))

@@ -53,7 +53,7 @@ CASES: Final[Cases[Config, Op]] = Cases(
     menu,
     plan,
     themes={theme.value: theme for theme in Theme},
-    telling={},
+    distinguishing={},
     smoke={
         "put": [{"op": "put", "key": "x"}, {"op": "put", "key": "y"}, {"op": "put", "key": "z"}],
         "has": [{"op": "put", "key": "x"}, {"op": "has", "key": "x"}, {"op": "has", "key": "y"}],

@@ -38,9 +38,8 @@ SYSTEM: Final[System[Config, State, ops.Op, Outcome]] = System(
     ops=named(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
-        laws.check,
         laws.broken,
-        each=laws.LAWS,
+        table=laws.LAWS,
         liveness=(Rule.T_LIVENESS_1, Rule.T_LIVENESS_1),
         rules=rules_of("T-"),
         of_variants=frozenset(),
@@ -51,5 +50,5 @@ SYSTEM: Final[System[Config, State, ops.Op, Outcome]] = System(
     blame=BLAME,
     fast=Own(OFFER, open_cache),
     faults={name: Own(OFFER, partial(open_cache, kind=kind)) for name, kind in TOY.items()},
-    planted=Planted(PLANTED.own),
+    seeded_faults=Planted(PLANTED.own),
 )

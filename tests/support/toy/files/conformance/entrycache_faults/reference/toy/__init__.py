@@ -13,7 +13,7 @@ from entrycache_reference.toy.state import State, Step
 
 PLANTED: Final = Faults("entrycache_reference.toy")
 
-planted = PLANTED.plant
+planted = PLANTED.register
 
 
 @planted(Rule.T_PUT_1, Put)
