@@ -27,7 +27,7 @@ test: environment ## everything that a pull request must pass
 	@$(BIN)/python -m entrycache_cli.tour --profile ci --others dev --strict
 
 test-all: test long ## all of `make test`, the tests that take longer, and every change of the mutation matrix
-	$(BIN)/python -m entrycache_evidence.matrix
+	$(BIN)/python -m entrycache_dev.matrix
 
 static: environment ## types and style
 	$(BIN)/ruff check .
@@ -45,7 +45,7 @@ long: environment ## the tests that `make test` leaves out, and every release as
 	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
 
 matrix: environment ## which detector sees which small change of the reference; half an hour of two cores
-	$(BIN)/python -m entrycache_evidence.matrix --write
+	$(BIN)/python -m entrycache_dev.matrix --write
 
 nightly: environment ## the long runs
 	.ci/nightly
@@ -57,16 +57,16 @@ rules: environment ## text, code, tests, examples, planted faults and docs/refer
 	$(BIN)/entrycache rules --check
 
 docs: environment ## write the generated pages again: rules and their examples, faults, evidence, settings, versions
-	$(BIN)/python -m entrycache_cli.faults
-	$(BIN)/python -m entrycache_evidence
+	$(BIN)/python -m entrycache_dev.pages.faults
+	$(BIN)/python -m entrycache_dev.pages.evidence
 	$(BIN)/entrycache rules --write
-	$(BIN)/python -m entrycache_cli.pulsar_pip430.settings
+	$(BIN)/python -m entrycache_dev.pages.settings
 	$(BIN)/entrycache versions --write docs/reference/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/reference/versions-kafka-streams.md
 	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/reference/versions-pulsar-legacy.md
 
 site: environment ## the pages of docs/, spec/ and a page a rule as a site in build/site; needs no network
-	$(BIN)/python -m entrycache_cli.site build/pages
+	$(BIN)/python -m entrycache_dev.pages.site build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import TestedSubject
 from tests.support.walls import not_there
 
 pytest_plugins = ("pytester",)
@@ -48,14 +48,14 @@ LEFT = pytest.StashKey[int]()
 
 
 @pytest.fixture(scope="session")
-def released_subject() -> Iterator[Callable[[str], UnderTest]]:
+def released_subject() -> Iterator[Callable[[str], TestedSubject]]:
     """The subject that ``pulsar:4.2.4`` names, started when a test first asks for it, for all tests of this process."""
-    started: dict[str, UnderTest] = {}
+    started: dict[str, TestedSubject] = {}
 
-    def subject(name: str) -> UnderTest:
+    def subject(name: str) -> TestedSubject:
         if name not in started:
             try:
-                started[name] = resolve(Choice(name, timeout_seconds=60))
+                started[name] = resolve_subject(SubjectChoice(name, timeout_seconds=60))
             except MissingPrerequisite as missing:
                 pytest.skip(str(missing))
         return started[name]

@@ -175,7 +175,9 @@ def run_numbers() -> Iterator[Number]:
 
 def _seconds(folder: Path, *arguments: str) -> float:
     """Return the least processor time of three runs of a command."""
-    code = "import resource, sys, time\nfrom entrycache_cli.__main__ import main\ntry: main()\nexcept SystemExit: pass\n"
+    code = (
+        "import resource, sys, time\nfrom entrycache_cli.__main__ import main\ntry: main()\nexcept SystemExit: pass\n"
+    )
     code = f"import sys; sys.argv = ['entrycache', *{list(arguments)!r}]\n{code}"
     code += "print(time.process_time(), file=sys.stderr)"
     return min(round(float(_run(folder, "-c", code).stderr.split()[-1]), 3) for _ in range(3))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from entrycache_cli.main import main
 def late():
-    import entrycache_spark.folder
+    import entrycache_spark.folders
 from entrycache_protocol.case import Case
 """
 
@@ -59,7 +59,7 @@ def test_a_planted_import_that_runs_up_is_found(tmp_path: Path) -> None:
     edges = imports(modules((tmp_path,)))
     assert [(each.name, each.typing) for each in upward(edges)] == [
         ("entrycache_cli.main.main", True),
-        ("entrycache_spark.folder", False),
+        ("entrycache_spark.folders", False),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_cli.start import begin
+from entrycache_cli.startup import begin
 
 
 def main() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from entrycache_conformance.judge import Definition
-from entrycache_conformance.subjects.reference import REFERENCE
-from entrycache_protocol.subject import UnderTest
+from entrycache_conformance.systems.reference import REFERENCE_NAME
+from entrycache_protocol.subject import TestedSubject
 
 
-def definition_for(subject: UnderTest) -> Definition | None:
+def definition_for(subject: TestedSubject) -> Definition | None:
     """Return the definition of a system if the subject is its reference; it says nothing of other subjects."""
-    if subject.name != REFERENCE:
+    if subject.name != REFERENCE_NAME:
         return None
     from entrycache_evidence.core.definitions import find_definition  # noqa: PLC0415 - nobody else needs evidence
 

@@ -6,8 +6,8 @@ from importlib import import_module
 
 import click
 
-from entrycache_cli.ending import OneLineErrors
-from entrycache_cli.listed import COMMANDS, ELSEWHERE
+from entrycache_cli.commands import COMMANDS, ELSEWHERE
+from entrycache_cli.commands.exit_codes import OneLineErrors
 
 
 class Commands(OneLineErrors, click.Group):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from entrycache_cli.commands.options import F
-from entrycache_cli.faults.change import Change
+from entrycache_dev.changed_jars import JarChange
 from entrycache_protocol.case import Case
 
 
@@ -52,7 +52,7 @@ class FaultsPart(NamedTuple):
     groups: Mapping[str, tuple[Collection[str], str | None]]
     level_of: Callable[[Case], str]
     changed: str = ""
-    changes: Mapping[str, Change] = MappingProxyType({})
+    changes: Mapping[str, JarChange] = MappingProxyType({})
     of: str = "our fast cache"
 
 

@@ -6,19 +6,19 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
-from entrycache_conformance.failures import Failure
-from entrycache_conformance.known.run import both, case_of
+from entrycache_conformance.failure import Failure
+from entrycache_conformance.known import failing_case, merge_reports
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
 from entrycache_conformance.run import Notify, Options, conform
-from entrycache_conformance.subjects.narrowed import without
-from entrycache_protocol.subject import UnderTest
-from entrycache_protocol.verdict import Verdict
+from entrycache_conformance.subjects.wrappers import without_operations
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.subject import TestedSubject
 
-ROUNDS_MAX: Final = 6
+MAX_RULE_ROUNDS: Final = 6
 """How often a run goes on behind failures of other rules, each time without the operations that showed them."""
 
 
-def conform_to(subject: UnderTest, rules: Collection[str], options: Options, notify: Notify) -> RunReport:
+def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Options, notify: Notify) -> RunReport:
     """Judge a subject by these rules: a failure counts that names one of them, as one that it may break.
 
     A level conforms where every rule that was asked for, and is met there at all, was met often enough; where its
@@ -27,22 +27,26 @@ def conform_to(subject: UnderTest, rules: Collection[str], options: Options, not
     left_out: set[str] = set()
     whole: RunReport | None = None
     others: dict[str, Failure] = {}
-    for _ in range(ROUNDS_MAX):
-        narrowed = without(subject, frozenset(left_out)) if left_out else subject
+    for _ in range(MAX_RULE_ROUNDS):
+        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
         report = conform(narrowed, options, notify)
-        whole = report if whole is None else both(whole, report)
+        whole = report if whole is None else merge_reports(whole, report)
         beside = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
         others |= {failure.case: failure for failure in beside}
-        shown = {type(case.steps[one.step]).name for one in beside if (case := case_of(one)) is not None and case.steps}
+        shown = {
+            type(case.steps[one.step]).name for one in beside if (case := failing_case(one)) is not None and case.steps
+        }
         rest = narrowed.declaration.ops - shown
         if not shown or len(beside) < len(report.failures) or not rest or "insert" in shown:
             break
         left_out |= shown
     assert whole is not None
-    return _judged(whole, rules, tuple(others.values()), left_out)
+    return _restrict_report(whole, rules, tuple(others.values()), left_out)
 
 
-def _judged(report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: set[str]) -> RunReport:
+def _restrict_report(
+    report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: set[str]
+) -> RunReport:
     """The report as far as it is about these rules."""
     files = {failure.case for failure in others}
     failures = tuple(one for one in report.failures if one.case not in files)
@@ -52,16 +56,16 @@ def _judged(report: RunReport, rules: Collection[str], others: Iterable[Failure]
     named = {rule for failure in failures for rule in failure.rules}
     unmet = [rule for rule, count in fired.items() if not count and rule not in named]
     skipped += [Skip(rule, "it was asked for, and no judged step met it") for rule in unmet]
-    levels = {name: judged_by(level, rules) for name, level in report.levels.items()}
+    levels = {name: restrict_level(level, rules) for name, level in report.levels.items()}
     met = {name: level for name, level in levels.items() if level.rules}
     skipped += [Skip(f"level {name}", "it met none of the rules asked for") for name in levels if name not in met]
     levels = met or levels
     if unmet:
-        levels = {name: _unchecked(level) for name, level in levels.items()}
+        levels = {name: _mark_unchecked(level) for name, level in levels.items()}
     return replace(report, levels=levels, rules=fired, failures=failures, skipped=(*report.skipped, *skipped))
 
 
-def judged_by(level: LevelReport, rules: Collection[str]) -> LevelReport:
+def restrict_level(level: LevelReport, rules: Collection[str]) -> LevelReport:
     """A level as far as it is about these rules."""
     met = {rule: told for rule, told in level.rules.items() if rule in rules}
     return replace(level, rules=met, verdict=_verdict(level, met.values()))
@@ -76,6 +80,6 @@ def _verdict(level: LevelReport, met: Iterable[RuleReport]) -> Verdict:
     return Verdict.NOTHING_CHECKED if unchecked else Verdict.CONFORMS
 
 
-def _unchecked(level: LevelReport) -> LevelReport:
+def _mark_unchecked(level: LevelReport) -> LevelReport:
     violates = level.verdict is Verdict.VIOLATES
     return level if violates else replace(level, verdict=Verdict.NOTHING_CHECKED)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from entrycache_conformance.failures import Failure
-from entrycache_conformance.levels import asked_levels
-from entrycache_conformance.profiles import Profile
+from entrycache_conformance.failure import Failure
+from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.authored import AuthoredSubject
+from entrycache_conformance.subjects.python_subject import PythonSubject
 from entrycache_protocol.author import Subject
 from entrycache_protocol.case import config_to_json
-from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.leftovers import scratch
-from entrycache_protocol.text import arguments, compact
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.codec import format_arguments, format_json
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.files import scratch_folder
+from entrycache_protocol.subject import FailingCase
 
 
 def check(
@@ -29,26 +28,26 @@ def check(
         EntrycacheError: it is no subject.
     """
     __tracebackhide__ = True
-    found = AuthoredSubject(subject)
-    asked = asked_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
-    with scratch() as passing:
-        options = Options(asked, profile_of(examples), seed, 0.0, failures or passing)
+    found = PythonSubject(subject)
+    asked = select_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
+    with scratch_folder() as passing:
+        options = Options(asked, profile_for_examples(examples), seed, 0.0, failures or passing)
         report = conform(found, options)
-    text = told(found, report, keeps_files=failures is not None)
+    text = failure_text(found, report, keeps_files=failures is not None)
     if text:
         raise AssertionError(text)
 
 
-def profile_of(examples: int) -> Profile:
+def profile_for_examples(examples: int) -> Profile:
     """The least that so many examples must have met: as much as the profile `dev` asks of its 400."""
     return Profile(examples, max(1, examples // 20), max(1, examples // 80))
 
 
-def told(subject: AuthoredSubject, report: RunReport, keeps_files: bool) -> str:
+def failure_text(subject: PythonSubject, report: RunReport, keeps_files: bool) -> str:
     """What is wrong, as text; empty where nothing is."""
     parts = []
     for failure in report.failures:
-        parts.append(sequence(subject, failure))
+        parts.append(sequence_text(subject, failure))
         parts += [f"case file: {failure.case}"] if keeps_files else []
     unchecked = [name for name, level in report.levels.items() if level.verdict is Verdict.NOTHING_CHECKED]
     if not parts and unchecked:
@@ -57,20 +56,23 @@ def told(subject: AuthoredSubject, report: RunReport, keeps_files: bool) -> str:
     return "\n".join(parts)
 
 
-def sequence(subject: AuthoredSubject, failure: Failure) -> str:
+def sequence_text(subject: PythonSubject, failure: Failure) -> str:
     """The shortest sequence, a step a line; the last one with what was expected and got. Of threads: what happened."""
     failing = failure.found
     if failure.schedules is not None or not isinstance(failing, FailingCase):
         return "" if failure.schedules is None else failure.schedules.in_words
     system = failing.case.system
     config = config_to_json(system, failing.case.config, subject.declaration.sent_keys)
-    lines = [f"{subject.name} breaks {', '.join(failure.rules)} at step {failure.step}", f"config {compact(config)}"]
+    lines = [
+        f"{subject.name} breaks {', '.join(failure.rules)} at step {failure.step}",
+        f"config {format_json(config)}",
+    ]
     for at, (op, done) in enumerate(zip(failing.case.steps, failing.steps, strict=True)):
         if at > failure.step:
             break
-        answer = f" -> {compact(system.wire.write_outcome(done.outcome))}" if at < failure.step else ""
-        lines.append(f"step {at}: {type(op).name}  {arguments(op)}{answer}")
-    lines += [f"  expected {compact(failure.expected)}", f"  got      {compact(failure.got)}"]
+        answer = f" -> {format_json(system.wire.write_outcome(done.outcome))}" if at < failure.step else ""
+        lines.append(f"step {at}: {type(op).name}  {format_arguments(op)}{answer}")
+    lines += [f"  expected {format_json(failure.expected)}", f"  got      {format_json(failure.got)}"]
     if failing.difference.failed is not None:
         lines.append(subject.traceback(failing.case).rstrip())
     lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")

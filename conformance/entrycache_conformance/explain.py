@@ -18,22 +18,21 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.judge import Coverage, judge, play, same_without_tokens, trajectory
-from entrycache_faults.bounded import within_calls
-from entrycache_faults.planted import Fault
+from entrycache_conformance.judge import Coverage, judge, match_without_tokens, play, run_reference
+from entrycache_faults.model import limit_calls
+from entrycache_faults.seeded import Fault
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
-from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Played, Trouble, UnderTest
+from entrycache_protocol.subject import Difference, FailureKind, RunResult, TestedSubject
 from entrycache_reference.rules import Rule
 
-CALLS_MOST: Final = 1_000_000
+MAX_CALLS: Final = 1_000_000
 """Calls in one step after which a faulty reference is taken to come to no end: some requeue while a budget lasts, and
 that may be 2^31 - 1 times. A pass over 1,000 accessed entries makes fewer than a fifth of it."""
 
 
-class Seen(NamedTuple):
+class ObservedFailure(NamedTuple):
     """A failing case as it was played once more.
 
     `steps` are the reference's, `answers` the subject's, one a step; `looks` come after each step of the case.
@@ -64,32 +63,41 @@ class Seen(NamedTuple):
         return dict(zip(self.looks, parts, strict=True))
 
 
-def explain(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> tuple[Rule, ...]:
+def explain_difference(
+    subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
+) -> tuple[Rule, ...]:
     """The rules that explain a difference, the likeliest first."""
     if difference.is_silent:
-        hang = difference.failed is not None and difference.failed.trouble is Trouble.HANG
+        hang = difference.failed is not None and difference.failed.trouble is FailureKind.HANG
         return (case.system.laws.liveness[0 if hang else 1],)
     if difference.failed is not None:
         return (case.system.blame.leak,)
-    seen = _seen(subject, case, steps, difference)
-    broken, general = _broken(seen)
-    found = sorted(_alike(seen), key=lambda rule: rule not in broken) or broken or general or [_of_step(seen)]
+    seen = _observe_failure(subject, case, steps, difference)
+    broken, general = _broken_laws(seen)
+    found = (
+        sorted(_rules_of_matching_faults(seen), key=lambda rule: rule not in broken)
+        or broken
+        or general
+        or [_rule_of_step(seen)]
+    )
     return tuple(dict.fromkeys(found))
 
 
-def _seen(subject: UnderTest, case: Case, steps: Sequence[Any], difference: Difference) -> Seen:
+def _observe_failure(
+    subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
+) -> ObservedFailure:
     """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
     looks = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
-    seen = (_played(subject, case, looks) if looks else None) or _played(subject, case, ())
+    seen = (_play_with_queries(subject, case, looks) if looks else None) or _play_with_queries(subject, case, ())
     if seen is not None:
         return seen
     end = difference.at + 1
     answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
     shown = dataclasses.replace(case, steps=case.steps[:end])
-    return Seen(shown, subject.declaration, (), steps[:end], answers, difference)
+    return ObservedFailure(shown, subject.declaration, (), steps[:end], answers, difference)
 
 
-def _played(subject: UnderTest, case: Case, looks: tuple[Any, ...]) -> Seen | None:
+def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...]) -> ObservedFailure | None:
     """What the subject answers with these looks after every step; None where it does not, or as it should."""
     declaration = subject.declaration
     parts = tuple(part for op in case.steps for part in (op, *looks))
@@ -101,33 +109,33 @@ def _played(subject: UnderTest, case: Case, looks: tuple[Any, ...]) -> Seen | No
         answer = play(subject, case)
     except BrokenSubject:
         return None
-    if not isinstance(answer, Played):
+    if not isinstance(answer, RunResult):
         return None
-    steps = trajectory(case, Coverage())
+    steps = run_reference(case, Coverage())
     first = judge(case, steps, answer, declaration)
-    return first and Seen(case, declaration, looks, steps, answer.outcomes, first)
+    return first and ObservedFailure(case, declaration, looks, steps, answer.outcomes, first)
 
 
-def _alike(seen: Seen) -> list[Rule]:
+def _rules_of_matching_faults(seen: ObservedFailure) -> list[Rule]:
     """The rules of the planted faults that answer as the subject did, of the first group with any."""
     for group in seen.case.system.blame.faults():
-        found = [fault.rule for fault in group if _answers_alike(fault, seen)]
+        found = [fault.rule for fault in group if _answers_match(fault, seen)]
         if found:
             return found
     return []
 
 
-def _answers_alike(fault: Fault, seen: Seen) -> bool:
+def _answers_match(fault: Fault, seen: ObservedFailure) -> bool:
     """Whether the reference with this fault answers as the subject did, to the end."""
     config, introspection = seen.case.config, seen.declaration.introspection
     shown = seen.case.system.wire.declared_part
     try:
         state = fault.model.initial(config)
         for op, answer in zip(seen.case.steps, seen.answers, strict=True):
-            with within_calls(CALLS_MOST):
+            with limit_calls(MAX_CALLS):
                 done = fault.model.step(state, op, config)
             own, wanted = shown(done.outcome, introspection), shown(answer, introspection)
-            if own != wanted and not same_without_tokens(own, wanted, seen.declaration):
+            if own != wanted and not match_without_tokens(own, wanted, seen.declaration):
                 return False
             state = done.state
     except Exception:  # a planted fault may break anything; then it explains nothing
@@ -135,7 +143,7 @@ def _answers_alike(fault: Fault, seen: Seen) -> bool:
     return True
 
 
-def _broken(seen: Seen) -> tuple[list[Rule], list[Rule]]:
+def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
     """The laws that the step at fault breaks with the subject's outcome and state: telling ones, and general ones."""
     system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
@@ -149,7 +157,7 @@ def _broken(seen: Seen) -> tuple[list[Rule], list[Rule]]:
     return [rule for rule in broken if rule not in general], [rule for rule in broken if rule in general]
 
 
-def _of_step(seen: Seen) -> Rule:
+def _rule_of_step(seen: ObservedFailure) -> Rule:
     """The rule of the last row about what differs, else of the last row, else of the operation."""
     rows = seen.steps[seen.at].rows
     is_about, difference = seen.case.system.blame.is_about, seen.difference

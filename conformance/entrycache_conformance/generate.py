@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from entrycache_conformance.judge import Coverage, checked_step
+from entrycache_conformance.judge import Coverage, step_with_laws
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.draw import Draw
-from entrycache_protocol.plan import Plan
-from entrycache_protocol.system import AnySystem
+from entrycache_protocol.system import AnySystem, CasePlan, Draw
 
 
-class Made(NamedTuple):
+class GeneratedCase(NamedTuple):
     """A case, and the reference's steps through it."""
 
     case: Case
@@ -39,7 +37,7 @@ def make_case(
     steps: int | None = None,
     theme: Any = None,
     marks: Marks | None = None,
-) -> Made:
+) -> GeneratedCase:
     """A case of these operations, of so many steps; `theme` is one of the system's.
 
     `steps` None: it may end at every step, after as many as the theme wants at most, and then come the looks of its
@@ -47,7 +45,7 @@ def make_case(
     """
     system = declaration.system
     plan = system.cases.plan(draw, declaration, tuple(menu), theme)
-    next_op = _ending(draw, plan) if steps is None else _endless(draw, plan)
+    next_op = _finite_choice(draw, plan) if steps is None else _endless_choice(draw, plan)
     limit = plan.steps_max if steps is None else steps
     limit = min(limit, declaration.limits.max_steps or limit)
     state = system.model.initial(plan.config)
@@ -56,7 +54,7 @@ def make_case(
 
     def play(op: Any) -> Any:
         made.append(op)
-        done.append(_step(system, plan.config, state, op, coverage))
+        done.append(_step_reference(system, plan.config, state, op, coverage))
         return done[-1].state
 
     while len(made) < limit:
@@ -70,10 +68,10 @@ def make_case(
         state = play(op)
     for op in plan.final_queries(state)[: max(0, limit - len(made))] if steps is None else ():
         state = play(op)
-    return Made(Case(system, plan.config, tuple(made)), done)
+    return GeneratedCase(Case(system, plan.config, tuple(made)), done)
 
 
-def _ending(draw: Draw, plan: Plan) -> Callable[[Any], Any]:
+def _finite_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:
     """The next operation, by chance none: the simplest answer of a draw ends the case."""
     length = len(plan.menu)
     ends = max(1, length // plan.usual_steps)
@@ -86,12 +84,12 @@ def _ending(draw: Draw, plan: Plan) -> Callable[[Any], Any]:
     return next_op
 
 
-def _endless(draw: Draw, plan: Plan) -> Callable[[Any], Any]:
+def _endless_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:
     greatest = len(plan.menu) - 1
     return lambda state: plan.make(plan.menu[draw(0, greatest)], state)
 
 
-def _step(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage | None) -> Any:
+def _step_reference(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage | None) -> Any:
     if coverage is None:
         return system.model.step(state, op, config)
-    return checked_step(system, config, state, op, coverage)
+    return step_with_laws(system, config, state, op, coverage)

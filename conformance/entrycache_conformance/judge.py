@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrycache_conformance.subjects.fresh import play_anew
+from entrycache_conformance.subjects.child import play_fresh
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import OurError
-from entrycache_protocol.failure import Difference
-from entrycache_protocol.subject import Answer, Failed, Skipped, Trouble, UnderTest
+from entrycache_protocol.errors import InternalError
+from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -23,7 +22,7 @@ It takes a configuration, a state, an operation and its step. Definitions stand 
 """
 
 
-class LawBroken(OurError):
+class LawBroken(InternalError):
     """The reference itself breaks one of its laws."""
 
 
@@ -58,22 +57,22 @@ class Coverage:
             self.cells[cell] = self.cells.get(cell, 0) + count
 
 
-def play(subject: UnderTest, case: Case) -> Answer:
+def play(subject: TestedSubject, case: Case) -> Answer:
     """The subject's answer to one case, after the runs that come before it."""
-    return play_anew(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
+    return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
 
 
-def differs(subject: UnderTest, case: Case) -> Difference | None:
+def find_difference(subject: TestedSubject, case: Case) -> Difference | None:
     """How a subject's answer to a case differs; None too where it cannot be asked the case, or gives no answer."""
-    if case.system.cases.unfit(subject.declaration, case.config, case.steps):
+    if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
         return None
     answer = play(subject, case)
-    if isinstance(answer, Failed):
+    if isinstance(answer, FailedRun):
         return None
-    return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
+    return judge(case, run_reference(case, Coverage()), answer, subject.declaration)
 
 
-def checked_step(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
+def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
     """One step of the reference with the law of every rule checked, and its definition if that is asked.
 
     Raises:
@@ -90,12 +89,12 @@ def checked_step(system: AnySystem, config: Any, state: Any, op: Any, coverage: 
     return done
 
 
-def trajectory(case: Case, coverage: Coverage) -> list[Any]:
+def run_reference(case: Case, coverage: Coverage) -> list[Any]:
     """The reference's steps through a case."""
     state = case.system.model.initial(case.config)
     steps = []
     for op in case.steps:
-        done = checked_step(case.system, case.config, state, op, coverage)
+        done = step_with_laws(case.system, case.config, state, op, coverage)
         steps.append(done)
         state = done.state
     return steps
@@ -106,9 +105,9 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
 
     `leaked` above 0 is a difference at the last step; a skipped run differs in nothing.
     """
-    if isinstance(answer, Skipped):
+    if isinstance(answer, SkippedRun):
         return None
-    if isinstance(answer, Failed):
+    if isinstance(answer, FailedRun):
         index = answer.step if answer.step is not None else max(0, len(steps) - 1)
         expected = steps[index].outcome if steps else None
         return Difference(index, expected, None, answer)
@@ -120,16 +119,16 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
             continue
         expected = shown(expected, introspection)
         got = shown(got, introspection)
-        if got != expected and not same_without_tokens(expected, got, declaration):
+        if got != expected and not match_without_tokens(expected, got, declaration):
             return Difference(index, expected, got)
     if answer.leaked:
-        failed = Failed(Trouble.LEAKED, None, f"{answer.leaked} buffer references leaked")
+        failed = FailedRun(FailureKind.LEAKED, None, f"{answer.leaked} buffer references leaked")
         last = max(0, len(steps) - 1)
         return Difference(last, steps[last].outcome if steps else None, None, failed)
     return None
 
 
-def same_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
+def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
     """Whether two outcomes differ only in a payload that is not judged: nothing was hit, or not declared."""
     if type(expected) is not type(got) or not hasattr(expected, "tokens"):
         return False

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.explain import explain
-from entrycache_conformance.failures import Failure
-from entrycache_conformance.judge import Coverage, judge, play, trajectory
+from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.failure import Failure
+from entrycache_conformance.history_search import (
+    SILENT_REPLAYS,
+    FailingHistory,
+    HistoryCounts,
+    judge_history,
+    offers_histories,
+)
+from entrycache_conformance.judge import Coverage, judge, play, run_reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import Case, read_case
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import FailingCase
-from entrycache_protocol.history import History
-from entrycache_protocol.strict_json import same_json
-from entrycache_protocol.subject import Skipped, UnderTest
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol import errors
+from entrycache_protocol.case import Case, History, case_from_json, read_case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
+from entrycache_protocol.strict_json import is_same_json
+from entrycache_protocol.subject import Difference, FailingCase, FailureKind, SkippedRun, TestedSubject
 
 
-class Replayed(NamedTuple):
+class ReplayResult(NamedTuple):
     """What a replay shows. `failure` None: subject and reference agree. `stale`: steps at which the outcomes
     written into the file are not the reference's."""
 
     case: Case
     failure: Failure | None
-    skipped: Skipped | None
+    skipped: SkippedRun | None
     stale: list[int]
 
     @property
@@ -36,7 +42,7 @@ class Replayed(NamedTuple):
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
 
 
-def replay(path: Path, subject: UnderTest) -> Replayed:
+def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     """Play the case of a file on a subject and judge it.
 
     Raises:
@@ -44,25 +50,25 @@ def replay(path: Path, subject: UnderTest) -> Replayed:
     """
     case = read_case(path, SYSTEMS)
     for run in (*case.earlier, case):
-        fit(run, subject)
-    steps = trajectory(case, Coverage())
+        require_supported(run, subject)
+    steps = run_reference(case, Coverage())
     answer = play(subject, case)
     expected = [case.system.wire.write_outcome(done.outcome) for done in steps]
     stale = [
         index
         for index, outcome in enumerate(case.outcomes)
-        if index >= len(expected) or not same_json(outcome, expected[index])
+        if index >= len(expected) or not is_same_json(outcome, expected[index])
     ]
-    if isinstance(answer, Skipped):
-        return Replayed(case, None, answer, stale)
+    if isinstance(answer, SkippedRun):
+        return ReplayResult(case, None, answer, stale)
     difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
-        return Replayed(case, None, None, stale)
-    rules = tuple(rule.value for rule in explain(subject, case, steps, difference))
-    return Replayed(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
+        return ReplayResult(case, None, None, stale)
+    rules = tuple(rule.value for rule in explain_difference(subject, case, steps, difference))
+    return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
 
 
-def fit(case: Case | History, subject: UnderTest) -> None:
+def require_supported(case: Case | History, subject: TestedSubject) -> None:
     """Refuse a case that asks for what the subject does not offer.
 
     Raises:
@@ -74,7 +80,7 @@ def fit(case: Case | History, subject: UnderTest) -> None:
     missing = sorted({type(op).name for op in case.steps} - declaration.ops)
     if missing:
         raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
-    reason = declaration.system.cases.unfit(declaration, case.config, case.steps)
+    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
     if reason:
         raise UsageError(f"{subject.name}: {reason}")
     base: Any = declaration.base_config()
@@ -84,3 +90,141 @@ def fit(case: Case | History, subject: UnderTest) -> None:
         wanted, has = getattr(case.config, field.name), getattr(base, field.name)
         if field.name in declaration.fixed and wanted != has:
             raise UsageError(f"{subject.name} has {field.name} fixed to {has!r}, the case needs {wanted!r}")
+
+
+# --- smoke
+# A first look at an adapter: a handful of hand-made cases, one an operation, before any fuzzing.
+
+
+class SmokeResult(NamedTuple):
+    """The verdict about one operation: passed, failed, skipped, not offered, beyond its limits, or not played."""
+
+    op: str
+    verdict: str
+    rules: tuple[str, ...] = ()
+    difference: Difference | None = None
+    case: Case | None = None
+
+
+def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
+    """Play each case that the subject can be asked, and judge it; after one that hangs no more are played.
+
+    Raises:
+        Stopped: with what was judged by then.
+    """
+    looks: list[SmokeResult] = []
+    with keep_partial_result(lambda: looks):
+        for name, steps in subject.declaration.system.cases.smoke.items():
+            hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is FailureKind.HANG
+                       for look in looks)  # fmt: skip
+            looks.append(SmokeResult(name, "not played") if hung else _play_smoke_case(subject, name, steps))
+    return looks
+
+
+def smoke_verdict(looks: list[SmokeResult]) -> Verdict:
+    """The verdict of those operations that were judged."""
+    judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
+    return errors.combine_verdicts(judged[look.verdict] for look in looks if look.verdict in judged)
+
+
+def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, Any]]) -> SmokeResult:
+    declaration = subject.declaration
+    if not {step["op"] for step in steps} <= declaration.ops:
+        return SmokeResult(name, "not offered")
+    if declaration.payload:
+        steps = [{**step, "token": 100 + at} if step["op"] == "insert" else step for at, step in enumerate(steps)]
+    read = case_from_json(
+        {"system": declaration.system.name, "steps": steps}, {declaration.system.name: declaration.system}
+    )
+    case = Case(read.system, declaration.base_config(), read.steps)
+    if not _within_limits(case, declaration):
+        return SmokeResult(name, "beyond its limits")
+    trail = run_reference(case, Coverage())
+    answer = play(subject, case)
+    if isinstance(answer, SkippedRun):
+        return SmokeResult(name, "skipped")
+    difference = judge(case, trail, answer, declaration)
+    if difference is None:
+        return SmokeResult(name, "passed")
+    rules = tuple(rule.value for rule in explain_difference(subject, case, trail, difference))
+    return SmokeResult(name, "failed", rules, difference, case)
+
+
+def _within_limits(case: Case, declaration: Declaration) -> bool:
+    """Whether the subject takes so many steps and such sizes, and no insert crosses its trigger."""
+    limits = declaration.limits
+    if declaration.system.cases.unsupported_reason(declaration, case.config, case.steps):
+        return False
+    sizes = [step.size for step in case.steps if hasattr(step, "size")]
+    return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size
+
+
+# --- replay
+# Replaying one history: it is played again and again, because no two schedules are the same.
+
+MAX_HISTORY_TRIES: Final = 1_000
+"""How often a history is played at most; the first failure ends it."""
+
+HISTORY_BATCH: Final = 50
+"""How many of them at once; fewer at first, as one that hangs costs its time-out."""
+
+LATE_ANSWER: Final = "one try got no answer, once; is the machine busy? run it again"
+
+
+class HistoryReplayResult(NamedTuple):
+    """What a replay shows. `found` None: no try failed. `unjudged`: why no try could be judged, in words."""
+
+    found: FailingHistory | None
+    tries: int
+    unjudged: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        if self.found is not None:
+            return Verdict.VIOLATES
+        return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
+
+
+def replay_history(history: History, subject: TestedSubject) -> HistoryReplayResult:
+    """Play a history until it fails, at most a thousand times.
+
+    Raises:
+        UsageError: the subject cannot be asked it.
+    """
+    require_supported(history, subject)
+    if not offers_histories(subject.declaration):
+        raise UsageError(f"{subject.name} takes no histories, and {history.system.name} has some")
+    threads = subject.declaration.limits.threads
+    if len(history.clients) > threads:
+        raise UsageError(
+            f"{subject.name} takes histories of at most {threads} clients, this one has {len(history.clients)}"
+        )
+    tally = HistoryCounts()
+    tries, most, size = 0, MAX_HISTORY_TRIES, 1
+    late = ""
+    while tries < most:
+        for answer in subject.play_histories([history] * min(size, most - tries)):
+            tries += 1
+            found = judge_history(subject, history, answer, tally)
+            if found is None:
+                continue
+            if found.failed is None or found.failed.trouble is not FailureKind.HANG or late:
+                return HistoryReplayResult(found._replace(tries=tries), tries)
+            late, most = LATE_ANSWER, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
+        if tally.skipped:
+            return HistoryReplayResult(None, tries, f"it skipped the history: {tally.skipped[0].reason}")
+        size = 1 if late else min(2 * size, HISTORY_BATCH)
+    undecided = "" if tally.fired else next(iter(tally.undecided), "")
+    return HistoryReplayResult(None, tries, late or undecided)
+
+
+def history_result_json(file: Path, name: str, replayed: HistoryReplayResult) -> dict[str, Any]:
+    """What `replay --json` prints of a history."""
+    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
+    shown["tries"] = replayed.tries
+    if replayed.found is not None:
+        shown["rules"] = [rule.value for rule in replayed.found.rules]
+        shown["said"] = replayed.found.said
+        shown["events"] = list(replayed.found.history.events)
+    return shown

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.failures import SHAPE as FAILURE
-from entrycache_conformance.failures import Failure
-from entrycache_protocol import verdict
-from entrycache_protocol.shape import COUNT, TEXT, TEXTS, each, many, record
-from entrycache_protocol.verdict import Verdict
+from entrycache_conformance.failure import FAILURE_SHAPE as FAILURE
+from entrycache_conformance.failure import Failure
+from entrycache_protocol import errors
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, mapping_shape, object_shape
 
 SCHEMA: Final = 1
 
@@ -27,7 +27,7 @@ class Skip(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class ThreadCounts:
     """What only the level of threads counts; a search for an order enters at most `states_max` states."""
 
     histories: int
@@ -61,7 +61,7 @@ class RuleReport(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class RunMetadata:
     """How a run was made: what gives the same cases again, with what, and how long it took."""
 
     seed: int
@@ -87,7 +87,7 @@ class LevelReport:
     steps: int = 0
     verdict: Verdict = Verdict.NOTHING_CHECKED
     missing: tuple[str, ...] = ()
-    threads: Threads | None = None
+    threads: ThreadCounts | None = None
     rules: Mapping[str, RuleReport] = field(default_factory=dict)
     seconds: float | None = field(default=None, compare=False)
 
@@ -106,7 +106,7 @@ class LevelReport:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> LevelReport:
         """The level of such an object."""
-        threads = _read(Threads, value) if "histories" in value else None
+        threads = _read_fields(ThreadCounts, value) if "histories" in value else None
         judged = Verdict(value["verdict"])
         rules = {rule: RuleReport.from_json(told) for rule, told in value.get("rules", {}).items()}
         missing = tuple(value["missing"])
@@ -128,12 +128,12 @@ class RunReport:
     cells: Mapping[str, int]
     failures: tuple[Failure, ...]
     skipped: tuple[Skip, ...]
-    about: About | None = None
+    about: RunMetadata | None = None
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of all levels."""
-        return verdict.of(level.verdict for level in self.levels.values())
+        return errors.combine_verdicts(level.verdict for level in self.levels.values())
 
     def to_json(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -166,49 +166,49 @@ class RunReport:
             dict(value.get("cells", {})),
             tuple(Failure.from_json(failure) for failure in value.get("failures", ())),
             tuple(Skip(skip["what"], skip["reason"]) for skip in value.get("skipped", ())),
-            _about(value),
+            _read_metadata(value),
         )
 
 
-_VERDICT: Final = {"enum": [one.value for one in Verdict]}
-SECONDS: Final = {"type": "number", "minimum": 0}
-_THREADS: Final = dict.fromkeys(Threads.__dataclass_fields__, COUNT)
-_LEVEL: Final = record(
+_VERDICT_SHAPE: Final = {"enum": [one.value for one in Verdict]}
+SECONDS_SHAPE: Final = {"type": "number", "minimum": 0}
+_THREADS_SHAPE: Final = dict.fromkeys(ThreadCounts.__dataclass_fields__, COUNT)
+_LEVEL_SHAPE: Final = object_shape(
     {
-        **{"examples": COUNT, "steps": COUNT, "verdict": _VERDICT, "missing": TEXTS, "seconds": SECONDS},
-        "rules": each(record({"fired": COUNT, "verdict": _VERDICT})),
+        **{"examples": COUNT, "steps": COUNT, "verdict": _VERDICT_SHAPE, "missing": TEXTS, "seconds": SECONDS_SHAPE},
+        "rules": mapping_shape(object_shape({"fired": COUNT, "verdict": _VERDICT_SHAPE})),
     },
     *("rules", "seconds"),
 )
-MADE: Final = {
+METADATA_SHAPE: Final = {
     "seed": {"type": "integer"},
-    **{"profile": TEXT, "engine": TEXT, "versions": each(TEXT), "seconds": SECONDS},
+    **{"profile": TEXT, "engine": TEXT, "versions": mapping_shape(TEXT), "seconds": SECONDS_SHAPE},
 }
 """The keys of `About`, as JSON Schema; every result may have them."""
 
-SHAPE: Final = record(
+REPORT_SHAPE: Final = object_shape(
     {
         "subject": TEXT,
         "system": TEXT,
-        "levels": each(_LEVEL | {"dependentSchemas": {"histories": record(_THREADS)}}),
-        "rules": each(record({"fired": COUNT})),
-        "cells": each(COUNT),
-        "failures": many(FAILURE),
-        "skipped": many(record({"what": TEXT, "reason": TEXT})),
-        **MADE,
+        "levels": mapping_shape(_LEVEL_SHAPE | {"dependentSchemas": {"histories": object_shape(_THREADS_SHAPE)}}),
+        "rules": mapping_shape(object_shape({"fired": COUNT})),
+        "cells": mapping_shape(COUNT),
+        "failures": list_shape(FAILURE),
+        "skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT})),
+        **METADATA_SHAPE,
     },
-    *("rules", "cells", "failures", "skipped", *MADE),
+    *("rules", "cells", "failures", "skipped", *METADATA_SHAPE),
 )
 """What `RunReport.from_json` reads, as JSON Schema."""
 
 
-def _about(value: Mapping[str, Any]) -> About | None:
+def _read_metadata(value: Mapping[str, Any]) -> RunMetadata | None:
     """How the run was made, where it is told whole."""
     if not value.keys() >= {"seed", "profile", "engine", "versions"}:
         return None
-    return About(value["seed"], value["profile"], value["engine"], value["versions"], value.get("seconds"))
+    return RunMetadata(value["seed"], value["profile"], value["engine"], value["versions"], value.get("seconds"))
 
 
-def _read(kind: Any, value: Mapping[str, Any]) -> Any:
+def _read_fields(kind: Any, value: Mapping[str, Any]) -> Any:
     """The dataclass of the keys that are its fields."""
     return kind(**{name: value[name] for name in kind.__dataclass_fields__})

@@ -5,8 +5,7 @@ z3 and CrossHair are optional; the modules that need them are imported when `pro
 
 from __future__ import annotations
 
-from entrycache_evidence.evidence import compare, write_evidence
-from entrycache_evidence.obtained import Evidence, Proof
+from entrycache_evidence.core.results import Evidence, Proof, compare, write_evidence
 from entrycache_evidence.run import prove
 
 __all__ = ["Evidence", "Proof", "compare", "prove", "write_evidence"]

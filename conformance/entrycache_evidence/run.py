@@ -13,19 +13,16 @@ from typing import Any, Final
 from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence import vocabulary
-from entrycache_evidence.drawn import DRAWN, STRETCHED, STRETCHED_FIRST, drawn, far
-from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.large import broken_in
-from entrycache_evidence.obtained import Evidence, Proof, Refinement, Told, nobody
-from entrycache_evidence.refine.evidence import refined
+from entrycache_evidence.core import spec_files
+from entrycache_evidence.core.results import Evidence, Progress, Proof, Refinement, no_progress
+from entrycache_evidence.core.scheduler import Work, run_together, single_call
+from entrycache_evidence.core.stress import DRAWN, STRETCHED, STRETCHED_FIRST, broken_in, drawn, far
+from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.model_checker.refinement import refined
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_evidence.tlc.evidence import modelled
-from entrycache_evidence.tlc.tools import tools
-from entrycache_evidence.together import Work, at_once, together
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.extras import missing
-from entrycache_protocol.stopped import keeping
+from entrycache_evidence.tlc.runner import tools
+from entrycache_protocol.errors import MissingPrerequisite, UsageError, keep_partial_result, missing_extra
 from entrycache_protocol.system import AnySystem
 
 EXTRA: Final = "prove"
@@ -47,10 +44,10 @@ STOPPED: Final = "stopped before it was over"
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[Progress]:
     """On a terminal, one line on stderr that says what is going on."""
     if not sys.stderr.isatty():
-        yield nobody
+        yield no_progress
         return
     with Console(stderr=True).status("proofs") as status:
         yield lambda what, done, of: status.update(f"{what}: {done} of {of}")
@@ -68,8 +65,8 @@ def prove(profile: str) -> Proof:
         raise UsageError(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}")
     absent = [part for part in PACKAGES if importlib.util.find_spec(part) is None]
     if len(absent) == len(PACKAGES):
-        raise missing("prove", "z3-solver", EXTRA)
-    skipped = [(part, str(missing(part, PACKAGES[part], EXTRA))) for part in absent]
+        raise missing_extra("prove", "z3-solver", EXTRA)
+    skipped = [(part, str(missing_extra(part, PACKAGES[part], EXTRA))) for part in absent]
     left_out = () if profile in WITH_TLC else (TLC,)
     if not left_out:
         try:
@@ -85,8 +82,8 @@ def prove(profile: str) -> Proof:
         def so_far() -> Proof:
             return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
 
-        with keeping(so_far):
-            together(
+        with keep_partial_result(so_far):
+            run_together(
                 [parts[what] for what in begun],
                 lambda at, part: over.update({begun[at]: part}),
                 told,
@@ -115,13 +112,13 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
     if Z3 not in absent:
-        yield Z3, importlib.import_module("entrycache_evidence.induction.evidence").induct()
+        yield Z3, importlib.import_module("entrycache_evidence.lemmas").induct()
     for name, shown in SHOWN.items():
-        yield f"the vocabulary of {name}", at_once("vocabulary", partial(_vocabulary, name))
+        yield f"the vocabulary of {name}", single_call("vocabulary", partial(_vocabulary, name))
         beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
         for what, runs in beside.items():
-            yield f"the {what} of {name}", at_once(what, partial(_held, name, what, runs))
-        yield f"the model beside {name}", at_once("models", partial(_alone, name))
+            yield f"the {what} of {name}", single_call(what, partial(_held, name, what, runs))
+        yield f"the model beside {name}", single_call("models", partial(_alone, name))
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
     yield "refinement", refined(refinements(profile))
     for name, shown in SHOWN.items():
@@ -132,7 +129,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
 
 def _vocabulary(name: str) -> Part:
     """What a case may say gives no evidence about a rule. Where it is not as specified is a failure."""
-    differs = vocabulary.differs(SYSTEMS[name])
+    differs = spec_files.find_vocabulary_difference(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
 
 

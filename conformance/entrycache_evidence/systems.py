@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.explore.parts import AnyWorld, within
-from entrycache_evidence.kafka_streams.crowds import crowds as kafka_crowds
-from entrycache_evidence.kafka_streams.large import large as kafka_large
-from entrycache_evidence.kafka_streams.refined import REFINED as KAFKA_STREAMS_REFINED
+from entrycache_evidence.kafka_streams import bounded_models as kafka_streams
+from entrycache_evidence.kafka_streams.refinement import REFINED as KAFKA_STREAMS_REFINED
 from entrycache_evidence.kafka_streams.runs import runs
-from entrycache_evidence.kafka_streams.worlds import small as kafka_streams
-from entrycache_evidence.pulsar_legacy import worlds as pulsar_legacy
-from entrycache_evidence.pulsar_legacy.crowds import crowds as legacy_crowds
-from entrycache_evidence.pulsar_legacy.large import large as legacy_large
-from entrycache_evidence.pulsar_pip430.crowds import crowds as pulsar_crowds
-from entrycache_evidence.pulsar_pip430.large import large as pulsar_large
-from entrycache_evidence.pulsar_pip430.refined import REFINED as PULSAR_PIP430_REFINED
-from entrycache_evidence.pulsar_pip430.worlds import small as pulsar_pip430
-from entrycache_evidence.pulsar_segmented import reads
-from entrycache_evidence.pulsar_segmented import worlds as pulsar_segmented
-from entrycache_evidence.pulsar_segmented.crowds import crowds as segmented_crowds
-from entrycache_evidence.pulsar_segmented.large import large as segmented_large
-from entrycache_evidence.pulsar_segmented.refined import REFINED as PULSAR_SEGMENTED_REFINED
-from entrycache_evidence.pulsar_segmented.runs import runs as segmented_runs
-from entrycache_evidence.refine.evidence import Refines
+from entrycache_evidence.kafka_streams.stress import crowds as kafka_crowds
+from entrycache_evidence.kafka_streams.stress import large as kafka_large
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit
+from entrycache_evidence.model_checker.refinement import Refines
+from entrycache_evidence.pulsar_legacy import bounded_models as pulsar_legacy
+from entrycache_evidence.pulsar_legacy.stress import crowds as legacy_crowds
+from entrycache_evidence.pulsar_legacy.stress import large as legacy_large
+from entrycache_evidence.pulsar_pip430 import bounded_models as pulsar_pip430
+from entrycache_evidence.pulsar_pip430.refinement import REFINED as PULSAR_PIP430_REFINED
+from entrycache_evidence.pulsar_pip430.stress import crowds as pulsar_crowds
+from entrycache_evidence.pulsar_pip430.stress import large as pulsar_large
+from entrycache_evidence.pulsar_segmented import bounded_models as pulsar_segmented
+from entrycache_evidence.pulsar_segmented import interleavings
+from entrycache_evidence.pulsar_segmented.refinement import REFINED as PULSAR_SEGMENTED_REFINED
+from entrycache_evidence.pulsar_segmented.stress import crowds as segmented_crowds
+from entrycache_evidence.pulsar_segmented.stress import large as segmented_large
+from entrycache_evidence.pulsar_segmented.stress import runs as segmented_runs
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
@@ -52,9 +52,9 @@ class Shown(NamedTuple):
     that is not of the reference; it says a line for each thing that is not as it has to be.
     """
 
-    ci: tuple[AnyWorld, ...]
-    long: tuple[AnyWorld, ...]
-    nightly: tuple[AnyWorld, ...]
+    ci: tuple[AnyBoundedModel, ...]
+    long: tuple[AnyBoundedModel, ...]
+    nightly: tuple[AnyBoundedModel, ...]
     runs: Runs = tuple
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
@@ -64,7 +64,7 @@ class Shown(NamedTuple):
     refined: tuple[Refines, ...] = ()
     alone: Callable[[], list[str]] = list
 
-    def of(self, profile: str) -> tuple[AnyWorld, ...]:
+    def of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
         """Those of a profile."""
         return {"ci": self.ci, "long": self.long, "nightly": self.nightly}[profile]
 
@@ -75,17 +75,15 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_pip430.LONG,
         pulsar_pip430.NIGHTLY,
         lemmas=(
-            "entrycache_evidence.pulsar_pip430.induction.table",
+            "entrycache_evidence.pulsar_pip430.induction.decision",
             "entrycache_evidence.pulsar_pip430.induction.queue",
-            "entrycache_evidence.pulsar_pip430.induction.fold",
-            "entrycache_evidence.pulsar_pip430.induction.one_round",
+            "entrycache_evidence.pulsar_pip430.induction.pass_lemmas",
             "entrycache_evidence.pulsar_pip430.induction.reads",
-            "entrycache_evidence.pulsar_pip430.induction.doubles",
-            "entrycache_evidence.pulsar_pip430.induction.bounds",
+            "entrycache_evidence.pulsar_pip430.induction.thresholds",
             "entrycache_evidence.pulsar_pip430.induction.steps",
         ),
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
-        second="entrycache_evidence.pulsar_pip430.tlc.second",
+        second="entrycache_evidence.pulsar_pip430.tla_model",
         large=pulsar_large,
         crowds=pulsar_crowds,
         refined=PULSAR_PIP430_REFINED,
@@ -96,14 +94,11 @@ SHOWN: Final[Mapping[str, Shown]] = {
         kafka_streams.NIGHTLY,
         runs,
         lemmas=(
-            "entrycache_evidence.kafka_streams.induction.sums",
-            "entrycache_evidence.kafka_streams.induction.shares",
-            "entrycache_evidence.kafka_streams.induction.sizes",
-            "entrycache_evidence.kafka_streams.induction.loops",
-            "entrycache_evidence.kafka_streams.induction.calls",
-            "entrycache_evidence.kafka_streams.induction.steps",
+            "entrycache_evidence.kafka_streams.size_lemmas",
+            "entrycache_evidence.kafka_streams.loop_lemmas",
+            "entrycache_evidence.kafka_streams.step_lemmas",
         ),
-        second="entrycache_evidence.kafka_streams.tlc.second",
+        second="entrycache_evidence.kafka_streams.tla_model",
         large=kafka_large,
         crowds=kafka_crowds,
         refined=KAFKA_STREAMS_REFINED,
@@ -112,10 +107,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_legacy.CI,
         pulsar_legacy.LONG,
         pulsar_legacy.NIGHTLY,
-        lemmas=(
-            "entrycache_evidence.pulsar_legacy.induction.steps",
-            "entrycache_evidence.pulsar_legacy.induction.shares",
-        ),
+        lemmas=("entrycache_evidence.pulsar_legacy.lemmas",),
         large=legacy_large,
         crowds=legacy_crowds,
     ),
@@ -124,14 +116,11 @@ SHOWN: Final[Mapping[str, Shown]] = {
         pulsar_segmented.LONG,
         pulsar_segmented.NIGHTLY,
         segmented_runs,
-        lemmas=(
-            "entrycache_evidence.pulsar_segmented.induction.steps",
-            "entrycache_evidence.pulsar_segmented.induction.shares",
-        ),
+        lemmas=("entrycache_evidence.pulsar_segmented.lemmas",),
         large=segmented_large,
         crowds=segmented_crowds,
         refined=PULSAR_SEGMENTED_REFINED,
-        alone=reads.failures,
+        alone=interleavings.failures,
     ),
 }
 
@@ -141,4 +130,4 @@ def refinements(profile: str) -> tuple[Refines, ...]:
     every = [asked for shown in SHOWN.values() for asked in shown.refined]
     if profile != PROFILES[0]:
         return tuple(every)
-    return tuple(asked._replace(world=within(asked.world, QUICK_STEPS)) for asked in every if asked.is_quick)
+    return tuple(asked._replace(world=limit(asked.world, QUICK_STEPS)) for asked in every if asked.is_quick)

@@ -20,16 +20,16 @@ imports anything of the other packages of this project. `docs/reference/fast-cac
 from __future__ import annotations
 
 from entrycache_fast.pulsar.cache import BrokerCache
-from entrycache_fast.pulsar.row import Row
-from entrycache_fast.pulsar.views import (
+from entrycache_fast.pulsar.rows import Row
+from entrycache_fast.pulsar.store import (
     CacheView,
     Counters,
     Position,
-    Removed,
-    Served,
+    ReadResult,
+    Removal,
     SlotView,
     Snapshot,
-    Stored,
+    StoredEntry,
     Usage,
 )
 
@@ -38,11 +38,11 @@ __all__ = [
     "CacheView",
     "Counters",
     "Position",
-    "Removed",
+    "Removal",
     "Row",
-    "Served",
+    "ReadResult",
     "SlotView",
     "Snapshot",
-    "Stored",
+    "StoredEntry",
     "Usage",
 ]

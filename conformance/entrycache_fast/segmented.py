@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 ALIGNMENT: Final = 64
-SEGMENT_BYTES_MOST: Final = 2**30
+MAX_SEGMENT_BYTES: Final = 2**30
 
 Key = tuple[str, int, int]
 """Cache, ledger, entry."""
 
 
-class Kept(NamedTuple):
+class CachedEntry(NamedTuple):
     """One cached entry: its size in bytes, and the value that it was given."""
 
     size_bytes: int
@@ -58,7 +58,7 @@ class Segment:
     __slots__ = ("entries", "offset")
 
     def __init__(self) -> None:
-        self.entries: dict[Key, Kept] = {}
+        self.entries: dict[Key, CachedEntry] = {}
         self.offset = 0
 
 
@@ -79,7 +79,7 @@ class SegmentedCache:
         copies: bool = True,
         on_row: Callable[[Row], None] | None = None,
     ) -> None:
-        number = max(2, max_size_bytes // SEGMENT_BYTES_MOST) if segments is None else segments
+        number = max(2, max_size_bytes // MAX_SEGMENT_BYTES) if segments is None else segments
         if max_size_bytes < 0 or number < 2:
             raise ValueError(f"max_size_bytes {max_size_bytes}, {number} segments; expected 0 or more, 2 or more")
         self.max_size_bytes = max_size_bytes
@@ -109,7 +109,7 @@ class SegmentedCache:
         segment = self.ring[self.current]
         if not self._fits(segment, size_bytes):
             segment = self._turn(size_bytes)
-        self._put(segment, key, Kept(size_bytes, value))
+        self._put(segment, key, CachedEntry(size_bytes, value))
         return True
 
     def get(self, cache: str, ledger: int, entry: int, default: Any = None) -> Any:
@@ -173,7 +173,7 @@ class SegmentedCache:
         segment.entries = {}
         segment.offset = 0
 
-    def _put(self, segment: Segment, key: Key, kept: Kept) -> None:
+    def _put(self, segment: Segment, key: Key, kept: CachedEntry) -> None:
         """Write an entry behind the offset."""
         start = segment.offset
         segment.entries[key] = kept

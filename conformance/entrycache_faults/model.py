@@ -8,10 +8,12 @@ shared: states and outcomes of a model are equal to those of the reference. A me
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
 Place = str | type[Any]
@@ -21,7 +23,7 @@ A function that the module defines is replaced wherever it is used, one that it 
 only, and that of an operation only where steps are dispatched. A built-in function is one from elsewhere.
 """
 
-TABLE: Final = "step.FUNCTIONS"
+STEP_TABLE: Final = "step.FUNCTIONS"
 """The place of the table from operations to functions, in every system."""
 
 
@@ -42,15 +44,15 @@ class Model:
         for place, made in replaced.items():
             if isinstance(place, str):
                 self._copied(self._original(place))
-                vars(self._modules[self._module_of(place)])[_name(place)] = made
+                vars(self._modules[self._module_of(place)])[_attribute_name(place)] = made
             else:
-                names = vars(self._modules[self._module_of(TABLE)])
-                names[_name(TABLE)] = {**names[_name(TABLE)], place: made}
+                names = vars(self._modules[self._module_of(STEP_TABLE)])
+                names[_attribute_name(STEP_TABLE)] = {**names[_attribute_name(STEP_TABLE)], place: made}
 
     def __getitem__(self, place: str) -> Any:
         """What the model has at a place."""
         copied = self._modules.get(self._module_of(place)) or self._copied(self._original(place))
-        return vars(copied)[_name(place)]
+        return vars(copied)[_attribute_name(place)]
 
     @property
     def initial(self) -> Callable[[Any], Any]:
@@ -77,7 +79,9 @@ class Model:
     def _there(self, place: str) -> Any:
         """What the reference has at a place; a built-in function stands in every module that calls it."""
         names = vars(self._original(place))
-        return names[_name(place)] if _name(place) in names else vars(builtins)[_name(place)]
+        return (
+            names[_attribute_name(place)] if _attribute_name(place) in names else vars(builtins)[_attribute_name(place)]
+        )
 
     def _is_own(self, name: str | None) -> bool:
         return name is not None and name.startswith(f"{self.package}.")
@@ -123,5 +127,38 @@ class Model:
         return self._functions[value]
 
 
-def _name(place: str) -> str:
+def _attribute_name(place: str) -> str:
     return place.rpartition(".")[2]
+
+
+# --- bounded
+# A bound on what a faulty model may do in one step: some come to no end.
+
+
+class CallLimitExceeded(Exception):
+    """A block made more calls than it was given."""
+
+
+@contextmanager
+def limit_calls(most: int) -> Iterator[None]:
+    """At most so many calls and returns of functions inside this block, then NoEnd; a count, so the same everywhere.
+
+    Under a profiler there is no bound: Python has room for one. What a garbage collector calls meanwhile is never what
+    is stopped: Python would drop the exception there, and the bound with it.
+    """
+    left = most
+
+    def counted(frame: FrameType, event: str, arg: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0 and event == "call" and str(frame.f_globals.get("__name__")).startswith("entrycache_"):
+            raise CallLimitExceeded(f"more than {most} calls")
+
+    if sys.getprofile() is not None:
+        yield
+        return
+    sys.setprofile(counted)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)

@@ -12,6 +12,6 @@ from __future__ import annotations
 
 from entrycache_protocol.author import Refuse, Subject, serve
 from entrycache_protocol.check import check
-from entrycache_protocol.loop import Skip
+from entrycache_protocol.server import Skip
 
 __all__ = ["Refuse", "Skip", "Subject", "check", "serve"]

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, final
 
-from entrycache_protocol import loop
-from entrycache_protocol.codec import Malformed
+from entrycache_protocol import server
+from entrycache_protocol.codec import MalformedValue
 from entrycache_protocol.errors import EntrycacheError, UsageError
 
 
@@ -87,16 +87,16 @@ class Subject:
     @final
     def perform(self, step: Mapping[str, Any]) -> Any:
         """The answer to one step; for the steps that a listener performs inside a call."""
-        arguments = {_argument(name): value for name, value in step.items() if name != "op"}
+        arguments = {_parameter_name(name): value for name, value in step.items() if name != "op"}
         if step.get("op") not in self.operations:
-            raise Malformed(f"unknown op {step.get('op')!r}")
+            raise MalformedValue(f"unknown op {step.get('op')!r}")
         method = getattr(self, step["op"])
         try:
             answer = method(**arguments)
         except Refuse as refused:
             return refused.answer
         except TypeError:
-            _hold_to_signature(method, arguments)
+            _check_signature(method, arguments)
             raise
         return {} if answer is None else answer
 
@@ -107,11 +107,11 @@ def _is_operation(kind: type[Subject], name: str) -> bool:
     return inspect.isfunction(found) and not name.startswith("_") and not hasattr(Subject, name)
 
 
-def _argument(name: str) -> str:
+def _parameter_name(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _hold_to_signature(method: Any, arguments: dict[str, Any]) -> None:
+def _check_signature(method: Any, arguments: dict[str, Any]) -> None:
     """Tell a method that does not take the arguments of its operation.
 
     Raises:
@@ -123,7 +123,7 @@ def _hold_to_signature(method: Any, arguments: dict[str, Any]) -> None:
         raise TypeError(f"the method {method.__name__} does not take the arguments of its op: {error}") from None
 
 
-def _offer(subject: type[Subject]) -> dict[str, Any]:
+def _build_offer(subject: type[Subject]) -> dict[str, Any]:
     """What a start answer says of the system."""
     return {
         "ops": subject.operations,
@@ -138,7 +138,7 @@ def _offer(subject: type[Subject]) -> dict[str, Any]:
     }
 
 
-class Authored:
+class ClassAnswerer:
     """A class of an author, as the loop wants who answers: steps and outcomes are what JSON makes of them."""
 
     def __init__(self, subject: type[Subject]) -> None:
@@ -157,7 +157,7 @@ class Authored:
         self.start_answer: dict[str, Any] = {
             "version": 1,
             "implementation": {"name": self.name, **version, "language": "Python"},
-            "systems": {subject.system: _offer(subject)},
+            "systems": {subject.system: _build_offer(subject)},
         }
         try:
             json.dumps(self.start_answer)
@@ -174,7 +174,7 @@ class Authored:
 
     def read(self, step: Any) -> Any:
         """The step, its arrays as tuples."""
-        return _frozen(step)
+        return _freeze(step)
 
     def perform(self, instance: Subject, step: Any) -> Any:
         """One step on an instance; its answer."""
@@ -189,11 +189,11 @@ class Authored:
         return instance.leaked() if self._subject.leaks else None
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_frozen(item) for item in value)
+        return tuple(_freeze(item) for item in value)
     if isinstance(value, dict):
-        return {name: _frozen(part) for name, part in value.items()}
+        return {name: _freeze(part) for name, part in value.items()}
     return value
 
 
@@ -205,7 +205,7 @@ def serve(subject: type[Subject]) -> int:
     answers = sys.stdout
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            return loop.serve(Authored(subject), sink=answers)
+            return server.serve_requests(ClassAnswerer(subject), sink=answers)
     except EntrycacheError as error:
         print(f"serve: {error}", file=sys.stderr)
         return error.exit_code

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 import re
 import types
 import typing
@@ -16,17 +17,17 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.shown import cut
+from entrycache_protocol.messages import shorten
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
 
-INTEGERS: Final = range(-(2**63), 2**64)
+PORTABLE_INTEGERS: Final = range(-(2**63), 2**64)
 """What other languages read without loss."""
 
-HALVES: Final = re.compile("[\ud800-\udfff]")
+LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 """Half a pair of surrogates, which JSON can hold and UTF-8 cannot; also a byte of a file's name that is not UTF-8."""
 
 
-class Malformed(ValueError):
+class MalformedValue(ValueError):
     """A JSON value that does not have the shape of its type; the message says where and what."""
 
 
@@ -45,11 +46,11 @@ class FieldCodec(NamedTuple):
 def _integer(span: Span | None) -> Decoder:
     def decode(value: Any) -> int:
         if type(value) is not int:
-            raise Malformed(f"expected an integer, got {value!r}")
+            raise MalformedValue(f"expected an integer, got {value!r}")
         if span is not None and not span.least <= value <= span.greatest:
-            raise Malformed(f"expected {span.least} to {span.greatest}, got {value}")
-        if value not in INTEGERS:
-            raise Malformed(f"expected an integer of at most 64 bits, got {cut(str(value), 30)}")
+            raise MalformedValue(f"expected {span.least} to {span.greatest}, got {value}")
+        if value not in PORTABLE_INTEGERS:
+            raise MalformedValue(f"expected an integer of at most 64 bits, got {shorten(str(value), 30)}")
         return value
 
     return decode
@@ -58,9 +59,9 @@ def _integer(span: Span | None) -> Decoder:
 def _fraction(span: Span | None) -> Decoder:
     def decode(value: Any) -> float:
         if type(value) not in {int, float}:
-            raise Malformed(f"expected a number, got {value!r}")
+            raise MalformedValue(f"expected a number, got {value!r}")
         if span is not None and not span.least <= value <= span.greatest:
-            raise Malformed(f"expected {span.least} to {span.greatest}, got {value}")
+            raise MalformedValue(f"expected {span.least} to {span.greatest}, got {value}")
         return float(value)
 
     return decode
@@ -71,7 +72,7 @@ def _position(span: Span | None) -> Decoder:
 
     def decode(value: Any) -> Position:
         if type(value) is not list or len(value) != 2:
-            raise Malformed(f"expected a position [ledger, entry], got {value!r}")
+            raise MalformedValue(f"expected a position [ledger, entry], got {value!r}")
         return Position(part(value[0]), part(value[1]))
 
     return decode
@@ -79,15 +80,15 @@ def _position(span: Span | None) -> Decoder:
 
 def _flag(value: Any) -> bool:
     if type(value) is not bool:
-        raise Malformed(f"expected true or false, got {value!r}")
+        raise MalformedValue(f"expected true or false, got {value!r}")
     return value
 
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise Malformed(f"expected a string, got {value!r}")
-    if not value.isascii() and HALVES.search(value):
-        raise Malformed("expected a string that UTF-8 has too, got half a pair of surrogates")
+        raise MalformedValue(f"expected a string, got {value!r}")
+    if not value.isascii() and LONE_SURROGATES.search(value):
+        raise MalformedValue("expected a string that UTF-8 has too, got half a pair of surrogates")
     return value
 
 
@@ -96,7 +97,7 @@ def _member(kind: type[Enum]) -> Decoder:
         try:
             return kind(value)
         except ValueError:
-            raise Malformed(f"expected one of {[m.value for m in kind]}, got {value!r}") from None
+            raise MalformedValue(f"expected one of {[m.value for m in kind]}, got {value!r}") from None
 
     return decode
 
@@ -104,7 +105,7 @@ def _member(kind: type[Enum]) -> Decoder:
 def _sequence(item: Decoder) -> Decoder:
     def decode(value: Any) -> tuple[Any, ...]:
         if type(value) is not list:
-            raise Malformed(f"expected an array, got {value!r}")
+            raise MalformedValue(f"expected an array, got {value!r}")
         return tuple(item(part) for part in value)
 
     return decode
@@ -113,7 +114,7 @@ def _sequence(item: Decoder) -> Decoder:
 def _fixed(items: tuple[Decoder, ...]) -> Decoder:
     def decode(value: Any) -> tuple[Any, ...]:
         if type(value) is not list or len(value) != len(items):
-            raise Malformed(f"expected an array of {len(items)}, got {value!r}")
+            raise MalformedValue(f"expected an array of {len(items)}, got {value!r}")
         return tuple(item(part) for item, part in zip(items, value, strict=True))
 
     return decode
@@ -126,7 +127,7 @@ def _steps(ops: Mapping[str, type[Any]]) -> Decoder:
 def _mapping(item: Decoder) -> Decoder:
     def decode(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
-            raise Malformed(f"expected an object, got {value!r}")
+            raise MalformedValue(f"expected an object, got {value!r}")
         return {name: item(part) for name, part in value.items()}
 
     return decode
@@ -146,7 +147,7 @@ _SPANNED: Final[dict[Any, Callable[[Span | None], Decoder]]] = {
 }
 
 
-def decoder(annotation: Any) -> Decoder:
+def build_decoder(annotation: Any) -> Decoder:
     """The decoder of a field's annotation."""
     span = None
     if typing.get_origin(annotation) is typing.Annotated:
@@ -161,13 +162,17 @@ def decoder(annotation: Any) -> Decoder:
     origin = typing.get_origin(annotation)
     if origin in {typing.Union, types.UnionType}:
         parts = [part for part in typing.get_args(annotation) if part not in {Absent, type(None)}]
-        inner = decoder(parts[0])
+        inner = build_decoder(parts[0])
         return _or_null(inner) if type(None) in typing.get_args(annotation) else inner
     if origin is tuple:
         items = typing.get_args(annotation)
-        return _sequence(decoder(items[0])) if items[-1] is ... else _fixed(tuple(decoder(item) for item in items))
+        return (
+            _sequence(build_decoder(items[0]))
+            if items[-1] is ...
+            else _fixed(tuple(build_decoder(item) for item in items))
+        )
     if origin is dict:
-        return _mapping(decoder(typing.get_args(annotation)[1]))
+        return _mapping(build_decoder(typing.get_args(annotation)[1]))
     if annotation in _SPANNED:
         return _SPANNED[annotation](span)
     if annotation is bool:
@@ -189,7 +194,7 @@ def json_name(name: str) -> str:
 _FIELDS: dict[type[Any], tuple[FieldCodec, ...]] = {}
 
 
-def fields_of(kind: type[Any]) -> tuple[FieldCodec, ...]:
+def field_codecs(kind: type[Any]) -> tuple[FieldCodec, ...]:
     """The fields of a dataclass with their decoders, made once a class."""
     known = _FIELDS.get(kind)
     if known is not None:
@@ -199,7 +204,7 @@ def fields_of(kind: type[Any]) -> tuple[FieldCodec, ...]:
     for field in dataclasses.fields(kind):
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         default = None if required else field.default
-        found.append(FieldCodec(json_name(field.name), decoder(hints[field.name]), default, required))
+        found.append(FieldCodec(json_name(field.name), build_decoder(hints[field.name]), default, required))
     _FIELDS[kind] = tuple(found)
     return _FIELDS[kind]
 
@@ -214,26 +219,26 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
         Malformed: a missing, unknown or ill-typed key; the message names it.
     """
     if type(value) is not dict:
-        raise Malformed(f"expected an object, got {value!r}")
+        raise MalformedValue(f"expected an object, got {value!r}")
     arguments = []
     seen = 0
     name = ""
     try:
-        for name, decode, default, required in _FIELDS.get(kind) or fields_of(kind):
+        for name, decode, default, required in _FIELDS.get(kind) or field_codecs(kind):
             part = value.get(name, _MISSING)
             if part is not _MISSING:
                 seen += 1
                 arguments.append(decode(part))
             elif required:
-                raise Malformed("it is missing")
+                raise MalformedValue("it is missing")
             else:
                 arguments.append(default)
-    except Malformed as error:
-        raise Malformed(f"{name}: {error}") from None
+    except MalformedValue as error:
+        raise MalformedValue(f"{name}: {error}") from None
     if seen != len(value):
-        unknown = sorted(value.keys() - {field.name for field in fields_of(kind)} - ignored)
+        unknown = sorted(value.keys() - {field.name for field in field_codecs(kind)} - ignored)
         if unknown:
-            raise Malformed(f"unknown key {unknown[0]!r}")
+            raise MalformedValue(f"unknown key {unknown[0]!r}")
     return kind(*arguments)
 
 
@@ -244,15 +249,15 @@ def decode_op(ops: Mapping[str, type[Any]], value: Any) -> Any:
         Malformed: no such operation, or arguments that its schema refuses.
     """
     if type(value) is not dict:
-        raise Malformed(f"expected a step, got {value!r}")
+        raise MalformedValue(f"expected a step, got {value!r}")
     arguments = dict(value)
     name = arguments.pop("op", None)
     if type(name) is not str or name not in ops:
-        raise Malformed(f"unknown op {name!r}; expected one of {', '.join(ops)}")
+        raise MalformedValue(f"unknown op {name!r}; expected one of {', '.join(ops)}")
     try:
         return decode_object(ops[name], arguments)
-    except Malformed as error:
-        raise Malformed(f"op {name}: {error}") from None
+    except MalformedValue as error:
+        raise MalformedValue(f"op {name}: {error}") from None
 
 
 def encode_op(op: Any) -> dict[str, Any]:
@@ -310,3 +315,19 @@ def encode(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [encode(part) for part in value]
     return value
+
+
+# --- text
+# How people read a step and an answer: JSON on one line.
+
+
+def format_json(value: Any) -> str:
+    """JSON on one line."""
+    return json.dumps(value, separators=(", ", ": "))
+
+
+def format_arguments(op: Any) -> str:
+    """The arguments of a step as people write them."""
+    value = encode_op(op)
+    del value["op"]
+    return "  ".join(f"{name}={json.dumps(part)}" for name, part in value.items())

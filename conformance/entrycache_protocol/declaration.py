@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.codec import Malformed, decode_object, fields_of
+from entrycache_protocol.codec import MalformedValue, decode_object, field_codecs
 from entrycache_protocol.errors import BrokenSubject, UsageError
-from entrycache_protocol.limits import Limits, read_limits
-from entrycache_protocol.system import AnySystem, Systems
+from entrycache_protocol.schema import object_schema
+from entrycache_protocol.system import AnySystem, Limits, Systems, read_limits
 from entrycache_reference.rules import SYSTEM_NAMES
 
-SHOWN_SYSTEMS = 10
+MAX_SYSTEMS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,14 @@ class Declaration:
     @property
     def sent_keys(self) -> frozenset[str]:
         """The keys of the configuration that are sent."""
-        names = frozenset(codec.name for codec in fields_of(self.system.model.config)) - {"variants"}
+        names = frozenset(codec.name for codec in field_codecs(self.system.model.config)) - {"variants"}
         return (names if self.config is None else names & self.config) - self.fixed.keys()
 
     def base_config(self) -> Any:
         """The default configuration with what the subject has fixed, and its variants."""
         try:
             config = decode_object(self.system.model.config, self.fixed)
-        except Malformed as error:
+        except MalformedValue as error:
             raise BrokenSubject(f"the subject's start answer: fixed: {error}") from None
         return dataclasses.replace(config, variants=self.variants or self.system.model.variants())
 
@@ -87,7 +88,7 @@ def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
     if type(answer.get("version")) is not int or answer["version"] != 1:
         raise _broken(f"version is {answer.get('version')!r}, expected 1")
     offered = answer["systems"]
-    listed = ", ".join(repr(name)[:60] for name in sorted(offered)[:SHOWN_SYSTEMS])
+    listed = ", ".join(repr(name)[:60] for name in sorted(offered)[:MAX_SYSTEMS_SHOWN])
     if wanted is not None:
         if wanted not in offered:
             raise UsageError(f"the subject does not offer {wanted!r}; it offers: {listed}")
@@ -119,7 +120,7 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
     unknown = sorted(ops - system.ops.keys())
     if set(unknown) - system.wire.other_ops:
         raise _broken(f"ops names {sorted(set(unknown) - system.wire.other_ops)[0]!r}, which {name} does not have")
-    names = frozenset(codec.name for codec in fields_of(system.model.config)) - {"variants"}
+    names = frozenset(codec.name for codec in field_codecs(system.model.config)) - {"variants"}
     config = _strings(offer["config"], "config") if "config" in offer else None
     if config is not None and config - names:
         raise _broken(f"config names {sorted(config - names)[0]!r}, which {name} does not have")
@@ -131,7 +132,7 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
         raise _broken(f"introspection names {sorted(introspection - system.wire.introspection)[0]!r}")
     try:
         variants = decode_object(system.model.variants, offer.get("variants", {}))
-    except Malformed as error:
+    except MalformedValue as error:
         raise _broken(f"variants: {error}") from None
     slack = _typed(offer.get("order_slack", 0), int, "order_slack")
     if slack > 0:
@@ -162,6 +163,79 @@ def _findings(given: dict[str, Any]) -> dict[str, str]:
                 f"findings names {name!r}; expected limits.X, variants.X or fixed.X, each with a finding's id"
             )
     return given
+
+
+# --- answers
+# Outcomes of a system that answers each operation with one object: read strictly, their schema, what is compared.
+
+UNCOMPARED_KEYS: Final = frozenset({"message"})
+"""What an error may say beside its kind; it is not compared."""
+
+
+class OutcomeReader(NamedTuple):
+    """How the outcomes of a system are read.
+
+    `refused` is the outcome of a refusal; `observe` the operation that shows the state, `observed` its outcome.
+    `hidden` holds, by key of that, what stands for a part that a subject does not declare. `parts` are keys that are
+    read otherwise than their field says: from the value, and what is declared.
+    """
+
+    refused: type[Any]
+    observe: type[Any]
+    observed: type[Any]
+    hidden: Mapping[str, Any]
+    parts: Mapping[str, Callable[[Any, frozenset[str]], Any]] = {}
+
+    def read_outcome(self, op: Any, value: Any, declaration: Declaration) -> Any:
+        """The typed outcome of one step; an optional `message` of an error is dropped.
+
+        Raises:
+            Malformed: it has not the shape that the protocol gives the operation.
+        """
+        if type(value) is dict and "error" in value:
+            return decode_object(self.refused, value, UNCOMPARED_KEYS)
+        if type(op) is self.observe:
+            return self._read_observed(value, declaration.introspection)
+        outcome = decode_object(op.answers[0], value)
+        if getattr(outcome, "tokens", None) is not None and not declaration.payload:
+            raise MalformedValue("unknown key 'tokens'; payload is not declared")
+        return outcome
+
+    def _read_observed(self, value: Any, introspection: frozenset[str]) -> Any:
+        """The state as a subject shows it: keys that it declares are read, others are passed over."""
+        if type(value) is not dict:
+            raise MalformedValue(f"expected an object, got {value!r}")
+        unknown = sorted(value.keys() - self.hidden.keys())
+        if unknown:
+            raise MalformedValue(f"unknown key {unknown[0]!r}")
+        shown = {name: self._read_part(name, value, introspection) for name in self.hidden if name in introspection}
+        return self.observed(**{**self.hidden, **shown})
+
+    def _read_part(self, name: str, value: dict[str, Any], introspection: frozenset[str]) -> Any:
+        if name not in value:
+            raise MalformedValue(f"{name} is missing, though introspection declares it")
+        try:
+            if name in self.parts:
+                return self.parts[name](value[name], introspection)
+            return next(codec.decode for codec in field_codecs(self.observed) if codec.name == name)(value[name])
+        except MalformedValue as error:
+            raise MalformedValue(f"{name}: {error}") from None
+
+    def declared_part(self, outcome: Any, introspection: frozenset[str]) -> Any:
+        """What was observed, with everything that is not declared emptied; other outcomes as they are."""
+        if type(outcome) is not self.observed:
+            return outcome
+        shown = {name: getattr(outcome, name) for name in self.hidden if name in introspection}
+        return self.observed(**{**self.hidden, **shown})
+
+    def outcome_schema(self, op: type[Any]) -> dict[str, Any]:
+        """The schema of what an operation answers."""
+        refused = object_schema(self.refused)
+        refused["properties"]["message"] = {"type": "string"}
+        answer = object_schema(op.answers[0])
+        if op is self.observe:
+            del answer["required"]
+        return {"anyOf": [answer, refused]}
 
 
 __all__ = ["Declaration", "Limits", "choose_system", "read_declaration"]

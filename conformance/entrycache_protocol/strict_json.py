@@ -6,54 +6,54 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
-from entrycache_protocol.codec import HALVES, INTEGERS
+from entrycache_protocol.codec import LONE_SURROGATES, PORTABLE_INTEGERS
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.shown import cut, shown
+from entrycache_protocol.messages import describe_value, escape_unprintable, shorten
 
-DEPTH_MOST: Final = 100
+MAX_DEPTH: Final = 100
 """Arrays and objects within one another; a case of listeners within listeners has some twenty."""
 
-_MAY_HAVE_HALVES: Final = re.compile(r"(?i)\\ud[89a-f]|[\ud800-\udfff]")
+_MAYBE_SURROGATES: Final = re.compile(r"(?i)\\ud[89a-f]|[\ud800-\udfff]")
 
 
-class Disputed(ValueError):
+class AmbiguousJson(ValueError):
     """Something that one reader of JSON takes for JSON and another does not, or takes for something else."""
 
 
-def no_number(name: str) -> NoReturn:
+def reject_constant(name: str) -> NoReturn:
     """Refuse NaN and Infinity."""
-    raise Disputed(f"{name} is not JSON")
+    raise AmbiguousJson(f"{name} is not JSON")
 
 
-def each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of these members."""
     found = dict(members)
     if len(found) != len(members):
         met: set[str] = set()
         twice = next(key for key, _ in members if key in met or met.add(key))  # type: ignore[func-returns-value]
-        raise Disputed(f"the key {cut(ascii(twice), 60)} twice in one object")
+        raise AmbiguousJson(f"the key {shorten(ascii(twice), 60)} twice in one object")
     return found
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > 20 or (number := int(digits)) not in INTEGERS:
-        raise Disputed(f"the number {cut(digits, 30)} has more than 64 bits")
+    if len(digits) > 20 or (number := int(digits)) not in PORTABLE_INTEGERS:
+        raise AmbiguousJson(f"the number {shorten(digits, 30)} has more than 64 bits")
     return number
 
 
 def _fraction(digits: str) -> float:
     number = float(digits)
     if number - number != 0:
-        raise Disputed(f"the number {cut(digits, 30)} is too large")
+        raise AmbiguousJson(f"the number {shorten(digits, 30)} is too large")
     return number
 
 
 _JSON: Final = json.JSONDecoder(
-    parse_constant=no_number, object_pairs_hook=each_once, parse_int=_integer, parse_float=_fraction
+    parse_constant=reject_constant, object_pairs_hook=build_object, parse_int=_integer, parse_float=_fraction
 )
 
 
-def parse(text: str, may_have_halves: bool = False) -> Any:
+def parse_json(text: str, may_have_halves: bool = False) -> Any:
     """The JSON value in a text; `may_have_halves`: its strings are what subjects said, and are only shown.
 
     Raises:
@@ -65,36 +65,36 @@ def parse(text: str, may_have_halves: bool = False) -> Any:
         value = None
         deep = True
     else:
-        deep = is_deeper(value, DEPTH_MOST)
+        deep = is_deeper(value, MAX_DEPTH)
     if deep:
-        raise Disputed(f"arrays and objects stand more than {DEPTH_MOST} deep within one another")
-    if not may_have_halves and _MAY_HAVE_HALVES.search(text) and _has_halves(value):
-        raise Disputed("a string holds half a pair of surrogates, which UTF-8 does not have")
+        raise AmbiguousJson(f"arrays and objects stand more than {MAX_DEPTH} deep within one another")
+    if not may_have_halves and _MAYBE_SURROGATES.search(text) and _has_lone_surrogates(value):
+        raise AmbiguousJson("a string holds half a pair of surrogates, which UTF-8 does not have")
     return value
 
 
-def _has_halves(value: Any) -> bool:
+def _has_lone_surrogates(value: Any) -> bool:
     """Whether a string, or a key, is none that UTF-8 has too."""
     if type(value) is str:
-        return HALVES.search(value) is not None
+        return LONE_SURROGATES.search(value) is not None
     if type(value) is dict:
-        return any(_has_halves(part) for member in value.items() for part in member)
-    return type(value) is list and any(map(_has_halves, value))
+        return any(_has_lone_surrogates(part) for member in value.items() for part in member)
+    return type(value) is list and any(map(_has_lone_surrogates, value))
 
 
-def json_of(text: str, where: str) -> Any:
+def parse_json_text(text: str, where: str) -> Any:
     """The JSON value in a text from a file.
 
     Raises:
         UsageError: see `parse`; the line begins with `where`.
     """
     try:
-        return parse(text)
+        return parse_json(text)
     except ValueError as error:
         raise UsageError(f"{where} is not JSON: {error}") from None
 
 
-def same_json(one: Any, other: Any) -> bool:
+def is_same_json(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON: to Python `true` and `1.0` are 1, to most other readers they are not."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
@@ -113,20 +113,79 @@ def _parts(value: Any) -> Any:
     return value.values() if type(value) is dict else value
 
 
-def only_json(value: Any, where: str) -> Any:
+def check_json_value(value: Any, where: str) -> Any:
     """A value that another format gave, if JSON can hold it too.
 
     Raises:
         UsageError: it is too deep, or holds a date, a number that is none, or one of more than 64 bits.
     """
-    if is_deeper(value, DEPTH_MOST):
-        raise UsageError(f"{where}: arrays and tables stand more than {DEPTH_MOST} deep within one another")
+    if is_deeper(value, MAX_DEPTH):
+        raise UsageError(f"{where}: arrays and tables stand more than {MAX_DEPTH} deep within one another")
     level = [value]
     while level:
         for each in level:
             kind = type(each)
-            odd = each not in INTEGERS if kind is int else each - each != 0 if kind is float else False
+            odd = each not in PORTABLE_INTEGERS if kind is int else each - each != 0 if kind is float else False
             if odd or kind not in {dict, list, str, bool, int, float}:
-                raise UsageError(f"{where}: {shown(each)} is no value that JSON has; expected one, or JSON text")
+                raise UsageError(
+                    f"{where}: {describe_value(each)} is no value that JSON has; expected one, or JSON text"
+                )
         level = [part for each in level if type(each) in {dict, list} for part in _parts(each)]
     return value
+
+
+# --- shape
+# Holding a JSON value from a file to its JSON Schema.
+
+Schema = dict[str, Any]
+
+TEXT: Final[Schema] = {"type": "string"}
+TEXTS: Final[Schema] = {"type": "array", "items": TEXT}
+COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+NUMBER: Final[Schema] = {"type": "number"}
+
+
+def object_shape(properties: Schema, *optional: str) -> Schema:
+    """An object with these keys, of which some may be missing; it may have others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+    }
+
+
+def mapping_shape(schema: Schema) -> Schema:
+    """An object whose values are all alike."""
+    return {"type": "object", "additionalProperties": schema}
+
+
+def list_shape(schema: Schema) -> Schema:
+    """An array whose items are all alike."""
+    return {"type": "array", "items": schema}
+
+
+def nullable_shape(schema: Schema) -> Schema:
+    """The same, or null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def check_shape(value: Any, schema: Schema, where: str) -> None:
+    """Hold a value to a schema.
+
+    Raises:
+        UsageError: the first thing that does not fit; the line says where it stands, and what was expected.
+    """
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
+    from jsonschema.exceptions import best_match  # noqa: PLC0415
+
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    if error is not None:
+        raise UsageError(
+            f"{where}: {_shorten_message(error.message)} at {shorten(escape_unprintable(error.json_path), 80)}"
+        )
+
+
+def _shorten_message(message: str) -> str:
+    """What jsonschema says: first the value, which may be long, then what was expected."""
+    text = escape_unprintable(message)
+    return text if len(text) <= 200 else f"{text[:100]} .. {text[-100:]}"

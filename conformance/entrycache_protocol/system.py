@@ -7,17 +7,15 @@ finds a system by its name is given a mapping. Nothing here knows any system, an
 
 from __future__ import annotations
 
+import dataclasses
+import random
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from entrycache_protocol.blame import Blame
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.family import Family
-from entrycache_protocol.limits import Limits
-from entrycache_protocol.plan import Plan
-from entrycache_reference.judged import Judged
-from entrycache_reference.rules import Rule
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_reference.rules import Judgement, Rule
 
 C = TypeVar("C")
 """The system's configurations."""
@@ -106,14 +104,14 @@ class Cases(NamedTuple, Generic[C, O]):
     """
 
     menu: Callable[..., tuple[str, ...]]
-    plan: Callable[..., Plan]
+    plan: Callable[..., CasePlan]
     themes: Mapping[str, Any]
     distinguishing: Mapping[str, int]
     smoke: Mapping[str, list[dict[str, Any]]]
     unvaried: frozenset[str]
-    unfit: Callable[[Any, C, Sequence[O]], str]
+    unsupported_reason: Callable[[Any, C, Sequence[O]], str]
     shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
-    effort: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
+    cost_bound: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
     extra_themes: Mapping[Any, int] = MappingProxyType({})
 
 
@@ -136,7 +134,7 @@ class Text(NamedTuple, Generic[S]):
     at_level: Mapping[str, Text[S]] = MappingProxyType({})
 
 
-class Planted(NamedTuple):
+class SeededFaults(NamedTuple):
     """The planted faults of the reference, each with its `rule`, its `note` and its `model`: one a rule, and others.
 
     `flips` tells those that are derived from a decision table, where there is one.
@@ -147,7 +145,7 @@ class Planted(NamedTuple):
     flips: Callable[[], tuple[Any, ...]] = tuple
 
 
-class Own(NamedTuple):
+class LocalSubject(NamedTuple):
     """A cache of ours as a subject: what it offers, as a start answer says it, and how an instance is opened.
 
     `open_shared`: one that several threads may call; `open_told`: one that tells its rows to a listener.
@@ -156,7 +154,7 @@ class Own(NamedTuple):
     offer: dict[str, Any]
     open: Callable[[Any], Instance]
     open_shared: Callable[[Any], Instance] | None = None
-    open_told: Callable[[Any, Callable[[Any], None]], Instance] | None = None
+    open_with_rows: Callable[[Any, Callable[[Any], None]], Instance] | None = None
 
 
 class Histories(NamedTuple):
@@ -171,7 +169,7 @@ class Histories(NamedTuple):
 
     kinds: tuple[Any, ...]
     make: Callable[[Any, Any, Any], Any]
-    judge: Callable[[Any, Any, Any], Judged]
+    judge: Callable[[Any, Any, Any], Judgement]
     is_sound: Callable[[Any], bool]
     unasked: Callable[[Any], frozenset[Rule]]
     open_shared: Callable[[Any], Instance]
@@ -199,9 +197,9 @@ class System(NamedTuple, Generic[C, S, O, R]):
     cases: Cases[C, O]
     text: Text[S]
     blame: Blame
-    fast: Own | None = None
-    faults: Mapping[str, Own] = MappingProxyType({})
-    seeded_faults: Planted = Planted(())
+    fast: LocalSubject | None = None
+    faults: Mapping[str, LocalSubject] = MappingProxyType({})
+    seeded_faults: SeededFaults = SeededFaults(())
     jvm: Family | None = None
     histories: Histories | None = None
 
@@ -230,11 +228,206 @@ def system_named(name: str, systems: Systems) -> AnySystem:
     return systems[name]
 
 
-def rules_of(prefix: str) -> tuple[Rule, ...]:
+def rules_with_prefix(prefix: str) -> tuple[Rule, ...]:
     """The rules whose ids begin so."""
     return tuple(rule for rule in Rule if rule.value.startswith(prefix))
 
 
-def named(ops: Collection[type[Any]]) -> dict[str, type[Any]]:
+def index_ops(ops: Collection[type[Any]]) -> dict[str, type[Any]]:
     """The types of operations by the names of the operations."""
     return {op.name: op for op in ops}
+
+
+# --- limits
+# What the runner keeps out, because a subject cannot take it: the limits of a declaration.
+
+MAX_SIZE_BYTES: Final = 2**31 - 1
+
+
+def bounded_field(bound: int, default: int | None) -> Any:
+    """A field of a limit that is a number of that much or more."""
+    return field(default=default, metadata={"least": bound})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits that every system has; a system adds its own.
+
+    `max_steps` of a run, `max_size` of an entry. `threads`: the most clients of a history; 1, the default, means
+    that the subject takes no histories.
+    """
+
+    max_steps: int | None = bounded_field(1, None)
+    max_size: int = bounded_field(0, MAX_SIZE_BYTES)
+    threads: int = bounded_field(1, 1)
+
+    @property
+    def keeps_rules_out(self) -> bool:
+        """Whether some rule can hardly be met within these limits."""
+        return False
+
+    def lifted(self) -> Self:
+        """These limits but for those without which a subject still answers."""
+        return dataclasses.replace(self, max_steps=None)
+
+    def narrowest(self, other: Self) -> Self:
+        """What both take."""
+        values: dict[str, Any] = {}
+        for each in dataclasses.fields(self):
+            both = getattr(self, each.name), getattr(other, each.name)
+            values[each.name] = min((value for value in both if value is not None), default=None)
+        return type(self)(**values)
+
+
+LimitsType = TypeVar("LimitsType", bound=Limits)
+
+
+def read_limits(kind: type[LimitsType], given: dict[str, Any]) -> LimitsType:
+    """The limits that the system knows; others are passed over, as a later suite may know them.
+
+    Raises:
+        BrokenSubject: one of them has the wrong type, or is too small.
+    """
+    values: dict[str, Any] = {}
+    for limit in dataclasses.fields(kind):
+        value = given.get(limit.name, limit.default)
+        bound = limit.metadata.get("least")
+        if value is not limit.default and bound is None and type(value) is not bool:
+            raise BrokenSubject(f"the subject's start answer: limits.{limit.name} is not bool: {value!r}")
+        if value is not limit.default and bound is not None and (type(value) is not int or value < bound):
+            expected = f"expected an integer of {bound} or more"
+            raise BrokenSubject(f"the subject's start answer: limits.{limit.name} is {value!r}, {expected}")
+        values[limit.name] = value
+    return kind(**values)
+
+
+# --- plan
+# What a system's makers say of one case before its first step.
+
+
+class CasePlan(NamedTuple):
+    """The configuration of one case, its operations, each as often as it weighs, and the maker of their arguments.
+
+    `usual_steps`: one in so many steps is the last one; `make` takes an operation's name and the reference's state.
+    `final_queries` gives the operations that a case ends with, from its last state: what a fault has left behind shows there.
+    """
+
+    config: Any
+    menu: tuple[str, ...]
+    steps_max: int
+    usual_steps: int
+    make: Callable[[str, Any], Any]
+    final_queries: Callable[[Any], tuple[Any, ...]] = lambda state: ()
+
+
+# --- draw
+# How makers of cases ask for numbers: the same under Hypothesis, which shrinks, and from a seed, which is fast.
+
+Draw = Callable[[int, int], int]
+"""An integer between two bounds, both included; smaller answers lead to simpler cases."""
+
+
+def choose(draw: Draw, items: Sequence[Any]) -> Any:
+    """One of the items; the first is the simplest."""
+    return items[draw(0, len(items) - 1)]
+
+
+def seeded_draw(source: random.Random) -> Draw:
+    """Draws from a seeded source, a good deal faster than its own."""
+    part = source.random
+    return lambda least, greatest: least + int(part() * (greatest - least + 1))
+
+
+# --- blame
+# What a system says for explaining a difference between a subject and its reference.
+
+
+class Blame(NamedTuple):
+    """The parts of a system that explaining a difference asks.
+
+    `faults` are planted in the reference, each with its `rule` and its `model`; a later group is asked only where
+    nothing in an earlier one answers as the subject did. `state_queries`, from a declaration and steps: operations that show
+    a state and change none, as far as the subject offers them. `own_step`, from the state before a step, the reference's
+    step, the operation, the subject's answer, what its looks showed afterwards and its declaration: the state before,
+    the reference's step and the subject's own, as laws are asked about them. `is_about`, from two outcomes that differ
+    and a row: whether that is where they differ. `general`: laws that almost any difference breaks. `leak`: the rule of
+    what was not given back.
+    """
+
+    faults: Callable[[], Sequence[Sequence[Any]]]
+    state_queries: Callable[[Any, Sequence[Any]], Sequence[Any]]
+    own_step: Callable[[Any, Any, Any, Any, Mapping[Any, Any], Any], tuple[Any, Any, Any]]
+    is_about: Callable[[Any, Any, Any], bool]
+    general: frozenset[Rule]
+    leak: Rule
+
+
+# --- family
+# What a family of released jars is: an adapter, and the releases that it is built for.
+
+
+class AbsentRelease(NamedTuple):
+    """A release that was asked for and is not run; `coordinates` are empty where there never was one."""
+
+    subject: str
+    coordinates: str
+    resolves: bool
+    reason: str
+
+
+class JavaText(NamedTuple):
+    """How a case becomes a Java file.
+
+    `templates`: the folder of them, in `entrycache_conformance`; `test.java.j2` is the file's. `call` is the call of
+    the template's method for a step; `fill` gives what stands in the template, for a case. A template that is not in
+    the folder is looked for in `like`, that of a related system. `eras`: those of the releases that the file fits;
+    none: all.
+    """
+
+    templates: str
+    call: Callable[[Mapping[str, Any]], str]
+    fill: Callable[[Mapping[str, Any]], dict[str, Any]]
+    like: str = ""
+    eras: tuple[str, ...] = ()
+
+
+class Family(NamedTuple):
+    """A folder of the Maven project with one adapter, and a folder in it for each release."""
+
+    name: str
+    """The folder, and the name of a subject before its colon where there is no alias: ``pulsar``."""
+    title: str
+    """What people call it."""
+    system: str
+    """The system that its releases implement."""
+    coordinates: str
+    """Group and artifact of the jar under test."""
+    main: str
+    """The class that serves the protocol."""
+    modules: tuple[str, ...]
+    """What else of the Maven project a driver is made of."""
+    options: tuple[str, ...] = ()
+    """What a driver's JVM is told besides."""
+    absent: tuple[AbsentRelease, ...] = ()
+    """Releases that were asked for and are not run."""
+    text: JavaText | None = None
+    """How a case becomes a stand-alone test of its jars."""
+    alias: str = ""
+    """The name of a subject before its colon, where it is another family's: each version belongs to one of them."""
+    shares: tuple[str, ...] = ()
+    """Files and folders of other families that its drivers are built from."""
+
+    @property
+    def called(self) -> str:
+        """The name of a subject before its colon: ``pulsar``."""
+        return self.alias or self.name
+
+    @property
+    def artifact(self) -> str:
+        """The name of the jar under test, without its version."""
+        return self.coordinates.partition(":")[2]
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether the released classes are given a virtual clock."""
+        return "agent" in self.modules

@@ -6,17 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrycache_protocol.case import Case, config_to_json
-from entrycache_protocol.codec import Malformed, encode_op
+from entrycache_protocol.case import Case, History, config_to_json, history_parts_to_json
+from entrycache_protocol.codec import MalformedValue, encode_op
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
-from entrycache_protocol.history import History, parts_to_json
-from entrycache_protocol.shown import cut, printable
-from entrycache_protocol.strict_json import Disputed, each_once, no_number
-from entrycache_protocol.subject import Event, Failed, Happened, Played, Skipped, Trouble
-from entrycache_protocol.telling import telling
+from entrycache_protocol.messages import escape_unprintable, extract_cause, shorten
+from entrycache_protocol.strict_json import AmbiguousJson, build_object, reject_constant
+from entrycache_protocol.subject import FailedRun, FailureKind, HistoryEvent, HistoryResult, RunResult, SkippedRun
 
-MESSAGE_LENGTH: Final = 2_000
+MAX_MESSAGE_LENGTH: Final = 2_000
 """What is kept of a subject's messages."""
 
 EVENT_KEYS: Final = frozenset({"client", "step", "start", "end", "outcome"})
@@ -24,18 +22,18 @@ EVENT_KEYS: Final = frozenset({"client", "step", "start", "end", "outcome"})
 START: Final = '{"cmd":"start","version":1}\n'
 
 
-def run_line(case: Case | History, identity: int, declaration: Declaration) -> str:
+def encode_request(case: Case | History, identity: int, declaration: Declaration) -> str:
     """The request that plays a case or a history; of the configuration only what the subject lets vary is sent."""
     config = config_to_json(case.system, case.config, declaration.sent_keys)
     head = {"id": identity, "system": case.system.name, "config": config}
     if isinstance(case, History):
-        request = {"cmd": "history", **head, **parts_to_json(case)}
+        request = {"cmd": "history", **head, **history_parts_to_json(case)}
     else:
         request = {"cmd": "run", **head, "steps": [encode_op(op) for op in case.steps]}
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 
-_JSON: Final = json.JSONDecoder(parse_constant=no_number, object_pairs_hook=each_once)
+_MESSAGE_DECODER: Final = json.JSONDecoder(parse_constant=reject_constant, object_pairs_hook=build_object)
 """Looser than for files: a message may hold what is shown escaped, however deep, and is never kept as it is."""
 
 
@@ -47,40 +45,40 @@ def parse_line(line: bytes) -> dict[str, Any]:
             twice in an object, a number is none.
     """
     try:
-        value = _JSON.decode(line.decode("utf-8"))
-    except Disputed as error:
+        value = _MESSAGE_DECODER.decode(line.decode("utf-8"))
+    except AmbiguousJson as error:
         why = f"not JSON to every reader, {error}"
-        raise BrokenSubject(f"the subject answered a line that is {why}: {shortened(line)}") from None
+        raise BrokenSubject(f"the subject answered a line that is {why}: {quote_line(line)}") from None
     except (ValueError, RecursionError):
-        raise BrokenSubject(f"the subject answered a line that is not JSON: {shortened(line)}") from None
+        raise BrokenSubject(f"the subject answered a line that is not JSON: {quote_line(line)}") from None
     if type(value) is not dict:
-        raise BrokenSubject(f"the subject answered {shortened(line)}, expected a JSON object")
+        raise BrokenSubject(f"the subject answered {quote_line(line)}, expected a JSON object")
     return value
 
 
-def shortened(line: bytes, length: int = 120) -> str:
+def quote_line(line: bytes, length: int = 120) -> str:
     """A line as it can be shown: printable and short."""
-    return cut(ascii(line[: length + 1].decode("utf-8", "replace").rstrip("\r\n")), length)
+    return shorten(ascii(line[: length + 1].decode("utf-8", "replace").rstrip("\r\n")), length)
 
 
-def message_of(value: Any) -> str:
+def clean_message(value: Any) -> str:
     """A message of the subject's as it can be shown: line breaks stay."""
-    lines = str("" if value is None else value)[:MESSAGE_LENGTH].splitlines()
-    return "\n".join(printable(line) for line in lines)
+    lines = str("" if value is None else value)[:MAX_MESSAGE_LENGTH].splitlines()
+    return "\n".join(escape_unprintable(line) for line in lines)
 
 
-def _read_skipped(skipped: Any) -> Skipped:
+def _read_skipped(skipped: Any) -> SkippedRun:
     if type(skipped) is not dict or type(skipped.get("reason")) is not str or not skipped["reason"].strip():
         raise BrokenSubject("a skipped run gives no reason")
     url = skipped.get("issue_url")
     if url is not None and type(url) is not str:
         raise BrokenSubject(f"the issue_url of a skipped run is {url!r}, expected a string")
-    return Skipped(message_of(skipped["reason"]), None if url is None else message_of(url))
+    return SkippedRun(clean_message(skipped["reason"]), None if url is None else clean_message(url))
 
 
 def read_answer(
     value: dict[str, Any], case: Case | History, identity: int, declaration: Declaration
-) -> Played | Happened | Skipped | Failed:
+) -> RunResult | HistoryResult | SkippedRun | FailedRun:
     """The answer to a run or a history, its outcomes typed.
 
     Raises:
@@ -104,10 +102,10 @@ def read_answer(
         if step is not None and (type(step) is not int or not 0 <= step < max(1, len(case.steps))):
             raise BrokenSubject(f"an errored run names step {step!r} of {len(case.steps)} steps")
         traceback = errored.get("traceback")
-        log = telling(traceback) if type(traceback) is str else ()
-        return Failed(Trouble.ERRORED, step, message_of(errored.get("message")), log)
+        log = extract_cause(traceback) if type(traceback) is str else ()
+        return FailedRun(FailureKind.ERRORED, step, clean_message(errored.get("message")), log)
     if isinstance(case, History):
-        return Happened(_read_events(value["events"], case, declaration))
+        return HistoryResult(_read_events(value["events"], case, declaration))
     outcomes = value["outcomes"]
     if type(outcomes) is not list or len(outcomes) != len(case.steps):
         count = len(outcomes) if type(outcomes) is list else outcomes
@@ -119,13 +117,13 @@ def read_answer(
     for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
         try:
             typed.append(declaration.system.wire.read_outcome(op, outcome, declaration))
-        except Malformed as error:
+        except MalformedValue as error:
             name = type(op).name
             raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
-    return Played(tuple(typed), leaked)
+    return RunResult(tuple(typed), leaked)
 
 
-def _read_events(events: Any, history: History, declaration: Declaration) -> tuple[Event, ...]:
+def _read_events(events: Any, history: History, declaration: Declaration) -> tuple[HistoryEvent, ...]:
     """The events of a history, each step once, in the order of its file.
 
     Raises:
@@ -137,9 +135,11 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
     by_place: dict[tuple[int, int], Any] = {}
     for event in events:
         if type(event) is not dict or event.keys() != EVENT_KEYS:
-            raise BrokenSubject(f"an event has not the keys {', '.join(sorted(EVENT_KEYS))}: {cut(repr(event), 120)}")
+            raise BrokenSubject(
+                f"an event has not the keys {', '.join(sorted(EVENT_KEYS))}: {shorten(repr(event), 120)}"
+            )
         if any(type(event[name]) is not int for name in EVENT_KEYS - {"outcome"}):
-            raise BrokenSubject(f"an event has a number that is no integer: {cut(repr(event), 120)}")
+            raise BrokenSubject(f"an event has a number that is no integer: {shorten(repr(event), 120)}")
         by_place[event["client"], event["step"]] = event
     found = []
     for client, steps in history.parts():
@@ -155,14 +155,14 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
             end = event["end"]
             try:
                 outcome = declaration.system.wire.read_outcome(op, event["outcome"], declaration)
-            except Malformed as error:
+            except MalformedValue as error:
                 raise BrokenSubject(f"the outcome of {where}: {error}") from None
-            found.append(Event(client, index, event["start"], end, outcome))
-    _hold_one_counter(found, len(history.clients))
+            found.append(HistoryEvent(client, index, event["start"], end, outcome))
+    _check_one_counter(found, len(history.clients))
     return tuple(found)
 
 
-def _hold_one_counter(events: Sequence[Event], clients: int) -> None:
+def _check_one_counter(events: Sequence[HistoryEvent], clients: int) -> None:
     """Hold all ticks to one counter: where each thread counts for itself, no order of the steps could be wrong.
 
     Raises:

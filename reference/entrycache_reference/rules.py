@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -275,3 +275,37 @@ def rule(*rules: Rule) -> Callable[[_Function], _Function]:
         return function
 
     return mark
+
+
+# --- judged
+# What the laws of several threads say of a history, whatever its system.
+
+
+class HistoryStep(NamedTuple):
+    """One step of a history. `outcome` is its answer as the protocol writes it, with the calls made during it."""
+
+    client: int
+    step: int
+    op: Any
+    start: int
+    end: int
+    outcome: Mapping[str, Any]
+
+
+class BrokenPromise(NamedTuple):
+    """A promise that was not kept: in words, and the step at which it shows, if it is one step's."""
+
+    said: str
+    event: HistoryStep | None = None
+
+
+class Judgement(NamedTuple):
+    """What the laws say of a history.
+
+    `broken`: every rule that is broken, with what shows it; `fired`: the rules that were asked; `undecided`: why a
+    rule that should have been asked was not, in words.
+    """
+
+    broken: tuple[tuple[Rule, BrokenPromise], ...]
+    fired: frozenset[Rule]
+    undecided: str = ""

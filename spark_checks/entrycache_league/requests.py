@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from entrycache_protocol.errors import UsageError
-from entrycache_trace.compiled import Array
+from entrycache_trace.jit import Array, jit
 
 ADD: Final = 0
 """An entry is published: a cache may take it, nobody has read it yet."""
@@ -25,7 +25,7 @@ NEVER: Final = np.iinfo(np.int64).max
 """The next read of an entry that is not read again before it is added again."""
 
 
-class Event(NamedTuple):
+class Request(NamedTuple):
     """One request, before positions become numbers.
 
     `expected`: of an ADD the reads that are expected, of a READ those its fill would expect, itself included; 0: none.
@@ -93,7 +93,7 @@ class Requests:
         return after
 
 
-def requests_of(name: str, events: Iterable[Event]) -> Requests:
+def collect_requests(name: str, events: Iterable[Request]) -> Requests:
     """The requests of these events, which are in order of time.
 
     Raises:
@@ -103,7 +103,7 @@ def requests_of(name: str, events: Iterable[Event]) -> Requests:
     place_of = {place: rank for rank, place in enumerate(sorted({event.position for event in listed}))}
     topic_of = {topic: rank for rank, topic in enumerate(sorted({event.topic for event in listed}))}
     calls = [-1 if event.call is None or event.kind != READ else event.call for event in listed]
-    return numbered(
+    return number_requests(
         name,
         kinds=np.array([event.kind for event in listed], np.uint8),
         times=np.array([event.time_ns for event in listed], np.int64),
@@ -115,7 +115,7 @@ def requests_of(name: str, events: Iterable[Event]) -> Requests:
     )
 
 
-def numbered(
+def number_requests(
     name: str, kinds: Array, times: Array, topics: Array, places: Array, sizes: Array, counts: Array, calls: Array
 ) -> Requests:
     """Requests whose topics and places within them are numbers; the size of an entry is that of its first request.
@@ -142,13 +142,35 @@ def numbered(
         ends=ends.astype(np.int32),
         sizes=sizes[about][first],
         topics=of_entries,
-        starts=starts_of(of_entries, int(topics.max()) + 1 if len(topics) else 0),
+        starts=topic_starts(of_entries, int(topics.max()) + 1 if len(topics) else 0),
     )
     if made.reads == 0:
         raise UsageError(f"{name}: nobody reads an entry; a league needs reads")
     return made
 
 
-def starts_of(topics: Array, count: int) -> Array:
+def topic_starts(topics: Array, count: int) -> Array:
     """The first entry of each topic, and behind the last one the number of entries."""
     return np.searchsorted(topics, np.arange(count + 1)).astype(np.int32)
+
+
+# --- totals
+# What kernels count while they replay.
+
+EXAMINED: Final = 0
+"""Entries, dead slots and, of legacy, caches that were looked at to find what leaves."""
+EVICTED: Final = 1
+EVICTED_BYTES: Final = 2
+PEAK: Final = 3
+"""The most bytes held at any moment, also within a request; 0: none but those after requests."""
+OVERSHOOT: Final = 4
+"""The most bytes that one pass freed beyond what it had to."""
+TOTALS: Final = 5
+
+
+@jit
+def count_eviction(totals: Array, size_bytes: int) -> None:
+    """One entry was looked at and evicted."""
+    totals[EXAMINED] += 1
+    totals[EVICTED] += 1
+    totals[EVICTED_BYTES] += size_bytes

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Any, Final
 
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.shown import shown
+from entrycache_protocol.messages import describe_value
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_simulate.checks import read_object
+from entrycache_trace.files import list_parts, read_broker, read_metadata
+from entrycache_trace.pulsar_pip430_calls import parse_object
 
-KEYS: Final = tuple(each.name for each in fields(Config) if each.name != "variants")
+SETTING_NAMES: Final = tuple(each.name for each in fields(Config) if each.name != "variants")
 """What a configuration may say."""
 
 
-def recorded_config(text: str | None, where: str) -> dict[str, Any]:
+def parse_recorded_config(text: str | None, where: str) -> dict[str, Any]:
     """The configuration in a CONFIG row, defaults filled in.
 
     Raises:
         UsageError: it is none.
     """
-    value = read_object(text, f"{where}: the first CONFIG")
-    return whole_config({key: part for key, part in value.items() if key in KEYS}, where)
+    value = parse_object(text, f"{where}: the first CONFIG")
+    return complete_config({key: part for key, part in value.items() if key in SETTING_NAMES}, where)
 
 
-def whole_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+def complete_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """A configuration with its defaults, as the fast cache takes it.
 
     Raises:
@@ -33,19 +36,21 @@ def whole_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """
     defaults = asdict(Config(**{}))
     for key, value in values.items():
-        if key not in KEYS:
-            raise UsageError(f"{where}: unknown setting {shown(key)}; expected one of {', '.join(KEYS)}")
+        if key not in SETTING_NAMES:
+            raise UsageError(
+                f"{where}: unknown setting {describe_value(key)}; expected one of {', '.join(SETTING_NAMES)}"
+            )
         wanted = defaults[key]
-        if not _fits(value, wanted, key):
-            raise UsageError(f"{where}: {key} is {shown(value)}; expected {_expected(wanted, key)}")
-    whole = {key: values.get(key, defaults[key]) for key in KEYS}
+        if not _is_valid(value, wanted, key):
+            raise UsageError(f"{where}: {key} is {describe_value(value)}; expected {_describe_expected(wanted, key)}")
+    whole = {key: values.get(key, defaults[key]) for key in SETTING_NAMES}
     whole["eviction"] = getattr(whole["eviction"], "value", whole["eviction"])
     if whole["grace_millis"] is None:
         whole["grace_millis"] = 2 * whole["ttl_nanos"] // 1_000_000
     return whole
 
 
-def _fits(value: Any, default: Any, key: str) -> bool:
+def _is_valid(value: Any, default: Any, key: str) -> bool:
     if key == "eviction":
         return type(value) is str and value in {"inline", "manual"}
     if isinstance(default, bool):
@@ -57,9 +62,40 @@ def _fits(value: Any, default: Any, key: str) -> bool:
     return isinstance(value, int) and 0 <= value < 1 << 53
 
 
-def _expected(default: Any, key: str) -> str:
+def _describe_expected(default: Any, key: str) -> str:
     if key == "eviction":
         return '"inline" or "manual"'
     if isinstance(default, bool):
         return "true or false"
     return "a number from 0 to 1" if isinstance(default, float) else "an integer of 0 or more"
+
+
+# --- agreement
+# Whether a trace was recorded with given settings.
+
+CONFIG_COLUMNS = ("broker", "seq", "op", "value")
+
+
+def require_settings(directory: Path, settings: Mapping[str, Any], system: str, source: str) -> None:
+    """Refuse a trace whose brokers started with other settings than these.
+
+    A later CONFIG is a change while the broker ran, and no difference.
+
+    Raises:
+        UsageError: a broker of the trace says something else, or nothing; the line names the first of all.
+    """
+    said = read_metadata(directory).system
+    if said != system:
+        raise UsageError(f"{directory}: the trace is of {said}, {source} is read as one of {system}")
+    parts = list_parts(directory, CONFIG_COLUMNS)
+    for name in sorted({part.broker for part in parts}):
+        table = read_broker([part for part in parts if part.broker == name], CONFIG_COLUMNS)
+        first = next((row for row in table.slice(0, 1).to_pylist() if row["op"] == "CONFIG"), None)
+        where = f"{directory}: broker {name!r}"
+        if first is None:
+            raise UsageError(f"{where}: the first event is no CONFIG, so nothing says that {source} was in force")
+        recorded = parse_recorded_config(first["value"], where)
+        for key, value in settings.items():
+            if recorded[key] != value:
+                here, there = json.dumps(recorded[key]), json.dumps(value)
+                raise UsageError(f"{where}: {key} was {here} when it was recorded, {source} makes it {there}")

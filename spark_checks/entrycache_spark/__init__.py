@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from entrycache_spark.frames import audit
+    from entrycache_spark.tasks import audit
 
 __all__ = ["audit"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "audit":
-        from entrycache_spark.frames import audit as found  # noqa: PLC0415 - pyarrow is an extra
+        from entrycache_spark.tasks import audit as found  # noqa: PLC0415 - pyarrow is an extra
 
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

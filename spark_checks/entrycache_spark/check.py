@@ -7,25 +7,23 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.leftovers import scratch
-from entrycache_spark.engines.base import SqlEngine
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.systems import AUDITED
+from entrycache_protocol.files import scratch_folder
+from entrycache_spark.common.rule_files import SqlBackend, all_rules
+from entrycache_spark.common.system import AUDITED
+from entrycache_spark.duckdb_backend import DuckDbBackend
 from entrycache_trace.convert import convert
 from entrycache_trace.files import list_parts, read_metadata
-from entrycache_trace.format import ALWAYS, Event, Format
-from entrycache_trace.schema import ROW_COLUMNS
+from entrycache_trace.schema import REQUIRED_COLUMNS, ROW_COLUMNS, EventFormat, TraceFormat
 
-SHOWN_MOST: Final = 3
+MAX_SHOWN: Final = 3
 """Rows that are shown of one problem."""
 
-_ORDER: Final = {
+_ORDER_PROBLEMS: Final = {
     "ts_ns falls; expected one that never does with seq": "ts_ns < lag(ts_ns) over in_order",
     "the seq of the row before once more; expected one row each": "seq = lag(seq) over in_order",
     "a row before the first CONFIG; expected the settings first": "lag(seq) over in_order is null and op <> 'CONFIG'",
 }
-_OWN: Final = {
+_OWN_SEQ_COLUMNS: Final = {
     "life": ("INSERT", "PUT"),
     "pass_id": ("PASS_BEGIN",),
 }
@@ -45,7 +43,7 @@ class Problem(NamedTuple):
         return f"{self.text} ({self.rows} rows: {places}{', ..' if self.rows > len(self.first) else ''})"
 
 
-class Checked(NamedTuple):
+class TraceCheck(NamedTuple):
     """`untold`: columns that are null in every row, each with the rules that need them of events that are there."""
 
     system: str
@@ -55,7 +53,7 @@ class Checked(NamedTuple):
     untold: dict[str, tuple[str, ...]]
 
 
-def check(trace: Path) -> Checked:
+def check_trace(trace: Path) -> TraceCheck:
     """Check a folder of Parquet parts, or a file of JSON Lines.
 
     Raises:
@@ -63,76 +61,78 @@ def check(trace: Path) -> Checked:
     """
     if trace.is_dir():
         return _check(trace)
-    with scratch() as folder:
+    with scratch_folder() as folder:
         convert(trace, folder / "trace")
         return _check(folder / "trace")
 
 
-def _check(directory: Path) -> Checked:
+def _check(directory: Path) -> TraceCheck:
     metadata = read_metadata(directory)
     if metadata.system not in AUDITED:
         raise UsageError(f"{directory}: no format of traces of {metadata.system}; there are of {', '.join(AUDITED)}")
-    parts = list_parts(directory, ALWAYS)
+    parts = list_parts(directory, REQUIRED_COLUMNS)
     rows = sum(part.rows for part in parts)
     if not rows:
         raise UsageError(f"{directory}: the trace has no rows; expected at least a CONFIG")
-    engine = LocalEngine(parts, columns=("broker", *ROW_COLUMNS))
+    engine = DuckDbBackend(parts, columns=("broker", *ROW_COLUMNS))
     try:
-        problems = (*_of_events(engine, AUDITED[metadata.system].format), *_of_order(engine))
-        return Checked(metadata.system, rows, problems, _notes(engine), _untold(engine, metadata.system))
+        problems = (*_event_problems(engine, AUDITED[metadata.system].format), *_order_problems(engine))
+        return TraceCheck(
+            metadata.system, rows, problems, _incompleteness_notes(engine), _null_columns(engine, metadata.system)
+        )
     finally:
         engine.close()
 
 
-def _of_events(engine: SqlEngine, form: Format) -> Iterator[Problem]:
+def _event_problems(engine: SqlBackend, form: TraceFormat) -> Iterator[Problem]:
     """Ops and causes that the format does not know, and needed columns that are null."""
     kinds = engine.rows("select distinct op, cause from trace order by op, cause")
     for op, cause in kinds:
         event = form.by_op.get(op)
-        where = f"op = {_text(op)} and cause {'is null' if cause is None else f'= {_text(cause)}'}"
+        where = f"op = {_sql_text(op)} and cause {'is null' if cause is None else f'= {_sql_text(cause)}'}"
         if event is None:
-            yield _problem(engine, f"op {op}; expected one of {', '.join(form.by_op)}", where)
+            yield _where_problem(engine, f"op {op}; expected one of {', '.join(form.by_op)}", where)
         elif event.causes and cause not in event.causes:
-            yield _problem(engine, f"{op} with cause {cause}; expected one of {', '.join(event.causes)}", where)
+            yield _where_problem(engine, f"{op} with cause {cause}; expected one of {', '.join(event.causes)}", where)
         else:
-            yield from _of_columns(engine, event, where, form)
+            yield from _column_problems(engine, event, where, form)
 
 
-def _of_columns(engine: SqlEngine, event: Event, where: str, form: Format) -> Iterator[Problem]:
+def _column_problems(engine: SqlBackend, event: EventFormat, where: str, form: TraceFormat) -> Iterator[Problem]:
     counted = ", ".join(f"count({name})" for name in ("seq", *event.needs))
     there = engine.rows(f"select {counted} from trace where {where}")[0]
     for name, count in zip(event.needs, there[1:], strict=True):
         if count < there[0]:
             text = f"{event.op} without {name}; expected {form.means[name]}"
-            yield _problem(engine, text, f"{where} and {name} is null")
-    for name, ops in _OWN.items():
+            yield _where_problem(engine, text, f"{where} and {name} is null")
+    for name, ops in _OWN_SEQ_COLUMNS.items():
         if event.op in ops and name in event.needs:
             broken = f"{where} and {name} <> seq"
             if engine.rows(f"select 1 from trace where {broken} limit 1"):
-                yield _problem(engine, f"{event.op} whose {name} is another seq than its own", broken)
+                yield _where_problem(engine, f"{event.op} whose {name} is another seq than its own", broken)
 
 
-def _of_order(engine: SqlEngine) -> Iterator[Problem]:
-    for text, condition in _ORDER.items():
+def _order_problems(engine: SqlBackend) -> Iterator[Problem]:
+    for text, condition in _ORDER_PROBLEMS.items():
         query = (
             f"select broker, seq from (select broker, seq, {condition} as wrong from trace "
             "window in_order as (partition by broker order by seq)) as looked where wrong"
         )
         if engine.rows(f"{query} limit 1"):
-            yield _shown(engine, text, query)
+            yield _counted_problem(engine, text, query)
 
 
-def _problem(engine: SqlEngine, text: str, where: str) -> Problem:
-    return _shown(engine, text, f"select broker, seq from trace where {where}")
+def _where_problem(engine: SqlBackend, text: str, where: str) -> Problem:
+    return _counted_problem(engine, text, f"select broker, seq from trace where {where}")
 
 
-def _shown(engine: SqlEngine, text: str, query: str) -> Problem:
+def _counted_problem(engine: SqlBackend, text: str, query: str) -> Problem:
     count = engine.rows(f"select count(*) from ({query}) as found")[0][0]
-    first = engine.rows(f"select broker, seq from ({query}) as found order by broker, seq limit {SHOWN_MOST}")
+    first = engine.rows(f"select broker, seq from ({query}) as found order by broker, seq limit {MAX_SHOWN}")
     return Problem(text, count, tuple((str(broker), int(seq)) for broker, seq in first))
 
 
-def _notes(engine: SqlEngine) -> tuple[str, ...]:
+def _incompleteness_notes(engine: SqlBackend) -> tuple[str, ...]:
     """What is no mistake, but makes an audit inconclusive."""
     found = engine.rows(
         "select broker, max(seq) - min(seq) + 1 - count(*), max_by(op, seq) from trace group by broker order by broker"
@@ -150,7 +150,7 @@ def _notes(engine: SqlEngine) -> tuple[str, ...]:
     return (*gaps, *ends)
 
 
-def _untold(engine: SqlEngine, system: str) -> dict[str, tuple[str, ...]]:
+def _null_columns(engine: SqlBackend, system: str) -> dict[str, tuple[str, ...]]:
     """Columns that no row tells, where a rule needs them of an event that is there."""
     ops = {op for (op,) in engine.rows("select distinct op from trace")}
     counts = engine.rows(f"select {', '.join(f'count({name})' for name in ROW_COLUMNS)} from trace")[0]
@@ -164,5 +164,5 @@ def _untold(engine: SqlEngine, system: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(dict.fromkeys(rules)) for name, rules in sorted(wanting.items())}
 
 
-def _text(value: str) -> str:
+def _sql_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"

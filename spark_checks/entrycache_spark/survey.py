@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.engines.base import SqlEngine
-from entrycache_spark.lacking import asked, lacking
-from entrycache_spark.rulefiles import RuleFile, all_rules
-from entrycache_spark.settings import columns_of, settings_of
-from entrycache_spark.systems import parts_of
+from entrycache_spark.common.rule_files import (
+    Need,
+    NeedCounts,
+    RuleFile,
+    SqlBackend,
+    all_rules,
+    describe_missing,
+    rules_without_needs,
+)
+from entrycache_spark.common.system import audited_system, read_settings, setting_columns_of
 from entrycache_trace.files import Metadata, duplicate_message
 
 _CHAIN: Final = RuleFile(
@@ -25,17 +30,17 @@ _CHAIN: Final = RuleFile(
 )
 """Shows that no (broker, seq) is missing or doubled, for systems without a rule that does."""
 
-_OF_QUEUE: Final = ("unnumbered", "unlinked", "dead_at_end")
+_QUEUE_FACTS: Final = ("unnumbered", "unlinked", "dead_at_end")
 """The facts that a cache without a removal queue has none of."""
 
 _FEW_CONFIGS: Final = 8
-_STRETCH_SEQS: Final = 4_096
-_STRETCHES: Final = 100_000
+_MIN_SECTION_SEQS: Final = 4_096
+_MAX_SECTIONS: Final = 100_000
 """As many stretches of seqs there are at most, about, however far apart seqs are."""
 
 _ALL_SEQS: Final = 1 << 62
 
-CONFIGS_MOST: Final = 100_000
+MAX_CONFIGS: Final = 100_000
 """CONFIG events of a trace; each is read, and each is a row of settings."""
 
 # Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace.
@@ -57,7 +62,7 @@ _FACTS: Final = {
 }
 
 
-class Broker(NamedTuple):
+class BrokerFacts(NamedTuple):
     """What one scan tells of a broker's rows, and whether each rule's witnesses prove it."""
 
     name: str
@@ -96,24 +101,24 @@ class Broker(NamedTuple):
         return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
 
 
-def mark(engine: SqlEngine, metadata: Metadata) -> frozenset[str]:
+def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
     """Define `marked`: each event with what holds for the trace, and the settings in force.
 
     The settings that some CONFIG does not name.
     """
     configs: dict[str, list[tuple[int, str | None]]] = {}
-    changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {CONFIGS_MOST + 1}")
-    if len(changes) > CONFIGS_MOST:
-        raise UsageError(f"more than {CONFIGS_MOST} events are CONFIG; expected a change of settings now and then")
+    changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {MAX_CONFIGS + 1}")
+    if len(changes) > MAX_CONFIGS:
+        raise UsageError(f"more than {MAX_CONFIGS} events are CONFIG; expected a change of settings now and then")
     for broker, seq, value in changes:
         configs.setdefault(broker, []).append((seq, value))
-    parts = parts_of(metadata.system)
-    columns = columns_of(parts)
-    found = [row for broker, own in sorted(configs.items()) for row in settings_of(broker, own, parts)]
+    parts = audited_system(metadata.system)
+    columns = setting_columns_of(parts)
+    found = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
     # Where settings change often, each event is compared with those of its own stretch of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
-    stretch = max(_STRETCH_SEQS, sum(last.values()) // _STRETCHES) if often else _ALL_SEQS
+    stretch = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
     rows = [
         (number, *row.row())
         for row in found
@@ -138,16 +143,16 @@ def mark(engine: SqlEngine, metadata: Metadata) -> frozenset[str]:
     return frozenset(name for row in found for name in (row.untold or "").split(",") if name)
 
 
-def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[Broker, ...]:
+def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[BrokerFacts, ...]:
     """Tier one: a single aggregate over the trace."""
-    parts = parts_of(metadata.system)
+    parts = audited_system(metadata.system)
     chain = next((rule for rule in all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
-    facts = {name: text if parts.numbers_slots or name not in _OF_QUEUE else "0" for name, text in _FACTS.items()}
-    untold = mark(engine, metadata)
-    facts["lacking"] = lacking(rules, untold)
+    facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
+    untold = define_marked(engine, metadata)
+    facts["lacking"] = missing_count_sql(rules, untold)
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
@@ -161,8 +166,8 @@ def survey(engine: SqlEngine, metadata: Metadata, rules: Sequence[RuleFile]) -> 
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
-    found_brokers = [_broker(row, dead, rules, summed, metadata) for row in rows]
-    answers = asked(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    found_brokers = [_broker_facts(row, dead, rules, summed, metadata) for row in rows]
+    answers = count_applicable(engine, rules, [row["broker"] for row in rows if row["lacking"]])
     found_brokers = [
         broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
         for broker in found_brokers
@@ -182,7 +187,7 @@ def _without_dead(balance: str) -> str:
     return "0" if balance == "dead_tokens" else balance
 
 
-def _dead_tokens(engine: SqlEngine) -> dict[str, int]:
+def _dead_tokens(engine: SqlBackend) -> dict[str, int]:
     """The tokens of the entries whose slots are dead at the end: their snapshot rows do not name them."""
     query = """
         with dead as (
@@ -196,17 +201,17 @@ def _dead_tokens(engine: SqlEngine) -> dict[str, int]:
     return {broker: int(tokens or 0) for broker, tokens in engine.rows(query)}
 
 
-def _broker(
+def _broker_facts(
     row: dict[str, Any],
     dead: dict[str, int],
     rules: Sequence[RuleFile],
     summed: Sequence[RuleFile],
     metadata: Metadata,
-) -> Broker:
+) -> BrokerFacts:
     name = row["broker"]
     sums = {rule.witness: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
     proved = {rule.id: sums[rule.witness] for rule in rules if rule.witness is not None}
-    return Broker(
+    return BrokerFacts(
         name,
         row["row_count"],
         row["first_seq"],
@@ -214,7 +219,7 @@ def _broker(
         row["config_seq"] == row["first_seq"],
         row["end_seq"] == row["last_seq"],
         metadata.sampled or row["row_count"] != _span(row),
-        parts_of(metadata.system).numbers_slots and row["unnumbered"] == 0,
+        audited_system(metadata.system).numbers_slots and row["unnumbered"] == 0,
         row["unlinked"] > 0,
         int(row["open_bytes"]),
         row["opening"] > 0,
@@ -228,7 +233,7 @@ def _balances(difference: int | None, rule: RuleFile, dead_tokens: int) -> bool:
     return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
 
 
-def _refuse_duplicates(engine: SqlEngine, brokers: Sequence[str]) -> None:
+def _refuse_duplicates(engine: SqlBackend, brokers: Sequence[str]) -> None:
     """Where sums do not show that each seq is there once, count."""
     engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
     owned = "select broker, seq from marked where broker in (select broker from suspects)"
@@ -237,3 +242,57 @@ def _refuse_duplicates(engine: SqlEngine, brokers: Sequence[str]) -> None:
     )
     if twice:
         raise UsageError(duplicate_message(*twice[0]))
+
+
+# --- lacking
+# What the rules are asked about, as the SQL engines find it out.
+
+
+class Applicability(NamedTuple):
+    """Of a broker whose events lack something: the events that each rule is asked about, and what is said."""
+
+    checked: dict[str, int]
+    unasked: frozenset[str]
+    unchecked: Mapping[str, Sequence[str]]
+
+
+def missing_count_sql(rules: Sequence[RuleFile], untold: Container[str]) -> str:
+    """How many events lack what a rule needs, in one expression; `untold`: settings that some CONFIG lacks."""
+    needs = dict.fromkeys(
+        need for rule in rules for need in rule.needs if all(name in untold for name in need.settings)
+    )
+    by_op: dict[str | None, list[str]] = {}
+    for need in needs:
+        for event in need.events:
+            by_op.setdefault(event[0], []).append(f"({need.only(event).about}) and {need.lacks}")
+    arms = " ".join(f"when '{op}' then {' or '.join(f'({text})' for text in texts)}" for op, texts in by_op.items())
+    return f"count_if(case op {arms} else false end)" if arms else "0"
+
+
+def count_applicable(engine: SqlBackend, rules: Sequence[RuleFile], brokers: Sequence[str]) -> dict[str, Applicability]:
+    """What the rules are asked about in brokers whose events lack something."""
+    if not brokers:
+        return {}
+    needs = {rule.id: rule.needs for rule in rules}
+    each = list(dict.fromkeys(need for own in needs.values() for need in own))
+    counts = [f"count_if({need.about}), count_if(({need.about}) and {need.lacks})" for need in each]
+    known = [f"count_if(({rule.checked}) and not coalesce({_left_out_sql(rule)}, false))" for rule in rules]
+    engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
+    found = engine.rows(
+        f"select broker, {', '.join((*counts, *known))} from marked "
+        "where broker in (select broker from suspects) group by broker"
+    )
+    return {broker: _applicability(broker, needs, each, row) for broker, *row in found}
+
+
+def _left_out_sql(rule: RuleFile) -> str:
+    return " or ".join(f"(({need.about}) and {need.lacks})" for need in rule.needs if not need.ever) or "false"
+
+
+def _applicability(
+    broker: str, needs: Mapping[str, Sequence[Need]], each: Sequence[Need], row: Sequence[int]
+) -> Applicability:
+    told = {need: NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
+    never = rules_without_needs(needs, told)
+    checked = {**dict(zip(needs, row[2 * len(each) :], strict=True)), **dict.fromkeys(never, 0)}
+    return Applicability(checked, never, describe_missing(broker, needs, told))

@@ -18,38 +18,43 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.codec import HALVES
-from entrycache_protocol.errors import Unwritten, UsageError
-from entrycache_protocol.input import read_json, read_lines
-from entrycache_protocol.leftovers import Beside
-from entrycache_protocol.output import reason, whole, write_text
-from entrycache_protocol.shape import TEXT, each, hold, or_null, record
-from entrycache_protocol.shown import shown
-from entrycache_protocol.strict_json import parse
-from entrycache_trace.parquet import check_part, first_line, read_columns, readable
-from entrycache_trace.schema import BROKER, COLUMNS, ROW_COLUMNS, ROW_SCHEMA, SCHEMA_VERSION, kind_of, span_of
-from entrycache_trace.systems import FIRST
+from entrycache_protocol.codec import LONE_SURROGATES
+from entrycache_protocol.errors import UsageError, WriteError
+from entrycache_protocol.files import PartialFile, atomic_path, describe_os_error, read_json, read_lines, write_text
+from entrycache_protocol.messages import describe_value
+from entrycache_protocol.strict_json import TEXT, check_shape, mapping_shape, nullable_shape, object_shape, parse_json
+from entrycache_trace.parquet import check_part, first_line, read_columns, report_unreadable
+from entrycache_trace.schema import (
+    BROKER_FIELD,
+    COLUMNS,
+    DEFAULT_SYSTEM,
+    ROW_COLUMNS,
+    ROW_SCHEMA,
+    SCHEMA_VERSION,
+    column_range,
+    describe_column,
+)
 
 METADATA_NAME: Final = "_entrycache.json"
 ROW_GROUP_ROWS: Final = 131_072
 
-ROWS_MOST: Final = 1_000_000_000
+MAX_ROWS: Final = 1_000_000_000
 """Events of a trace, ten times as many as the largest that was tried."""
 
-VALUES_MOST: Final = 200_000_000
+MAX_VALUES: Final = 200_000_000
 """Rows times columns of one broker where its rows are read at once: six million rows of a trace, 3 GB."""
 
-MAPPED_MOST: Final = 50_000_000
+MAX_MAPPED_VALUES: Final = 50_000_000
 """The same where each row becomes a mapping, which takes ten times as much."""
 
-FOLDERS_MOST: Final = 8
+MAX_FOLDER_DEPTH: Final = 8
 """How deep folders may stand within a trace, so that links in a circle come to an end."""
 
-NAME_BYTES_MOST: Final = 255 - len("broker=")
+MAX_NAME_BYTES: Final = 255 - len("broker=")
 """Of the name of a broker as its folder has it."""
 
-PATTERN: Final = re.compile(r"[*?[]")
-NO_NAMES: Final = frozenset({"", "__HIVE_DEFAULT_PARTITION__"})
+GLOB_PATTERN: Final = re.compile(r"[*?[]")
+NULL_NAMES: Final = frozenset({"", "__HIVE_DEFAULT_PARTITION__"})
 
 Json = dict[str, Any]
 
@@ -58,7 +63,7 @@ Json = dict[str, Any]
 class Metadata:
     """What `_entrycache.json` says about a trace."""
 
-    system: str = FIRST
+    system: str = DEFAULT_SYSTEM
     variants: Mapping[str, object] = field(default_factory=dict)
     source: str = ""
     clock: str = "virtual"
@@ -77,14 +82,14 @@ class Metadata:
         return self.sampling != 1
 
 
-SHAPE: Final = record(
+METADATA_SHAPE: Final = object_shape(
     {
         "schema": {"type": "integer"},
         "system": TEXT,
-        "variants": or_null(each({})),
-        "source": or_null(TEXT),
-        "clock": or_null(TEXT),
-        "threads": or_null(TEXT),
+        "variants": nullable_shape(mapping_shape({})),
+        "source": nullable_shape(TEXT),
+        "clock": nullable_shape(TEXT),
+        "threads": nullable_shape(TEXT),
         "sampling": {"type": ["number", "string", "null"]},
     },
     *("variants", "source", "clock", "threads", "sampling"),
@@ -102,10 +107,10 @@ def read_metadata(directory: Path) -> Metadata:
 
 def read_metadata_file(path: Path) -> Metadata:
     """The metadata in a file of its own."""
-    return metadata_of(read_json(path, "the metadata"), str(path))
+    return parse_metadata(read_json(path, "the metadata"), str(path))
 
 
-def system_of(directory: Path) -> str:
+def read_system(directory: Path) -> str:
     """The system that the metadata name; that of a trace without readable ones is the default."""
     try:
         return read_metadata(directory).system
@@ -113,19 +118,19 @@ def system_of(directory: Path) -> str:
         return Metadata().system
 
 
-def metadata_of(values: object, where: str) -> Metadata:
+def parse_metadata(values: object, where: str) -> Metadata:
     """The metadata in a JSON object."""
     if not isinstance(values, dict):
         raise UsageError(f"{where}: must be a JSON object")
     if values.get("schema") != SCHEMA_VERSION:
         raise UsageError(
-            f"{where}: schema {shown(values.get('schema'))} is not known; this version reads {SCHEMA_VERSION}"
+            f"{where}: schema {describe_value(values.get('schema'))} is not known; this version reads {SCHEMA_VERSION}"
         )
     if not isinstance(values.get("system"), str):
         raise UsageError(f"{where}: names no system")
     if values.get("threads") not in (None, "one", "many"):
-        raise UsageError(f'{where}: threads is {shown(values["threads"])}, not "one" or "many"')
-    hold(values, SHAPE, where)
+        raise UsageError(f'{where}: threads is {describe_value(values["threads"])}, not "one" or "many"')
+    check_shape(values, METADATA_SHAPE, where)
     known = {name: values[name] for name in Metadata.__dataclass_fields__ if values.get(name) is not None}
     return Metadata(**known)
 
@@ -152,22 +157,22 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
     if not directory.is_dir():
         raise UsageError(f"{directory}: no such folder")
     parts = []
-    for path in _files_below(directory):
+    for path in _list_files(directory):
         if path.suffix != ".parquet":
             continue
         if path.parent.parent != directory or not path.parent.name.startswith("broker="):
             raise UsageError(f"{path}: parts belong into folders named broker=<name>")
         if not path.name.startswith((".", "_")):
-            broker = _broker_of(path.parent)
+            broker = _broker_name(path.parent)
             check_broker(broker, str(path.parent))
             parts.append(Part(broker, path, *check_part(path, needed)))
     rows = sum(part.rows for part in parts)
-    if rows > ROWS_MOST:
-        raise UsageError(f"{directory}: the trace has {rows} events; expected {ROWS_MOST} at most")
+    if rows > MAX_ROWS:
+        raise UsageError(f"{directory}: the trace has {rows} events; expected {MAX_ROWS} at most")
     return tuple(parts)
 
 
-def _broker_of(folder: Path) -> str:
+def _broker_name(folder: Path) -> str:
     try:
         return unquote(folder.name.removeprefix("broker="), errors="strict")
     except UnicodeDecodeError:
@@ -180,19 +185,19 @@ def check_broker(name: str, where: str) -> None:
     Raises:
         UsageError: it is such a name.
     """
-    if HALVES.search(name) or HALVES.search(where):
+    if LONE_SURROGATES.search(name) or LONE_SURROGATES.search(where):
         raise UsageError(f"{where}: the name is not UTF-8 text")
-    if "\\" in where and PATTERN.search(where):
+    if "\\" in where and GLOB_PATTERN.search(where):
         raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some engine; rename it")
-    if len(_escaped(name).encode()) > NAME_BYTES_MOST:
+    if len(_escape_broker(name).encode()) > MAX_NAME_BYTES:
         raise UsageError(
-            f"{where}: the broker's name is too long for a folder; expected {NAME_BYTES_MOST} bytes at most"
+            f"{where}: the broker's name is too long for a folder; expected {MAX_NAME_BYTES} bytes at most"
         )
-    if name in NO_NAMES:
+    if name in NULL_NAMES:
         raise UsageError(f"{where}: {name!r} names no broker; Spark and Hive read it as null")
 
 
-def _files_below(directory: Path) -> list[Path]:
+def _list_files(directory: Path) -> list[Path]:
     """Every file, in order, behind links too; a folder that cannot be read is an error: it may hold a broker."""
 
     def unread(error: OSError) -> None:
@@ -200,7 +205,7 @@ def _files_below(directory: Path) -> list[Path]:
 
     found = []
     for folder, inner, names in os.walk(directory, onerror=unread, followlinks=True):
-        if inner and len(Path(folder).relative_to(directory).parts) >= FOLDERS_MOST:
+        if inner and len(Path(folder).relative_to(directory).parts) >= MAX_FOLDER_DEPTH:
             raise UsageError(f"{folder}: folders, or a link, stand too deep; parts belong into folders broker=<name>")
         found += [Path(folder, name) for name in names]
     return sorted(found)
@@ -208,10 +213,10 @@ def _files_below(directory: Path) -> list[Path]:
 
 def broker_folder(directory: Path, broker: str) -> Path:
     """The folder of a broker's parts."""
-    return directory / f"broker={_escaped(broker)}"
+    return directory / f"broker={_escape_broker(broker)}"
 
 
-def _escaped(broker: str) -> str:
+def _escape_broker(broker: str) -> str:
     """The name of a broker in a path: only ASCII is escaped, as Spark and Hive do."""
     return "".join(mark if ord(mark) > 127 else quote(mark, safe=" ") for mark in broker)
 
@@ -227,10 +232,10 @@ class PartWriter:
         folder = broker_folder(directory, broker)
         self.path = folder / f"part-{number:05}.parquet"
         self._rows: list[tuple[object, ...]] = []
-        self._beside: Beside | None = None
+        self._beside: PartialFile | None = None
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
-            self._beside = Beside(folder)
+            self._beside = PartialFile(folder)
             self._writer = pq.ParquetWriter(self._beside.file, ROW_SCHEMA, compression="zstd")
 
     @contextmanager
@@ -242,7 +247,7 @@ class PartWriter:
                 self._beside.end()
             with suppress(OSError):
                 self.path.parent.rmdir()
-            raise Unwritten(f"cannot write {self.path}: {reason(error)}") from None
+            raise WriteError(f"cannot write {self.path}: {describe_os_error(error)}") from None
 
     def write(self, row: tuple[object, ...]) -> None:
         """Add one row."""
@@ -309,20 +314,18 @@ def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, 
 def read_part(part: Part, columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
     """The rows of one part in its own order, in the schema's types."""
     wanted = [name for name in columns if name != "broker"]
-    with readable(part.path):
+    with report_unreadable(part.path):
         table = read_columns(part.path, wanted)
         return table.cast(pa.schema([ROW_SCHEMA.field(name).with_nullable(True) for name in wanted]))
 
 
 def read_mappings(parts: Iterable[Part], columns: Sequence[str]) -> list[Json]:
     """The rows of one broker's parts as mappings; see `read_broker`."""
-    rows: list[Json] = read_broker(parts, columns, MAPPED_MOST).to_pylist()
+    rows: list[Json] = read_broker(parts, columns, MAX_MAPPED_VALUES).to_pylist()
     return rows
 
 
-def read_broker(
-    parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS, values_most: int = VALUES_MOST
-) -> pa.Table:
+def read_broker(parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS, values_most: int = MAX_VALUES) -> pa.Table:
     """The rows of one broker's parts in the order of `seq`; the same (broker, seq) twice is an error.
 
     All of them are in memory then, so there must not be too many.
@@ -349,41 +352,41 @@ def duplicate_message(broker: str, seq: int) -> str:
 def read_jsonl(path: Path) -> Iterator[Json]:
     """The events of a JSON Lines file, checked one by one: known types, nothing required missing."""
     for number, line in read_lines(path, "the events"):
-        yield _event(line, f"{path}, line {number}")
+        yield _parse_event(line, f"{path}, line {number}")
 
 
-def _event(line: str, where: str) -> Json:
+def _parse_event(line: str, where: str) -> Json:
     try:
-        row = parse(line)
+        row = parse_json(line)
     except ValueError as error:
         raise UsageError(f"{where}: not JSON ({error})") from None
     if not isinstance(row, dict):
         raise UsageError(f"{where}: not a JSON object")
     if not isinstance(row.get("broker"), str):
         raise UsageError(f"{where}: broker is missing or not a string")
-    for column in (BROKER, *ROW_SCHEMA):
+    for column in (BROKER_FIELD, *ROW_SCHEMA):
         value = row.get(column.name)
         if value is None:
             if not column.nullable:
                 raise UsageError(f"{where}: {column.name} is missing")
-        elif not _fits(value, column):
-            raise UsageError(f"{where}: {column.name} is {shown(value)}, not {kind_of(column)}")
+        elif not _fits_column(value, column):
+            raise UsageError(f"{where}: {column.name} is {describe_value(value)}, not {describe_column(column)}")
     check_broker(row["broker"], where)
     return cast(Json, row)
 
 
-def _fits(value: object, column: pa.Field) -> bool:
+def _fits_column(value: object, column: pa.Field) -> bool:
     if pa.types.is_boolean(column.type):
         return isinstance(value, bool)
     if pa.types.is_integer(column.type):
-        return type(value) is int and value in span_of(column.name)
+        return type(value) is int and value in column_range(column.name)
     return isinstance(value, str)
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
     """Write events as JSON Lines, nulls left out; the number of rows."""
     count = 0
-    with whole(path) as beside, beside.open("w", encoding="utf-8") as lines:
+    with atomic_path(path) as beside, beside.open("w", encoding="utf-8") as lines:
         for row in rows:
             present = {name: value for name, value in row.items() if value is not None}
             lines.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")
@@ -400,3 +403,17 @@ def iterate_rows(parts: Iterable[Part]) -> Iterator[Json]:
         for batch in read_broker(owned).to_batches(max_chunksize=16_384):
             for row in batch.to_pylist():
                 yield {"broker": broker, **row}
+
+
+# --- places
+# Where a trace is: in a folder of this machine, or where Spark finds it.
+
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+TABLE_PREFIX: Final = "table:"
+"""Before the name of a table of Spark's catalog."""
+
+
+def is_spark_location(where: str) -> bool:
+    """Whether Spark is to find it: it has a scheme or is a pattern, and no file or folder has that very name."""
+    return not Path(where).exists() and (SCHEME.match(where) is not None or GLOB_PATTERN.search(where) is not None)

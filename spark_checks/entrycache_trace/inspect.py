@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from rich.console import Console
 from rich.table import Table
 
-from entrycache_protocol.shown import printable
+from entrycache_protocol.messages import escape_unprintable
 from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
-from entrycache_trace.parquet import read_batches
+from entrycache_trace.parquet import read_batches, report_unreadable
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def _summarize(parts: list[Part]) -> BrokerSummary:
     ops: Counter[str] = Counter()
     for part in parts:
         for some in read_batches(part.path, ("op", "cause")):
-            ops.update(_counted(some))
+            ops.update(_count_ops(some))
     seqs = read_broker(parts, ("seq",))["seq"].to_numpy()
     holes = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
     return BrokerSummary(
@@ -67,24 +69,24 @@ def _summarize(parts: list[Part]) -> BrokerSummary:
     )
 
 
-def _counted(rows: pa.Table) -> Counter[str]:
+def _count_ops(rows: pa.Table) -> Counter[str]:
     """How often each op stands there with each cause."""
     names = pc.binary_join_element_wise(rows["op"], pc.fill_null(rows["cause"], ""), " ")
     return Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
 
 
-def as_json(summary: TraceSummary) -> dict[str, object]:
+def summary_json(summary: TraceSummary) -> dict[str, object]:
     """The summary as one JSON object."""
     return {"schema": 1, "metadata": asdict(summary.metadata), "brokers": [asdict(item) for item in summary.brokers]}
 
 
-def show(summary: TraceSummary, console: Console) -> None:
+def print_summary(summary: TraceSummary, console: Console) -> None:
     """Print the summary as tables."""
     about = summary.metadata
     told = f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}"
-    console.print(printable(told))
+    console.print(escape_unprintable(told))
     if about.source:
-        console.print(printable(f"source: {about.source}"))
+        console.print(escape_unprintable(f"source: {about.source}"))
     brokers = Table("broker", "parts", "events", "first seq", "last seq", "missing")
     for item in summary.brokers:
         gap = f"{item.missing} (first: {item.first_gap_seq})" if item.missing else "0"
@@ -97,3 +99,27 @@ def show(summary: TraceSummary, console: Console) -> None:
     for name, count in sorted(total.items()):
         ops.add_row(name, str(count))
     console.print(ops)
+
+
+# --- around
+# The rows of a trace around one of them.
+
+ROWS_EACH_SIDE = 3
+"""How many numbers before and behind a row are shown."""
+
+
+def rows_near(directory: Path, broker: str, seq: int, each_side: int = ROWS_EACH_SIDE) -> list[dict[str, Any]]:
+    """The rows of a broker whose numbers are at most so far from `seq`, in order; of each what it tells.
+
+    Raises:
+        UsageError: a part cannot be read.
+    """
+    number = ds.field("seq")
+    near = (number >= seq - each_side) & (number <= seq + each_side)
+    found = []
+    for part in list_parts(directory, needed=("seq",)):
+        if part.broker == broker:
+            with report_unreadable(part.path):
+                found += ds.dataset(part.path, partitioning=None).to_table(filter=near).to_pylist()
+    rows = ({name: value for name, value in row.items() if value is not None} for row in found)
+    return sorted(rows, key=lambda row: int(row["seq"]))

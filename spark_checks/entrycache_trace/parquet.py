@@ -15,28 +15,28 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.input import check_plain
-from entrycache_protocol.shown import cut, printable
-from entrycache_trace.schema import ROW_SCHEMA, kind_of, span_of
+from entrycache_protocol.files import check_regular_file
+from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_trace.schema import ROW_SCHEMA, column_range, describe_column
 
-ROW_GROUP_BYTES_MOST: Final = 1 << 30
+MAX_ROW_GROUP_BYTES: Final = 1 << 30
 """Uncompressed; a row group is what an engine holds in memory. Our own have 131,072 rows, some 20 MB."""
 
-ROW_BYTES_MOST: Final = 4_096
+MAX_ROW_BYTES: Final = 4_096
 """Of a row on the average, uncompressed, beyond the first `FIRST_BYTES`; rows of a trace have some 200."""
 
-FIRST_BYTES: Final = 64 << 20
+SMALL_FILE_BYTES: Final = 64 << 20
 
-TEXT_BYTES_MOST: Final = 1 << 30
+MAX_TEXT_BYTES: Final = 1 << 30
 """Of all texts of one column of a part, where they are read at once."""
 
 BATCH_ROWS: Final = 65_536
-BATCH_TEXT_BYTES_MOST: Final = 64 << 20
+MAX_BATCH_TEXT_BYTES: Final = 64 << 20
 """The same where so many rows are read at a time."""
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def report_unreadable(path: Path) -> Iterator[None]:
     """Say in one line that a file is no Parquet that can be read."""
     try:
         yield
@@ -46,7 +46,7 @@ def readable(path: Path) -> Iterator[None]:
 
 def first_line(error: BaseException) -> str:
     """What an error says, as short as it can be."""
-    return cut(printable((str(error).strip() or type(error).__name__).splitlines()[0]), 300)
+    return shorten(escape_unprintable((str(error).strip() or type(error).__name__).splitlines()[0]), 300)
 
 
 def check_part(path: Path, needed: Sequence[str]) -> tuple[int, int]:
@@ -55,8 +55,8 @@ def check_part(path: Path, needed: Sequence[str]) -> tuple[int, int]:
     Raises:
         UsageError: it cannot be read, lacks a column or has it twice, or holds what a trace does not.
     """
-    check_plain(path, "the part")
-    with readable(path):
+    check_regular_file(path, "the part")
+    with report_unreadable(path):
         metadata = pq.read_metadata(path)
         found = metadata.schema.to_arrow_schema()
         data_bytes = _check_size(path, metadata)
@@ -68,13 +68,13 @@ def check_part(path: Path, needed: Sequence[str]) -> tuple[int, int]:
 
 def _check_size(path: Path, metadata: pq.FileMetaData) -> int:
     groups = [int(metadata.row_group(number).total_byte_size) for number in range(metadata.num_row_groups)]
-    if max(groups, default=0) > ROW_GROUP_BYTES_MOST:
+    if max(groups, default=0) > MAX_ROW_GROUP_BYTES:
         raise UsageError(
-            f"{path}: a row group takes {max(groups)} bytes uncompressed; expected {ROW_GROUP_BYTES_MOST} at most"
+            f"{path}: a row group takes {max(groups)} bytes uncompressed; expected {MAX_ROW_GROUP_BYTES} at most"
         )
-    if sum(groups) > FIRST_BYTES + ROW_BYTES_MOST * metadata.num_rows:
+    if sum(groups) > SMALL_FILE_BYTES + MAX_ROW_BYTES * metadata.num_rows:
         said = f"{metadata.num_rows} rows take {sum(groups)} bytes uncompressed"
-        raise UsageError(f"{path}: {said}; expected {ROW_BYTES_MOST} bytes a row at most")
+        raise UsageError(f"{path}: {said}; expected {MAX_ROW_BYTES} bytes a row at most")
     return sum(groups)
 
 
@@ -86,22 +86,22 @@ def _check_column(path: Path, metadata: pq.FileMetaData, found: pa.Schema, name:
     if len(alike) > 1:
         raise UsageError(f"{path}: column {name} is there {len(alike)} times")
     column = ROW_SCHEMA.field(name)
-    if not _same_kind(found.field(name).type, column.type):
-        raise UsageError(f"{path}: column {name} is {shown_type(found.field(name).type)}, not {column.type}")
+    if not _is_readable_as(found.field(name).type, column.type):
+        raise UsageError(f"{path}: column {name} is {type_name(found.field(name).type)}, not {column.type}")
     bounded = pa.types.is_integer(column.type)
     required = found.field(name).nullable and not column.nullable
-    if (bounded or required) and not _told_by_footer(metadata, column, bounded, required):
+    if (bounded or required) and not _footer_proves(metadata, column, bounded, required):
         _check_values(path, column)
 
 
-def shown_type(kind: pa.DataType) -> str:
+def type_name(kind: pa.DataType) -> str:
     """A type as an error names it."""
-    return cut(printable(str(kind)), 80)
+    return shorten(escape_unprintable(str(kind)), 80)
 
 
-def _told_by_footer(metadata: pq.FileMetaData, column: pa.Field, bounded: bool, required: bool) -> bool:
+def _footer_proves(metadata: pq.FileMetaData, column: pa.Field, bounded: bool, required: bool) -> bool:
     """Whether the statistics of a column show that its values are right."""
-    span = span_of(column.name) if bounded else range(0)
+    span = column_range(column.name) if bounded else range(0)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         chunks = (group.column(at) for at in range(group.num_columns))
@@ -122,12 +122,12 @@ def _check_values(path: Path, column: pa.Field) -> None:
         raise UsageError(f"{path}: column {column.name} is null in row {first}; it has a value in every row of a trace")
     if pa.types.is_integer(column.type):
         ends: Any = pc.min_max(values).as_py()
-        wrong = [end for end in ends.values() if end is not None and end not in span_of(column.name)]
+        wrong = [end for end in ends.values() if end is not None and end not in column_range(column.name)]
         if wrong:
-            raise UsageError(f"{path}: column {column.name} holds {wrong[0]}, not {kind_of(column)}")
+            raise UsageError(f"{path}: column {column.name} holds {wrong[0]}, not {describe_column(column)}")
 
 
-def _same_kind(found: pa.DataType, wanted: pa.DataType) -> bool:
+def _is_readable_as(found: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_integer(wanted):
         return bool(found in (pa.int32(), wanted) or (pa.types.is_int64(found) and pa.types.is_int32(wanted)))
     if pa.types.is_string(wanted):
@@ -145,10 +145,10 @@ def read_columns(path: Path, names: Sequence[str]) -> pa.Table:
     Raises:
         UsageError: texts are too long, or none in UTF-8.
     """
-    texts = _texts(names)
-    with readable(path):
+    texts = _text_columns(names)
+    with report_unreadable(path):
         table = pq.ParquetFile(path, read_dictionary=texts).read(columns=list(names))
-        return _in_full(path, table.select(list(names)), texts, TEXT_BYTES_MOST)
+        return _with_plain_texts(path, table.select(list(names)), texts, MAX_TEXT_BYTES)
 
 
 def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
@@ -157,22 +157,24 @@ def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
     Raises:
         UsageError: see `read_columns`.
     """
-    texts = _texts(names)
-    with readable(path), pq.ParquetFile(path, read_dictionary=texts) as file:
+    texts = _text_columns(names)
+    with report_unreadable(path), pq.ParquetFile(path, read_dictionary=texts) as file:
         for batch in file.iter_batches(BATCH_ROWS, columns=list(names)):
-            yield _in_full(path, pa.Table.from_batches([batch]).select(list(names)), texts, BATCH_TEXT_BYTES_MOST)
+            yield _with_plain_texts(
+                path, pa.Table.from_batches([batch]).select(list(names)), texts, MAX_BATCH_TEXT_BYTES
+            )
 
 
-def _texts(names: Sequence[str]) -> list[str]:
+def _text_columns(names: Sequence[str]) -> list[str]:
     return [name for name in names if name != "broker" and pa.types.is_string(ROW_SCHEMA.field(name).type)]
 
 
-def _in_full(path: Path, table: pa.Table, texts: Sequence[str], most: int) -> pa.Table:
+def _with_plain_texts(path: Path, table: pa.Table, texts: Sequence[str], most: int) -> pa.Table:
     """The table with its texts written out, once that is known to fit."""
     table.validate(full=True)
     for name in texts:
         _check_text(path, table, name, most)
-        plain = table[name].cast(_plain(table[name].type))
+        plain = table[name].cast(_plain_type(table[name].type))
         table = table.set_column(table.column_names.index(name), name, plain)
     return table
 
@@ -183,10 +185,10 @@ def check_texts(path: Path, names: Sequence[str]) -> None:
     Raises:
         UsageError: see `read_columns`.
     """
-    read_columns(path, _texts(names))
+    read_columns(path, _text_columns(names))
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
+def _plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
+from entrycache_reference import pulsar_pip430
 from entrycache_reference.vocabulary import INTEGER_MAX
 
 SCHEMA_VERSION: Final = 1
@@ -47,7 +50,7 @@ ROW_SCHEMA: Final = pa.schema(
 )
 """The columns inside a Parquet part. `broker`, the first column of a row, is the name of the part's folder."""
 
-BROKER: Final = pa.field("broker", pa.string(), nullable=False)
+BROKER_FIELD: Final = pa.field("broker", pa.string(), nullable=False)
 
 ROW_COLUMNS: Final = tuple(ROW_SCHEMA.names)
 COLUMNS: Final = ("broker", *ROW_COLUMNS)
@@ -65,33 +68,83 @@ VIOLATION_SCHEMA: Final = pa.schema(
 )
 """One row of `violations.parquet`: the offending event, and the events that show it."""
 
-TIMES: Final = frozenset({"ts_ns", "stamp_ns", "new_stamp_ns", "bound"})
+TIME_COLUMNS: Final = frozenset({"ts_ns", "stamp_ns", "new_stamp_ns", "bound"})
 """Columns in nanoseconds; `bound` is bytes in a size pass."""
 
 
-def span_of(name: str) -> range:
+def column_range(name: str) -> range:
     """The integers that a column may hold.
 
     Ordinals, counts and bytes are numbers of a case. Of times the difference of any two must have 64 bits; a hash may
     be anything.
     """
     width = ROW_SCHEMA.field(name).type.bit_width
-    if name in TIMES:
+    if name in TIME_COLUMNS:
         return range(-(1 << 62), (1 << 62) + 1)
     if width < 64 or name == "key_hash":
         return range(-(1 << (width - 1)), 1 << (width - 1))
     return range(-INTEGER_MAX, INTEGER_MAX + 1)
 
 
-def sql_kind(name: str) -> str:
+def sql_type(name: str) -> str:
     """The type of a column in SQL; integers are read as 64 bits."""
     kind = "string" if name == "broker" else str(ROW_SCHEMA.field(name).type)
     return "bigint" if kind.startswith("int") else "boolean" if kind == "bool" else "string"
 
 
-def kind_of(column: pa.Field) -> str:
+def describe_column(column: pa.Field) -> str:
     """What a column holds, in words."""
     if not pa.types.is_integer(column.type):
         return str(column.type)
-    span = span_of(column.name)
+    span = column_range(column.name)
     return f"{column.type} from {span[0]} to {span[-1]}"
+
+
+# --- format
+# What a row of a trace says: of each event which columns it needs, and which it may leave out.
+
+
+@dataclass(frozen=True)
+class EventFormat:
+    """The rows of one op.
+
+    `causes`: what `cause` may be; empty: it is null. `when` the row is written. `needs`: the columns without which the
+    row says nothing, beside `broker`, `seq`, `ts_ns`, `op` and `bytes_after`, which every row has; with causes `cause`
+    is one. `may`: those that it has where the recorder knows them.
+    """
+
+    op: str
+    causes: tuple[str, ...]
+    when: str
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TraceFormat:
+    """The rows of one system's traces.
+
+    `means`: of each column that they use what it holds; `example`: the rule whose example shows a trace.
+    """
+
+    events: tuple[EventFormat, ...]
+    means: Mapping[str, str]
+    example: str
+
+    @property
+    def by_op(self) -> dict[str, EventFormat]:
+        """The events by their op."""
+        return {event.op: event for event in self.events}
+
+
+REQUIRED_COLUMNS = ("broker", "seq", "ts_ns", "op", "bytes_after")
+"""What every row has."""
+
+OPTIONAL_COLUMNS = ("call_id", "manager_bytes")
+"""What every row may have."""
+
+
+# --- systems
+# Which system a trace is of that does not say.
+
+DEFAULT_SYSTEM: Final = pulsar_pip430.NAME

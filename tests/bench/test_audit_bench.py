@@ -7,13 +7,25 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_cli.audit_bench.meter import Cost, cost_of
-from entrycache_cli.audit_bench.page import draw, page, profile_page
-from entrycache_cli.audit_bench.profile import profile
-from entrycache_cli.audit_bench.result import AuditNumbers, Profile
-from entrycache_cli.audit_bench.runs import ALONE, AUDIT, BY_COLUMN, BY_OP, THREADS, WINDOWS, WITNESSES, Run, judged
 from entrycache_cli.main import main
-from entrycache_trace.generate import generate
+from entrycache_dev.audit_bench import (
+    ALONE,
+    AUDIT,
+    BY_COLUMN,
+    BY_OP,
+    THREADS,
+    WINDOWS,
+    WITNESSES,
+    AuditNumbers,
+    AuditProfile,
+    Cost,
+    Run,
+    cost_of,
+    judge_runs,
+    profile_audit,
+)
+from entrycache_dev.audit_bench_page import draw_audit_costs, profile_page, render_audit_page
+from entrycache_trace.generators.generate import generate
 
 EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, THREADS: 1.5, WITNESSES: 0.5, WINDOWS: 4.0}
 
@@ -32,13 +44,13 @@ def of(giant: float = 2.0, longer: float = 2.0) -> list[Run]:
 
 
 def test_ratios_are_held_to_their_targets() -> None:
-    assert not [item.what for item in judged(of(), 2) if item.missed]
-    rates = {item.what: item.value for item in judged(of(), 2) if "events a second" in item.what}
+    assert not [item.what for item in judge_runs(of(), 2) if item.missed]
+    rates = {item.what: item.value for item in judge_runs(of(), 2) if "events a second" in item.what}
     assert rates["1.0 M events, one broker: DuckDB, witnesses alone, events a second"] == pytest.approx(4_000_000)
-    slow = [item.what for item in judged(of(giant=6.0, longer=6.0), 2) if item.missed]
+    slow = [item.what for item in judge_runs(of(giant=6.0, longer=6.0), 2) if item.missed]
     assert any("one giant broker, times many" in what for what in slow)
     assert any("times DuckDB alone" in what for what in slow)
-    grown = [item.what for item in judged(of(longer=3.0), 2) if item.missed]
+    grown = [item.what for item in judge_runs(of(longer=3.0), 2) if item.missed]
     assert grown == ["an event of 5.0 M, times one of 1.0 M"]
 
 
@@ -46,22 +58,22 @@ def test_the_page_shows_every_way(tmp_path: Path) -> None:
     # DuckDB alone is not measured of the longest ones.
     longest = [run(100_000_000, brokers, way, 1.0) for brokers in (1, 8) for way in (BY_COLUMN, AUDIT)]
     found = [*of(), *longest]
-    numbers = AuditNumbers((1_000_000, 5_000_000), 1, "local[2]", 2, 3.0, tuple(found), tuple(judged(found, 2)))
-    text = page(numbers, "x.svg")
+    numbers = AuditNumbers((1_000_000, 5_000_000), 1, "local[2]", 2, 3.0, tuple(found), tuple(judge_runs(found, 2)))
+    text = render_audit_page(numbers, "x.svg")
     assert all(f"| {way} |" in text for way in EACH)
     assert "100.0 M events, one broker: audit, times trivial" in text
     assert "100.0 M events, one broker: audit, times DuckDB" not in text
-    draw(numbers, tmp_path / "x.svg")
+    draw_audit_costs(numbers, tmp_path / "x.svg")
     assert "processor seconds a million events" in (tmp_path / "x.svg").read_text()
 
 
 def test_a_profile_tells_each_question_of_an_audit(tmp_path: Path) -> None:
     generate("tail-fanout", 300, 1, tmp_path / "trace")
-    asked = profile(tmp_path / "trace", "local", "local[1]", False)
+    asked = profile_audit(tmp_path / "trace", "local", "local[1]", False)
     about = {question.about for question in asked}
     assert {"witnesses", "R-EVICT-8", "ordered", "placed"} <= about
     assert all(question.cpu_seconds >= 0 for question in asked)
-    text = profile_page(Profile(300, 300, "local[1]", tuple(asked), (asked[0]._replace(method_bytes=9_000),)))
+    text = profile_page(AuditProfile(300, 300, "local[1]", tuple(asked), (asked[0]._replace(method_bytes=9_000),)))
     assert "| R-EVICT-8 |" in text
     assert "9,000 (not compiled)" in text
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_bench import Measurement
-from entrycache_bench.measurement import CALIBRATION, interleaved, ratio
-from entrycache_bench.mix import keyed, operations, play_mapping, warm_up
-from entrycache_bench.pulsar_pip430.fast import bounded, play_fast
-from entrycache_bench.pulsar_pip430.measure import beside_cachetools, more_caches, more_live
+from entrycache_dev.bench import Measurement
+from entrycache_dev.bench.measurement import (
+    CALIBRATION,
+    interleaved,
+    mixed_operations,
+    play_mapping,
+    ratio,
+    warm_up_operations,
+    with_keys,
+)
+from entrycache_dev.bench.pulsar_pip430 import (
+    bounded_cache,
+    measure_beside_cachetools,
+    measure_more_caches,
+    measure_more_live,
+    play_fast,
+)
 
 
 def test_the_mix_puts_new_entries_and_gets_the_newest() -> None:
-    mix = list(operations(20_000, 100))
+    mix = list(mixed_operations(20_000, 100))
     newest = 99
     for put, _, entry in mix:
         if put:
@@ -21,12 +33,12 @@ def test_the_mix_puts_new_entries_and_gets_the_newest() -> None:
         else:
             assert newest - 100 < entry <= newest
     assert sum(put for put, _, _ in mix) / len(mix) == pytest.approx(45 / 97, abs=0.02)
-    assert sum(put for put, _, _ in warm_up(100)) == 100
+    assert sum(put for put, _, _ in warm_up_operations(100)) == 100
 
 
 @pytest.mark.parametrize("live", [1_000, 100_000, 1_000_000])
 def test_the_fast_cache_keeps_the_bound_of_the_others(live: int) -> None:
-    cache = bounded(live)
+    cache = bounded_cache(live)
     assert live <= cache.trigger_bytes <= live + 1
     assert 0.975 * live < cache.target_bytes < 0.985 * live
 
@@ -35,9 +47,9 @@ def test_both_sides_play_the_same_mix() -> None:
     pytest.importorskip("cachetools")
     from cachetools import LRUCache
 
-    mix = list(operations(5_000, 100))
+    mix = list(mixed_operations(5_000, 100))
     gets = sum(not put for put, _, _ in mix)
-    fast, mapping = play_fast(mix, 100), play_mapping(keyed(mix), LRUCache(100), 100)
+    fast, mapping = play_fast(mix, 100), play_mapping(with_keys(mix), LRUCache(100), 100)
     assert gets / 2 < fast.hits <= gets
     assert gets / 2 < mapping.hits <= gets
 
@@ -58,9 +70,9 @@ def test_rounds_are_interleaved_with_a_calibration_loop() -> None:
 def test_small_measurements_have_targets_and_notes() -> None:
     pytest.importorskip("cachetools")
     found = [
-        *beside_cachetools(1, 2_000, 50),
-        *more_live(1, 2_000, 50, 100),
-        *more_caches(1, 2, 20, 100),
+        *measure_beside_cachetools(1, 2_000, 50),
+        *measure_more_live(1, 2_000, 50, 100),
+        *measure_more_caches(1, 2, 20, 100),
     ]
     assert [bool(item.target) for item in found] == [True, True, False, True, True]
     assert all(item.value > 0 and item.note and item.shown for item in found)

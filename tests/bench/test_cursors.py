@@ -6,21 +6,22 @@ import random
 
 import pytest
 
-from entrycache_bench.pulsar_pip430 import released
-from entrycache_bench.pulsar_pip430.cursor_mix import MIXES, make_mix
-from entrycache_bench.pulsar_pip430.cursors import (
+from entrycache_conformance.java.releases import demo_release
+from entrycache_dev.bench import pulsar_cursors
+from entrycache_dev.bench.pulsar_cursors import (
     JUDGED_SIZES,
+    MIXES,
     MOVE_RANK,
     PATTERNS,
     CursorCost,
-    cost,
-    fast_cursors,
-    judged,
-    linear_cursors,
+    LinearCursors,
+    add_released,
+    judge_costs,
+    make_cursor_mix,
+    make_fast_cursors,
+    make_linear_cursors,
+    measure_cost,
 )
-from entrycache_bench.pulsar_pip430.linear import LinearCursors
-from entrycache_bench.pulsar_pip430.released import with_released
-from entrycache_conformance.java.releases import toured
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 
 
@@ -45,9 +46,9 @@ def test_the_linked_list_is_right(spread: int) -> None:
 @pytest.mark.parametrize("mix", MIXES)
 @pytest.mark.parametrize("cursors", [1, 7, 300])
 def test_both_containers_rank_alike(mix: str, cursors: int) -> None:
-    made = make_mix(mix, cursors, 500)
+    made = make_cursor_mix(mix, cursors, 500)
     names = [f"c{number}" for number in range(cursors)]
-    fast, linear = fast_cursors(names, made), linear_cursors(names, made)
+    fast, linear = make_fast_cursors(names, made), make_linear_cursors(names, made)
     for cursor, entry in made.moves:
         assert fast.rank(names[cursor]) == linear.rank(names[cursor])
         fast.move(names[cursor], (5, entry))
@@ -56,13 +57,13 @@ def test_both_containers_rank_alike(mix: str, cursors: int) -> None:
 
 
 def test_tailing_cursors_stand_near_the_head_and_lockstep_ones_on_two_entries() -> None:
-    made = make_mix("tailing", 1_000, 20_000)
+    made = make_cursor_mix("tailing", 1_000, 20_000)
     at = made.start
     for cursor, entry in made.moves:
         assert entry >= at[cursor]
         at[cursor] = entry
     assert len(set(at)) < 30
-    made = make_mix("lockstep", 100, 1_000)
+    made = make_cursor_mix("lockstep", 100, 1_000)
     at = made.start
     for cursor, entry in made.moves:
         assert entry == at[cursor] + 1
@@ -72,30 +73,30 @@ def test_tailing_cursors_stand_near_the_head_and_lockstep_ones_on_two_entries() 
 
 def test_every_pattern_is_measured() -> None:
     for pattern in PATTERNS:
-        found = cost(1, "tailing", pattern, 5, 50)
+        found = measure_cost(1, "tailing", pattern, 5, 50)
         assert found.fast_nanos > 0
         assert found.linear_nanos > 0
 
 
 def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> None:
     costs = [CursorCost("tailing", MOVE_RANK, size, 100.0, 150.0) for size in (1, *JUDGED_SIZES)]
-    found = judged(costs)
+    found = judge_costs(costs)
     assert [item.missed for item in found] == [True] * len(JUDGED_SIZES)
 
 
 def test_the_released_container_plays_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
     try:
-        found = with_released(costs, toured(released.FAMILY).version, 1)
+        found = add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     assert [item.pattern for item in found] == list(PATTERNS)
     assert all(item.released_nanos is not None and item.released_nanos > 0 for item in found)
-    monkeypatch.setattr(released, "MAIN", "no.Such")
+    monkeypatch.setattr(pulsar_cursors, "MAIN", "no.Such")
     with pytest.raises(BrokenSubject, match=r"could not be measured: .*no\.Such"):
-        with_released(costs, toured(released.FAMILY).version, 1)
+        add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)
 
 
 def test_a_version_without_a_driver_is_named() -> None:
     with pytest.raises(UsageError, match=r"0\.0\.1"):
-        with_released([], "0.0.1", 1)
+        add_released([], "0.0.1", 1)

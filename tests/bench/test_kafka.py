@@ -10,16 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_bench.kafka_streams.costs import JVM, Mix, Played, make_mix, play_fast, play_mapping, released
-from entrycache_bench.kafka_streams.costs import kafka_costs_at as streams_at
-from entrycache_bench.measurement import Measurement
-from entrycache_bench.page import page
-from entrycache_bench.result import Result, Streams, read_result
-from entrycache_conformance.java.releases import newest
+from entrycache_conformance.java.releases import newest_release
+from entrycache_dev.bench.kafka_streams import (
+    JVM,
+    PlayedStreams,
+    StreamsMix,
+    make_streams_mix,
+    play_fast,
+    play_mapping,
+    released_cache,
+)
+from entrycache_dev.bench.kafka_streams import measure_streams_at as streams_at
+from entrycache_dev.bench.measurement import Measurement
+from entrycache_dev.bench.page import render_page
+from entrycache_dev.bench.result import BenchResult, StreamsResult, read_result
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 from tests.support.command import run
 
-MIX = make_mix(5_000, 100)
+MIX = make_streams_mix(5_000, 100)
 
 
 def test_every_side_plays_the_same_mix_under_the_same_bound() -> None:
@@ -34,7 +42,7 @@ def test_every_side_plays_the_same_mix_under_the_same_bound() -> None:
 
 def test_the_released_cache_agrees() -> None:
     try:
-        with released(newest("kafka-streams").version, MIX) as play:
+        with released_cache(newest_release("kafka-streams").version, MIX) as play:
             clean, dirty = play(False), play(True)
             seconds = sum(play(False).seconds for _ in range(40))  # its clock steps by 10 ms
     except MissingPrerequisite as missing:
@@ -45,19 +53,19 @@ def test_the_released_cache_agrees() -> None:
 
 
 @contextmanager
-def in_no_time(version: str, mix: Mix) -> Iterator[Callable[[bool], Played]]:
+def in_no_time(version: str, mix: StreamsMix) -> Iterator[Callable[[bool], PlayedStreams]]:
     """A JVM whose clock has not gone on."""
-    yield lambda dirty: Played(0.0, 1)
+    yield lambda dirty: PlayedStreams(0.0, 1)
 
 
 def test_what_the_clock_does_not_see_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("cachetools")
-    monkeypatch.setattr("entrycache_bench.kafka_streams.costs.released", in_no_time)
-    monkeypatch.setattr("entrycache_bench.kafka_streams.costs.LIVE", (50,))
+    monkeypatch.setattr("entrycache_dev.bench.kafka_streams.released_cache", in_no_time)
+    monkeypatch.setattr("entrycache_dev.bench.kafka_streams.LIVE", (50,))
     rest = tmp_path / "rest.json"
-    rest.write_text(json.dumps(Result(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
+    rest.write_text(json.dumps(BenchResult(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
     code, out, err = run(
         capsys, "bench", "--from", str(rest), "--operations", "1000", "--rounds", "1", "--streams", "4.3.1"
     )
@@ -66,7 +74,7 @@ def test_what_the_clock_does_not_see_is_refused_in_one_line(
 
 
 def test_an_unknown_version_is_refused() -> None:
-    with pytest.raises((UsageError, MissingPrerequisite, BrokenSubject)), released("0.0.1", MIX):
+    with pytest.raises((UsageError, MissingPrerequisite, BrokenSubject)), released_cache("0.0.1", MIX):
         pass
 
 
@@ -78,12 +86,12 @@ def test_without_a_jvm_there_are_two_ratios() -> None:
 
 
 def test_the_page_has_a_part_and_its_file_comes_back(tmp_path: Path) -> None:
-    part = Streams(3, 1_000, [Measurement("fast, times another", 0.5, "", note="why")], "4.3.1", 2.0)
-    result = Result(3, 1_000, "CPython 3.11", 2, [], [], streams=part)
-    text = page(result, "numbers.svg")
+    part = StreamsResult(3, 1_000, [Measurement("fast, times another", 0.5, "", note="why")], "4.3.1", 2.0)
+    result = BenchResult(3, 1_000, "CPython 3.11", 2, [], [], streams=part)
+    text = render_page(result, "numbers.svg")
     assert "## Kafka Streams" in text
     assert "| fast, times another | 0.50 | why |" in text
-    assert "## Kafka Streams" not in page(dataclasses.replace(result, streams=None), "numbers.svg")
+    assert "## Kafka Streams" not in render_page(dataclasses.replace(result, streams=None), "numbers.svg")
     file = tmp_path / "numbers.json"
 
     file.write_text(json.dumps(result.to_json()), encoding="utf-8")

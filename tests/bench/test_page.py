@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_bench.measurement import Measurement
-from entrycache_bench.page import page
-from entrycache_bench.pulsar_pip430.cursors import MOVE_RANK, MOVES, CursorCost
-from entrycache_bench.result import Result, read_result
 from entrycache_cli.main import main
-from entrycache_protocol.extras import missing
+from entrycache_dev.bench.measurement import Measurement
+from entrycache_dev.bench.page import render_page
+from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, CursorCost
+from entrycache_dev.bench.result import BenchResult, read_result
+from entrycache_protocol.errors import missing_extra
 from tests.support import ROOT
 
 DOCS = ROOT / "docs"
 
 
 @pytest.fixture
-def result() -> Result:
+def result() -> BenchResult:
     measurements = [
         Measurement("fast cache, times another", 1.5, "", at_least=1.4, note="a and b"),
         Measurement("fast cache, times a third", 1.0, "", at_least=1.4),
@@ -34,40 +34,40 @@ def result() -> Result:
         for pattern in (MOVE_RANK, MOVES)
         for cursors in (1, 10)
     ]
-    return Result(3, 1_000, "CPython 3.11", 2, measurements, costs)
+    return BenchResult(3, 1_000, "CPython 3.11", 2, measurements, costs)
 
 
 @pytest.fixture
-def file(result: Result, tmp_path: Path) -> Path:
+def file(result: BenchResult, tmp_path: Path) -> Path:
     path = tmp_path / "numbers.json"
     path.write_text(json.dumps(result.to_json()), encoding="utf-8")
     return path
 
 
-def test_a_result_comes_back_from_its_file(result: Result, file: Path) -> None:
+def test_a_result_comes_back_from_its_file(result: BenchResult, file: Path) -> None:
     assert read_result(file) == result
 
 
-def test_the_page_says_what_was_missed(result: Result) -> None:
-    text = page(result, "numbers.svg")
+def test_the_page_says_what_was_missed(result: BenchResult) -> None:
+    text = render_page(result, "numbers.svg")
     assert "| fast cache, times another | 1.50 | at least 1.4 | a and b |" in text
     assert "| fast cache, times a third | **1.00** (missed) | at least 1.4 |  |" in text
     assert "| 10 | 100 / 1,000 | 100 / 1,000 |" in text
 
 
-def test_the_released_container_stands_third(result: Result) -> None:
+def test_the_released_container_stands_third(result: BenchResult) -> None:
     costs = [item._replace(released_nanos=7.0) for item in result.cursors]
-    text = page(dataclasses.replace(result, cursors=costs, released="4.2.4"), "numbers.svg")
+    text = render_page(dataclasses.replace(result, cursors=costs, released="4.2.4"), "numbers.svg")
     assert "| 10 | 100 / 1,000 / 7 | 100 / 1,000 / 7 |" in text
     assert "of Pulsar 4.2.4" in text
 
 
-def test_what_was_not_measured_of_cursors_is_left_empty(result: Result) -> None:
-    assert "|  |" in page(dataclasses.replace(result, cursors=result.cursors[1:]), "numbers.svg")
+def test_what_was_not_measured_of_cursors_is_left_empty(result: BenchResult) -> None:
+    assert "|  |" in render_page(dataclasses.replace(result, cursors=result.cursors[1:]), "numbers.svg")
 
 
 def test_the_committed_page_is_that_of_the_committed_numbers() -> None:
-    assert (DOCS / "reference" / "numbers.md").read_text(encoding="utf-8") == page(
+    assert (DOCS / "reference" / "numbers.md").read_text(encoding="utf-8") == render_page(
         read_result(DOCS / "numbers.json"), "numbers.svg"
     )
 
@@ -106,5 +106,5 @@ def test_without_matplotlib_a_page_is_refused_before_anything_is_measured(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = CliRunner().invoke(main, ["bench", "--from", str(file), "--page", str(tmp_path / "numbers.md")])
     assert done.exit_code == 4
-    assert done.output == f"entrycache: {missing('the picture', 'matplotlib', 'bench')}\n"
+    assert done.output == f"entrycache: {missing_extra('the picture', 'matplotlib', 'bench')}\n"
     assert not (tmp_path / "numbers.md").exists()

@@ -8,17 +8,15 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.asked_rules import judged_by
-from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.asked_rules import restrict_level
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_conformance.levels import levels_of_rules
 from entrycache_conformance.report import LevelReport, RuleReport
-from entrycache_conformance.rule_levels import levels_with
+from entrycache_conformance.run import rules_at_level
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.written import named_at
-from entrycache_protocol.case import from_json
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import Difference, FailingCase
-from entrycache_protocol.subject import Failed, Trouble
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.case import case_from_json
+from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.subject import Difference, FailedRun, FailingCase, FailureKind
 from entrycache_reference.rules import Rule
 from tests.support.command import run
 
@@ -95,10 +93,10 @@ def test_a_list_of_rules_tells_of_these_alone(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
-    assert levels_with(PULSAR, ["R-CURSOR-2"]) == ("cursors",)
-    assert levels_with(PULSAR, ["R-CURSOR-2", "R-EVICT-8"]) == PULSAR.levels[1:]
+    assert levels_of_rules(PULSAR, ["R-CURSOR-2"]) == ("cursors",)
+    assert levels_of_rules(PULSAR, ["R-CURSOR-2", "R-EVICT-8"]) == PULSAR.levels[1:]
     with pytest.raises(UsageError, match="has no rule"):
-        levels_with(PULSAR, ["R-CURSOR-99"])
+        levels_of_rules(PULSAR, ["R-CURSOR-99"])
 
 
 @pytest.mark.parametrize(
@@ -110,13 +108,13 @@ def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
     ],
 )
 def test_a_rule_of_a_higher_level_is_never_named(level: str, explained: list[Rule], named: list[Rule]) -> None:
-    case = from_json({"system": PULSAR.name, "steps": [{"op": "usage"}]}, SYSTEMS)
-    steps = trajectory(case, Coverage())
+    case = case_from_json({"system": PULSAR.name, "steps": [{"op": "usage"}]}, SYSTEMS)
+    steps = run_reference(case, Coverage())
     outcome = steps[0].outcome
     assert PULSAR.ops["usage"].rule is Rule.METRICS_2
-    assert named_at(level, FailingCase(case, steps, Difference(0, outcome, outcome)), explained) == named
-    hangs = Difference(0, outcome, None, Failed(Trouble.HANG, None, "1 s"))
-    assert named_at(level, FailingCase(case, steps, hangs), [Rule.LIVENESS_1]) == [Rule.LIVENESS_1]
+    assert rules_at_level(level, FailingCase(case, steps, Difference(0, outcome, outcome)), explained) == named
+    hangs = Difference(0, outcome, None, FailedRun(FailureKind.HANG, None, "1 s"))
+    assert rules_at_level(level, FailingCase(case, steps, hangs), [Rule.LIVENESS_1]) == [Rule.LIVENESS_1]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +128,6 @@ def test_a_rule_of_a_higher_level_is_never_named(level: str, explained: list[Rul
 )
 def test_a_level_is_judged_by_the_rules_that_are_asked_for(level: Verdict, met: Verdict, verdict: Verdict) -> None:
     rules = {"R-EXPIRE-1": RuleReport(5, Verdict.VIOLATES), "R-EVICT-8": RuleReport(5, met)}
-    judged = judged_by(LevelReport(3, 9, level, (), None, rules), {"R-EVICT-8"})
+    judged = restrict_level(LevelReport(3, 9, level, (), None, rules), {"R-EVICT-8"})
     assert judged.verdict is verdict
     assert judged.rules == {"R-EVICT-8": RuleReport(5, met)}

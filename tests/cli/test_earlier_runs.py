@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import dumps, from_json, read_case
+from entrycache_protocol.case import case_from_json, format_case, read_case
 from entrycache_protocol.errors import UsageError
 from tests.support.command import run
 
@@ -103,9 +103,9 @@ def test_without_the_earlier_runs_it_agrees(
 
 
 def test_a_case_with_earlier_runs_is_written_as_it_is_read() -> None:
-    case = from_json(CASE, SYSTEMS)
+    case = case_from_json(CASE, SYSTEMS)
     assert len(case.earlier) == 1
-    assert dumps(from_json(json.loads(dumps(case)), SYSTEMS)) == dumps(case)
+    assert format_case(case_from_json(json.loads(format_case(case)), SYSTEMS)) == format_case(case)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_case_with_earlier_runs_is_written_as_it_is_read() -> None:
 )
 def test_what_is_no_earlier_run_is_refused(earlier: object) -> None:
     with pytest.raises(UsageError):
-        from_json({**CASE, "earlier": earlier}, SYSTEMS)
+        case_from_json({**CASE, "earlier": earlier}, SYSTEMS)
 
 
 def test_many_earlier_runs_are_told_after_few_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,14 +18,13 @@ from typing import Any
 import psutil
 import pytest
 
-from entrycache_cli import ending
+from entrycache_cli.commands import exit_codes
 from entrycache_cli.main import main
-from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.report import LevelReport, RunReport, Skip
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_protocol.stopped import Stopped
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import Interrupted, Verdict
 from tests.support.command import run
 from tests.support.traces import plant
 
@@ -231,7 +230,7 @@ def test_what_was_finished_is_said(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
-    with closing(resolve(Choice("fast"))) as fast, pytest.raises(Stopped) as stopped:
+    with closing(resolve_subject(SubjectChoice("fast"))) as fast, pytest.raises(Interrupted) as stopped:
         conform(fast, options, notify)
     report = stopped.value.so_far
     assert {level: told.verdict for level, told in report.levels.items()} == {
@@ -248,7 +247,7 @@ def test_a_stopped_run_prints_what_was_finished(
     report = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(9, 99, Verdict.CONFORMS)}, {}, {}, (), ())
 
     def stop(*_: Any) -> None:
-        raise Stopped(report)
+        raise Interrupted(report)
 
     monkeypatch.setattr("entrycache_cli.commands.conform.conform", stop)
     code, out, _ = run(capsys, "conform", "fast", "--json")
@@ -259,7 +258,7 @@ def test_a_stopped_run_prints_what_was_finished(
 def test_what_is_in_the_background_goes_on_when_others_are_stopped() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with ending.stopped_by_signals() as came:
+        with exit_codes.stopped_by_signals() as came:
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
     finally:
@@ -313,7 +312,7 @@ def test_without_a_signal_handlers_stay_as_they_were(capsys: pytest.CaptureFixtu
 def test_a_library_that_keeps_python_waiting_does_not_keep_the_command() -> None:
     program = (
         "import ctypes, time\n"
-        "from entrycache_cli.ending import stopped_by_signals\n"
+        "from entrycache_cli.commands.exit_codes import stopped_by_signals\n"
         "with stopped_by_signals():\n"
         "    print(flush=True)\n"
         "    end = time.monotonic() + 30\n"

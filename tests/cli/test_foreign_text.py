@@ -17,18 +17,15 @@ from markdown_it import MarkdownIt
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli import ending
-from entrycache_cli.commands import known
+from entrycache_cli.commands import conform, exit_codes
 from entrycache_cli.report import terminal
-from entrycache_cli.report.forms import FORMS
-from entrycache_cli.report.run_text import show
-from entrycache_cli.report.stand_alone import stand_alone_test
-from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
-from entrycache_conformance.known.check import Checked, State
-from entrycache_conformance.known.entry import Entry
-from entrycache_conformance.known.run import KnownReport
+from entrycache_cli.report.formats import FORMATS
+from entrycache_cli.report.run_text import print_run
+from entrycache_cli.report.stand_alone import render_test
+from entrycache_conformance.java.program import CLASS_NAME, render_java_test
+from entrycache_conformance.known import EntryCheck, EntryState, KnownFailure, KnownReport
 from entrycache_conformance.report import RunReport, Skip
-from entrycache_protocol.shown import printable
+from entrycache_protocol.messages import escape_unprintable
 from tests.support import ROOT
 from tests.support.command import run
 from tests.support.nasty import NASTY
@@ -59,22 +56,22 @@ def test_what_is_printed_is_text(text: str, capsys: pytest.CaptureFixture[str]) 
     table = Table(text, title=text)
     table.add_row(text)
     terminal.echo(text)
-    terminal.console().print(text, soft_wrap=True)
-    terminal.console().print(table)
-    terminal.console().print(Text(text))
-    ending.say(text)
+    terminal.make_console().print(text, soft_wrap=True)
+    terminal.make_console().print(table)
+    terminal.make_console().print(Text(text))
+    exit_codes.print_error(text)
     out, err = capsys.readouterr()
     for line in (*out.split("\n"), *err.split("\n")):
         assert line.isprintable(), line
-    assert out.count(terminal.plain(text)) >= 2
-    assert err == f"entrycache: {printable(text)}\n"
+    assert out.count(terminal.escape(text)) >= 2
+    assert err == f"entrycache: {escape_unprintable(text)}\n"
 
 
 def test_on_a_terminal_too_colours_are_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    out = terminal.console()
+    out = terminal.make_console()
     with out.capture() as captured:
-        out.print(terminal.coloured("violates"), "[red]\x1b[31m")
+        out.print(terminal.coloured_verdict("violates"), "[red]\x1b[31m")
     assert captured.get() == "\x1b[31mviolates\x1b[0m [red]\\x1b[31m\n"
 
 
@@ -94,12 +91,12 @@ def results(text: str) -> list[dict[str, Any]]:
 def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text("".join(json.dumps(result) + "\n" for result in results(text)), "ascii")
-    said = {form: run(capsys, "report", str(path), "--to", form) for form in ("terminal", *FORMS)}
+    said = {form: run(capsys, "report", str(path), "--to", form) for form in ("terminal", *FORMATS)}
     assert {(code, err) for code, _, err in said.values()} == {(0, "")}
     for _, out, _ in said.values():
         assert all(line.isprintable() for line in out.split("\n"))
     names = [case.get("classname") for case in ElementTree.fromstring(said["junit"][1].encode()).iter("testcase")]
-    name = printable(text)
+    name = escape_unprintable(text)
     assert names == [f"{name}, level {name}", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
@@ -107,8 +104,8 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
     assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special"}
     assert [cell.content for cell in cells[4:5]] != []
     shown = ["".join(child.content for child in cell.children or ()) for cell in cells]
-    assert shown[4] == printable(text).strip()
-    assert shown[20] == f"engine {printable(text)}".rstrip()
+    assert shown[4] == escape_unprintable(text).strip()
+    assert shown[20] == f"engine {escape_unprintable(text)}".rstrip()
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -117,7 +114,7 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
         "system": "pulsar-pip430", "config": {}, "note": text, "rules": [text],
         "steps": [{"op": "exists", "cache": text, "pos": [0, 0]}], "outcomes": [{"exists": text}],
     }  # fmt: skip
-    module = ast.parse(stand_alone_test(case, "pytest", None))
+    module = ast.parse(render_test(case, "pytest", None))
     kinds = [type(node) for node in module.body]
     assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 6, ast.FunctionDef, ast.FunctionDef]
     names: dict[str, Any] = {}
@@ -137,13 +134,13 @@ def test_a_java_test_holds_text_in_comments_and_literals_only(tmp_path: Path) ->
     codes = set()
     for text in NASTY:
         case = {"system": "pulsar-pip430", "config": {}, "note": text, "rules": [text], "steps": [], "outcomes": []}
-        written = java_test(case)
+        written = render_java_test(case)
         codes.add(re.sub(r"/\*.*?\*/", "", re.sub(r"\\u+002a", "*", written), flags=re.DOTALL))
     assert len(codes) == 1
     step = {"op": "insert", "cache": "\n".join(NASTY), "pos": [0, 0], "size": 1}
     case = {"system": "pulsar-pip430", "config": {}, "steps": [step], "outcomes": [{"inserted": True}]}
     source = tmp_path / f"{CLASS_NAME}.java"
-    source.write_text(java_test(case), "utf-8")
+    source.write_text(render_java_test(case), "utf-8")
     argv = [str(JAVAC), "-proc:none", "-encoding", "UTF-8", "-d", str(tmp_path), str(source)]
     said = subprocess.run(argv, capture_output=True, text=True, check=False).stderr
     missing = re.compile(r"package .* does not exist|cannot find symbol|static import only")
@@ -185,22 +182,24 @@ def test_the_name_and_the_note_of_a_case_are_text(
         code, out, err = run(capsys, "replay", str(path), subject)
         assert code == expected
         assert all(line.isprintable() for line in (out + err).split("\n"))
-        assert expected or out.startswith(f"{printable(str(path))}: "), "a name is in one line"
+        assert expected or out.startswith(f"{escape_unprintable(str(path))}: "), "a name is in one line"
 
 
 def test_what_is_told_of_known_failures_and_of_what_was_declined_is_a_line_each(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = "two\nentrycache: all conforms"
-    entry = Entry(1, text, text, text, (text,), text, {}, {}, text, text)
+    entry = KnownFailure(1, text, text, text, (text,), text, {}, {}, text, text)
     report = RunReport("s", None, "pulsar-pip430", {}, {}, {}, (), (Skip("level range", text),))
     told = KnownReport(
-        report, tuple(Checked(entry, state, text, text, {}, {}) for state in (State.FAILS, State.PASSES)), ()
+        report,
+        tuple(EntryCheck(entry, state, text, text, {}, {}) for state in (EntryState.FAILS, EntryState.PASSES)),
+        (),
     )
-    assert known.say_problems(told, None, 0) == 1
-    assert known.say_problems(told, [text], 0) == 0
-    (fails,) = known.lines(told)
-    show(report, "seed 0")
+    assert conform.print_problems(told, None, 0) == 1
+    assert conform.print_problems(told, [text], 0) == 0
+    (fails,) = conform.known_lines(told)
+    print_run(report, "seed 0")
     out, err = capsys.readouterr()
     assert [line.split("(")[0] for line in err.splitlines()] == [
         "entrycache: entry 1 ",
@@ -218,12 +217,12 @@ def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFix
     local = ("--engine", "local", "--out", str(tmp_path / "out"))
     told, found = run(capsys, "trace", "inspect", str(trace)), run(capsys, "audit", str(trace), *local)
     assert (told[0], told[2]) == (0, "")
-    assert all(terminal.plain(text).split("\n")[0].split(" ")[0] in told[1] for text in NAMES)
+    assert all(terminal.escape(text).split("\n")[0].split(" ")[0] in told[1] for text in NAMES)
     assert (found[0], found[2]) == (1, "")
     for line in (*told[1].split("\n"), *found[1].split("\n")):
         assert line.isprintable(), line
-    assert f"source: {printable(NAMES[0])}" in told[1]
-    assert f"R-EVICT-8: broker {printable(min(NAMES))}" in found[1]
+    assert f"source: {escape_unprintable(NAMES[0])}" in told[1]
+    assert f"R-EVICT-8: broker {escape_unprintable(min(NAMES))}" in found[1]
 
 
 def test_the_rows_around_a_violation_are_shown_and_it_is_marked(

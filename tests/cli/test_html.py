@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from entrycache_cli.main import main
-from entrycache_cli.report.html import html
+from entrycache_cli.report.html import render_html
 from tests.support import ROOT
 from tests.support.nasty import NASTY
 from tests.support.runs import failure, result
@@ -63,12 +63,12 @@ def told(text: str) -> list[dict[str, Any]]:
 
 
 def test_equal_input_gives_the_same_bytes() -> None:
-    assert html(told("mine")) == html(told("mine"))
+    assert render_html(told("mine")) == render_html(told("mine"))
 
 
 @pytest.mark.parametrize("text", [*NASTY, CODE, "{{ 7 * 7 }}"])
 def test_no_text_makes_an_element(text: str) -> None:
-    page, plain = Page(html(told(text))), Page(html(told("mine")))
+    page, plain = Page(render_html(told(text))), Page(render_html(told("mine")))
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
     assert [attributes for _, attributes in page.tags] == [attributes for _, attributes in plain.tags]
     texts = model(page)["texts"]
@@ -76,7 +76,7 @@ def test_no_text_makes_an_element(text: str) -> None:
 
 
 def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
-    text = html(told("mine"))
+    text = render_html(told("mine"))
     page = Page(text)
     assert not any({"src", "href"} & attributes.keys() for _, attributes in page.tags)
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
@@ -90,7 +90,7 @@ def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
 
 
 def test_the_matrix_holds_every_rule_and_every_subject() -> None:
-    shown = model(Page(html(told("mine"))))
+    shown = model(Page(render_html(told("mine"))))
     texts = shown["texts"]
     assert [texts[rule] for rule in shown["rules"]] == ["R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1"]
     assert [[cell and texts[cell[0]] for cell in column["rules"]] for column in shown["columns"]] == [
@@ -100,7 +100,7 @@ def test_the_matrix_holds_every_rule_and_every_subject() -> None:
 
 
 def test_a_violation_of_an_audit_has_its_rows_and_a_timeline() -> None:
-    shown = model(Page(html(told("mine"))))
+    shown = model(Page(render_html(told("mine"))))
     of_run, of_audit = shown["failures"]
     assert "timeline" not in of_run
     assert of_audit["timeline"] == {"at": 7, "bytes": [[6, 10], [7, 4]], "trigger": 8, "target": None}
@@ -135,7 +135,7 @@ def many() -> list[dict[str, Any]]:
 def test_ten_thousand_failures_are_small_and_quick() -> None:
     results = many()
     begun = time.process_time()
-    page = html(results)
+    page = render_html(results)
     assert time.process_time() - begun < 30
     assert len(page) < 8_000_000
     assert len(model(Page(page))["failures"]) == 10_000
@@ -162,7 +162,7 @@ def test_in_chromium_nothing_runs_nothing_is_said_and_keys_work(kind: str, chrom
     results = many() if kind == "many" else [one for text in (*NASTY, CODE) for one in told(text)]
     failures = sum(len(one.get("failures", ())) + len(one.get("shown", ())) for one in results)
     file = tmp_path / "page.html"
-    file.write_text(html(results), "utf-8")
+    file.write_text(render_html(results), "utf-8")
     looks = {}
     for scheme in ("dark", "light"):
         argv = ["node", "look.mjs", str(file), scheme]

@@ -15,9 +15,9 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from entrycache_cli.init.adapter import LANGUAGES, TEMPLATES
-from entrycache_conformance.java.releases import sources
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.java.releases import maven_project
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import config_to_json
 from tests.support import ROOT
 from tests.support.command import run
@@ -65,7 +65,7 @@ def beside(manifest: str, text: bytes) -> str:
 
 def crossing() -> bytes:
     """A vector with operations of level `range` alone, in which an insert crosses the trigger of the manager."""
-    config = reference(SYSTEMS["pulsar-pip430"]).declaration.base_config()
+    config = reference_subject(SYSTEMS["pulsar-pip430"]).declaration.base_config()
     told = config_to_json(SYSTEMS["pulsar-pip430"], dataclasses.replace(config, max_size_bytes=100, watermark=0.5))
     steps = [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 99}, {"op": "usage"}]
     outcomes = [{"inserted": True}, {"entries": 0, "bytes": 0}]
@@ -193,7 +193,7 @@ def test_the_one_in_python_is_that_of_its_page() -> None:
 
 def test_the_one_in_java_has_the_classes_of_our_own_drivers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "init", "--lang", "java", str(tmp_path))
-    own = sources() / "protocol" / "src" / "main" / "java"
+    own = maven_project() / "protocol" / "src" / "main" / "java"
     classes = {path.relative_to(own): path.read_text(encoding="utf-8") for path in own.rglob("*.java")}
     assert classes
     for name, text in classes.items():

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from entrycache_cli.report.junit import junit
-from entrycache_cli.report.markdown import markdown
+from entrycache_cli.report.formats import render_markdown
+from entrycache_cli.report.junit import render_junit
 from tests.support.command import run
 from tests.support.runs import failure, result
 
@@ -21,7 +21,7 @@ TWICE = [failure("R-EXPIRE-1", "x", "queue", "a.json"), failure("R-EXPIRE-1", "x
 
 
 def suites(results: list[dict[str, Any]]) -> dict[str, ElementTree.Element]:
-    root = ElementTree.fromstring(junit(results))
+    root = ElementTree.fromstring(render_junit(results))
     return {str(suite.get("name")): suite for suite in root}
 
 
@@ -56,7 +56,7 @@ def test_a_failure_is_told_whole_once_with_all_that_is_asked_for() -> None:
 
 def test_times_stand_where_the_stream_holds_them() -> None:
     told = result(SUBJECT, [])
-    assert "time=" not in junit([told])
+    assert "time=" not in render_junit([told])
     told["levels"]["queue"]["seconds"] = 1.25
     assert suites([told])["mine, level queue"].get("time") == "1.250"
 
@@ -68,13 +68,13 @@ def test_audits_and_proofs_say_how_they_were_made() -> None:
     (suite,) = suites([audit]).values()
     properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
     assert properties == {"subject": "kafka", "trace": "t", "engine": "local", "version of duckdb": "2"}
-    text = markdown([audit, proof])
+    text = render_markdown([audit, proof])
     assert "trace t, engine local, duckdb 2" in text
     assert "profile long, engine local, duckdb 2" in text
 
 
 def test_markdown_tells_each_failure_once_with_all_that_is_asked_for() -> None:
-    text = markdown([result(SUBJECT, TWICE, seconds=1.25)])
+    text = render_markdown([result(SUBJECT, TWICE, seconds=1.25)])
     assert "seed 7, profile dev, engine search, seconds 1.25" in text
     assert text.count("### R-EXPIRE-1, level queue") == 1
     assert "level reads (b.json)" in text

@@ -16,12 +16,12 @@ import click
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_bench.result import Result
 from entrycache_cli.main import main
-from entrycache_conformance.java.driver import driver
-from entrycache_conformance.java.releases import every_release
-from entrycache_protocol.errors import Unwritten
-from entrycache_protocol.output import whole, write_text
+from entrycache_conformance.java.driver import build_driver
+from entrycache_conformance.java.releases import all_releases
+from entrycache_dev.bench.result import BenchResult
+from entrycache_protocol.errors import WriteError
+from entrycache_protocol.files import atomic_path, write_text
 from tests.support import ROOT
 from tests.support.traces import plant
 
@@ -50,7 +50,7 @@ def without_room(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("work")
     (folder / "case.json").write_text(CASE, "utf-8")
-    (folder / "bench.json").write_text(json.dumps(Result(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
+    (folder / "bench.json").write_text(json.dumps(BenchResult(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
     rows = plant.honest(folder / "honest", 300, 1)["broker-0"]
     plant.wrong_tickets(rows, random.Random(1))
     plant.write(folder / "wrong", rows)
@@ -112,9 +112,9 @@ def params() -> list[ParameterSet]:
 
 @pytest.mark.parametrize(("line", "said"), params())
 def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, work: Path) -> None:
-    for release in every_release() if line.startswith("diff") else ():
+    for release in all_releases() if line.startswith("diff") else ():
         if release.subject in line:
-            driver(release)  # it is built once, where there is room
+            build_driver(release)  # it is built once, where there is room
     before = sorted(work.rglob("*"))
     done = without_room(*line.split(), cwd=work)
     assert done.returncode == 2, done.stdout + done.stderr
@@ -147,7 +147,7 @@ def test_what_was_there_stays_until_it_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file.txt"
     write_text(path, "one")
     path.chmod(0o640)
-    with pytest.raises(KeyError), whole(path) as beside:
+    with pytest.raises(KeyError), atomic_path(path) as beside:
         beside.write_text("half of tw")
         raise KeyError
     assert path.read_text() == "one"
@@ -167,9 +167,9 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "below", tmp_path / ("x" * 300)):
-        with pytest.raises(Unwritten, match="cannot write "):
+        with pytest.raises(WriteError, match="cannot write "):
             write_text(path, "text")
-    with pytest.raises(Unwritten, match="Is a directory"):
+    with pytest.raises(WriteError, match="Is a directory"):
         write_text(tmp_path, "text")
 
 
@@ -180,28 +180,28 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 
 WRITES = {"write_text", "write_bytes", "savefig", "write_table", "ParquetWriter"}
 OWN = {
-    "entrycache_protocol/leftovers.py": "the file beside",
-    "entrycache_protocol/output.py": "the one place",
+    "entrycache_protocol/files.py": "the file beside",
+    "entrycache_protocol/files.py": "the one place",
     "entrycache_trace/files.py": "a part, which is renamed when it is whole",
-    "entrycache_spark/folder.py": "beside, in `whole`",
-    "entrycache_trace/recorded.py": "a part, which is renamed when it is whole",
-    "entrycache_trace/repeat.py": "beside, in `whole`",
-    "entrycache_spark/frames.py": "parts, in a folder that goes away with the task",
-    "entrycache_cli/audit_bench/page.py": "beside, in `whole`",
-    "entrycache_conformance/brokers/driving.py": "what the clients say, in a folder that goes away with them",
-    "entrycache_conformance/brokers/standalone.py": "settings and a log, in a folder that goes away with the broker",
-    "entrycache_conformance/brokers/application.py": "settings of a broker, in a folder that goes away with it",
-    "entrycache_bench/picture.py": "beside, in `whole`",
-    "entrycache_league/picture.py": "beside, in `whole`",
-    "entrycache_conformance/subjects/stderr.py": "a log, which is read while it grows",
+    "entrycache_spark/folders.py": "beside, in `whole`",
+    "entrycache_trace/convert.py": "a part, which is renamed when it is whole",
+    "entrycache_trace/generators/generate.py": "beside, in `whole`",
+    "entrycache_spark/tasks.py": "parts, in a folder that goes away with the task",
+    "entrycache_dev/audit_bench_page.py": "beside, in `whole`",
+    "entrycache_conformance/brokers/pulsar.py": "what the clients say, in a folder that goes away with them",
+    "entrycache_conformance/brokers/pulsar.py": "settings and a log, in a folder that goes away with the broker",
+    "entrycache_conformance/brokers/kafka_streams.py": "settings of a broker, in a folder that goes away with it",
+    "entrycache_dev/bench/page.py": "beside, in `whole`",
+    "entrycache_league/report.py": "beside, in `whole`",
+    "entrycache_conformance/subjects/processes.py": "a log, which is read while it grows",
     "entrycache_conformance/java/build.py": "builds, which are made in a folder of their own and renamed",
-    "entrycache_evidence/tlc/module.py": "what TLC reads, in a folder that goes away with it",
-    "entrycache_cli/ending.py": "stdin and stderr, where they are closed",
-    "entrycache_cli/faults/__main__.py": "pages of a checkout",
+    "entrycache_evidence/tlc/runner.py": "what TLC reads, in a folder that goes away with it",
+    "entrycache_cli/commands/exit_codes.py": "stdin and stderr, where they are closed",
+    "entrycache_dev/pages/faults.py": "pages of a checkout",
     "entrycache_cli/init/adapter.py": "beside, in `whole`",
-    "entrycache_cli/plugin/shared.py": "what workers share, in a folder of pytest's that goes away",
-    "entrycache_conformance/vectors/files.py": "beside, in `whole`",
-    "entrycache_cli/pulsar_pip430/settings/__main__.py": "pages of a checkout",
+    "entrycache_cli/plugin/items.py": "what workers share, in a folder of pytest's that goes away",
+    "entrycache_conformance/vectors/packs.py": "beside, in `whole`",
+    "entrycache_dev/pages/settings.py": "pages of a checkout",
 }
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from entrycache_cli.commands.conform import SHORTENED
-from entrycache_cli.report.failure_table import shown_table
-from entrycache_conformance.table import Table
+from entrycache_cli.commands.conform import SHRINKING
+from entrycache_cli.report.run_text import failure_table
+from entrycache_conformance.failure import Table
 
 
 def on_a_terminal(folder: Path, *arguments: str) -> tuple[str, str]:
@@ -38,20 +38,20 @@ def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) ->
     out, told = on_a_terminal(tmp_path, "conform", "expire-at-the-cutoff", "--level", "queue")
     assert "R-EXPIRE-1 is broken" in out
     assert "expire-at-the-cutoff, level queue" in told
-    assert SHORTENED in told
+    assert SHRINKING in told
     assert told.rstrip().endswith("\x1b[2K")
 
 
 def test_a_level_that_conforms_is_not_said_to_be_shortened(tmp_path: Path) -> None:
     _, told = on_a_terminal(tmp_path, "conform", "fast", "--level", "range")
     assert "fast, level range" in told
-    assert SHORTENED not in told
+    assert SHRINKING not in told
 
 
 def test_a_narrow_terminal_is_spared_what_was_before_each_step(capsys: pytest.CaptureFixture[str]) -> None:
     told = Table("title", ("step", "queue before", "queue after"), (("0", "(empty)", "a(1,0)"),), bad=0, wrong=2)
     for width, left_out in ((80, True), (160, False)):
-        Console(width=width).print(shown_table(told))
+        Console(width=width).print(failure_table(told))
         out = capsys.readouterr().out
         assert ("queue before" not in out, "(empty)" not in out) == (left_out, left_out)
         assert "a(1,0)" in out

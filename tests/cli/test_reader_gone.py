@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from entrycache_bench.result import Result
 from entrycache_cli.main import main
 from entrycache_conformance.report import LevelReport, RunReport
-from entrycache_protocol.verdict import Verdict
+from entrycache_dev.bench.result import BenchResult
+from entrycache_protocol.errors import Verdict
 from tests.cli.test_output import CASE
 from tests.support import ROOT
 from tests.support.traces import plant
@@ -55,7 +55,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "case.json").write_text(CASE, "utf-8")
     (folder / "broker.conf").write_text("", "utf-8")
     (folder / "results.jsonl").write_text(json.dumps(REPORT.to_json()) + "\n", "utf-8")
-    (folder / "bench.json").write_text(json.dumps(Result(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
+    (folder / "bench.json").write_text(json.dumps(BenchResult(1, 1_000, "CPython 3.11", 2, [], []).to_json()), "utf-8")
     plant.honest(folder / "trace", 300, 1)
     return folder
 
@@ -63,7 +63,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def quick(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In that folder, with what takes minutes made quick."""
-    from entrycache_evidence.obtained import Proof
+    from entrycache_evidence.core.results import Proof
 
     monkeypatch.chdir(work)
     monkeypatch.setattr("sys.stdin", io.StringIO('{"cmd":"start","version":1}\n'))

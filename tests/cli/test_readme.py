@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_conformance.java.classpath import jar_under_test
-from entrycache_conformance.java.releases import toured
-from entrycache_faults.catalogue import CASES
+from entrycache_conformance.java.driver import jar_under_test
+from entrycache_conformance.java.releases import demo_release
+from entrycache_faults.seeded import CASES_FOLDER
 from tests.support import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,10 +45,10 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
     arguments = shlex.split(words)[1:]
     standing_for = {
         "node my-cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
-        "FILE": str(CASES / "expire-at-the-cutoff.json"),
+        "FILE": str(CASES_FOLDER / "expire-at-the-cutoff.json"),
     }
     if "my.jar" in arguments:
-        standing_for["my.jar"] = str(jar_under_test(toured("pulsar").subject))
+        standing_for["my.jar"] = str(jar_under_test(demo_release("pulsar").subject))
     if "my_cache:MyCache" in arguments:
         shutil.copy(ROOT / BEGUN, tmp_path / "my_cache.py")
     argv = [sys.executable, "-m", "entrycache_cli", *(standing_for.get(word, word) for word in arguments)]

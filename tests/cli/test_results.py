@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from rich.table import Table
 
-from entrycache_cli.report.forms import FORMS
-from entrycache_cli.report.results import read_results, summary, table_of_all
-from entrycache_cli.report.terminal import console
+from entrycache_cli.report.formats import FORMATS
+from entrycache_cli.report.results import read_results, summary_table, verdict_table
+from entrycache_cli.report.terminal import make_console
 from entrycache_protocol.errors import UsageError
 
 
@@ -31,19 +31,19 @@ ALL = [conformed("conforms"), conformed("nothing-checked"), AUDITED, PROVED, SKI
 
 
 def printed(table: Table) -> str:
-    out = console()
+    out = make_console()
     with out.capture() as captured:
         out.print(table)
     return captured.get()
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMATS)
 def test_a_report_is_the_same_for_the_same_results(form: str) -> None:
-    assert FORMS[form](ALL) == FORMS[form](ALL)
+    assert FORMATS[form](ALL) == FORMATS[form](ALL)
 
 
 def test_junit_counts_violations_as_failures_and_the_undecided_as_skipped() -> None:
-    suite = ElementTree.fromstring(FORMS["junit"](ALL))
+    suite = ElementTree.fromstring(FORMATS["junit"](ALL))
     assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
         "tests": "6",
         "failures": "1",
@@ -52,13 +52,13 @@ def test_junit_counts_violations_as_failures_and_the_undecided_as_skipped() -> N
 
 
 def test_text_in_brackets_is_text() -> None:
-    shown = printed(table_of_all(ALL))
+    shown = printed(verdict_table(ALL))
     assert "1 + [accessed]" in shown
     assert "[red] & <odd>" in shown
 
 
 def test_the_summary_gathers_rules_and_hides_no_verdict() -> None:
-    shown = printed(summary([AUDITED, PROVED, SKIPPED]))
+    shown = printed(summary_table([AUDITED, PROVED, SKIPPED]))
     assert all(word in shown for word in ("violates", "inconclusive", "proved", "skipped", "EVICT-8"))
 
 
@@ -71,7 +71,7 @@ def test_the_summary_gathers_rules_and_hides_no_verdict() -> None:
     ],
 )
 def test_a_badge_is_green_only_where_all_was_checked(results: list[dict[str, Any]], message: str) -> None:
-    assert json.loads(FORMS["badge"](results))["message"] == message
+    assert json.loads(FORMATS["badge"](results))["message"] == message
 
 
 @pytest.mark.parametrize(

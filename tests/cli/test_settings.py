@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.pulsar_pip430.settings import table
-from entrycache_cli.pulsar_pip430.settings.effective import Effective, read_effective
-from entrycache_cli.pulsar_pip430.settings.era import Era
-from entrycache_cli.pulsar_pip430.settings.fate import Acts
-from entrycache_cli.pulsar_pip430.settings.page import page
+from entrycache_cli.settings import pulsar_table
+from entrycache_cli.settings.pulsar_effective import Applicability, EffectiveSettings, read_effective_settings
+from entrycache_cli.settings.pulsar_table import Era
+from entrycache_dev.pages.settings import render_page
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430.config import Config
 
@@ -32,13 +31,13 @@ managedLedgerCacheEvictionWatermark=0.9
 """Lines of a real file: nothing here is set, and no other setting that says cache is the cache's."""
 
 
-def read(tmp_path: Path, text: str, era: str = "4.2", memory_mb: int = 4096) -> Effective:
+def read(tmp_path: Path, text: str, era: str = "4.2", memory_mb: int = 4096) -> EffectiveSettings:
     path = tmp_path / "broker.conf"
     path.write_bytes(text.encode("iso-8859-1"))
-    return read_effective(path, Era(era), memory_mb << 20)
+    return read_effective_settings(path, Era(era), memory_mb << 20)
 
 
-def fate(effective: Effective, name: str) -> tuple[Acts, Any, str]:
+def fate(effective: EffectiveSettings, name: str) -> tuple[Applicability, Any, str]:
     return next(tuple(line.fate) for line in effective.lines if line.setting.name == name)  # type: ignore[return-value]
 
 
@@ -65,21 +64,21 @@ def test_the_limit_follows_the_direct_memory(tmp_path: Path) -> None:
 
 
 def test_eras_differ(tmp_path: Path) -> None:
-    text = f"{table.EXTEND_ACCESSED}=false\n{table.MAX_REQUEUES}=2\n{table.GRACE}=70\n"
+    text = f"{pulsar_table.EXTEND_ACCESSED}=false\n{pulsar_table.MAX_REQUEUES}=2\n{pulsar_table.GRACE}=70\n"
     old, middle, new = (read(tmp_path, text, era) for era in ("4.0", "4.2", "5.0"))
     assert set(old.config) == {"max_size_bytes", "watermark", "ttl_nanos"}
     assert (middle.config["extend_recently_accessed"], middle.config["max_requeues"]) == (True, 5)
     assert (new.config["extend_recently_accessed"], new.config["max_requeues"]) == (False, 2)
     assert (middle.config["grace_millis"], new.config["grace_millis"]) == (0, 70)
-    assert fate(old, table.MAX_REQUEUES)[0] is Acts.NO
-    assert fate(middle, table.MAX_REQUEUES)[:2] == (Acts.DYNAMIC, 5)
-    assert fate(new, table.MAX_REQUEUES)[:2] == (Acts.YES, 2)
-    assert fate(middle, table.GRACE)[0] is Acts.NO
+    assert fate(old, pulsar_table.MAX_REQUEUES)[0] is Applicability.NO
+    assert fate(middle, pulsar_table.MAX_REQUEUES)[:2] == (Applicability.DYNAMIC, 5)
+    assert fate(new, pulsar_table.MAX_REQUEUES)[:2] == (Applicability.YES, 2)
+    assert fate(middle, pulsar_table.GRACE)[0] is Applicability.NO
     assert not read(tmp_path, "", "5.0").config["extend_recently_accessed"]
 
 
 def test_grace_defaults_to_twice_the_time_to_live(tmp_path: Path) -> None:
-    assert read(tmp_path, f"{table.TTL}=700", "5.0").config["grace_millis"] == 1400
+    assert read(tmp_path, f"{pulsar_table.TTL}=700", "5.0").config["grace_millis"] == 1400
 
 
 def test_the_configuration_is_one_of_the_reference(tmp_path: Path) -> None:
@@ -88,14 +87,14 @@ def test_the_configuration_is_one_of_the_reference(tmp_path: Path) -> None:
 
 
 def test_expected_reads_overrule_the_mark_delete_position(tmp_path: Path) -> None:
-    text = f"{table.BY_MARK_DELETED}=true\n"
-    assert fate(read(tmp_path, text), table.BY_MARK_DELETED)[:2] == (Acts.NO, False)
+    text = f"{pulsar_table.BY_MARK_DELETED}=true\n"
+    assert fate(read(tmp_path, text), pulsar_table.BY_MARK_DELETED)[:2] == (Applicability.NO, False)
     assert read(tmp_path, text).config["evict_by_mark_deleted"] is False
-    assert fate(read(tmp_path, text, "4.0"), table.BY_MARK_DELETED)[:2] == (Acts.YES, True)
-    both = read(tmp_path, text + f"{table.BY_EXPECTED}=false", "5.0")
+    assert fate(read(tmp_path, text, "4.0"), pulsar_table.BY_MARK_DELETED)[:2] == (Applicability.YES, True)
+    both = read(tmp_path, text + f"{pulsar_table.BY_EXPECTED}=false", "5.0")
     assert both.config["evict_by_mark_deleted"] is True
-    assert fate(both, table.GRACE)[:2] == (Acts.NO, 0)
-    assert fate(both, table.BACKLOGGED)[:2] == (Acts.YES, 1000)
+    assert fate(both, pulsar_table.GRACE)[:2] == (Applicability.NO, 0)
+    assert fate(both, pulsar_table.BACKLOGGED)[:2] == (Applicability.YES, 1000)
 
 
 @pytest.mark.parametrize(
@@ -103,29 +102,32 @@ def test_expected_reads_overrule_the_mark_delete_position(tmp_path: Path) -> Non
     [("0", "25", 25), ("0", "2000000", 1_000_000), ("3", "25", 333), ("5000", "25", 1), ("0.0001", "25", 1_000_000)],
 )
 def test_pace_of_scheduled_passes(tmp_path: Path, frequency: str, interval: str, millis: int) -> None:
-    found = read(tmp_path, f"{table.FREQUENCY}={frequency}\n{table.INTERVAL}={interval}\n")
+    found = read(tmp_path, f"{pulsar_table.FREQUENCY}={frequency}\n{pulsar_table.INTERVAL}={interval}\n")
     assert found.interval_millis == millis
-    assert fate(found, table.INTERVAL)[0] is (Acts.YES if frequency == "0" else Acts.NO)
+    assert fate(found, pulsar_table.INTERVAL)[0] is (Applicability.YES if frequency == "0" else Applicability.NO)
 
 
 def test_a_limit_of_nothing_switches_the_rest_off(tmp_path: Path) -> None:
-    found = read(tmp_path, f"{table.CACHE_SIZE}=0\n{table.WATERMARK}=0.5", "5.0")
+    found = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.WATERMARK}=0.5", "5.0")
     assert found.config["max_size_bytes"] == 0
-    assert fate(found, table.WATERMARK)[0] is Acts.NO
-    assert fate(found, table.IN_FLIGHT)[0] is Acts.YES
-    older = read(tmp_path, f"{table.CACHE_SIZE}=0\n{table.IN_FLIGHT}=9", "4.2")
-    assert fate(older, table.IN_FLIGHT)[0] is Acts.NO
+    assert fate(found, pulsar_table.WATERMARK)[0] is Applicability.NO
+    assert fate(found, pulsar_table.IN_FLIGHT)[0] is Applicability.YES
+    older = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.IN_FLIGHT}=9", "4.2")
+    assert fate(older, pulsar_table.IN_FLIGHT)[0] is Applicability.NO
 
 
 def test_what_pip_430_proposed_for_receive_buffers_does_not_act(tmp_path: Path) -> None:
     for era in ("4.0", "4.2", "5.0"):
-        assert fate(read(tmp_path, f"{table.RECEIVE_MAXIMUM}=65536", era), table.RECEIVE_MAXIMUM)[0] is Acts.NO
+        assert (
+            fate(read(tmp_path, f"{pulsar_table.RECEIVE_MAXIMUM}=65536", era), pulsar_table.RECEIVE_MAXIMUM)[0]
+            is Applicability.NO
+        )
 
 
 def test_properties_syntax(tmp_path: Path) -> None:
     text = (
-        f"! remark\r\n\r\n  {table.TTL} : 12\\\r\n   34\r\n# {table.TTL}=9\r\nmanagedLedgerCacheSize\\u004DB\t77\r\n"
-        f"{table.COPY}\nother=\\u00e4 \xe4 caf\xe9\n"
+        f"! remark\r\n\r\n  {pulsar_table.TTL} : 12\\\r\n   34\r\n# {pulsar_table.TTL}=9\r\nmanagedLedgerCacheSize\\u004DB\t77\r\n"
+        f"{pulsar_table.COPY}\nother=\\u00e4 \xe4 caf\xe9\n"
     )
     found = read(tmp_path, text)
     assert found.config["ttl_nanos"] == 1_234_000_000
@@ -137,18 +139,18 @@ MISTAKES = {
     "managedLedgerCacheSizeMb=5": "line 1: 'managedLedgerCacheSizeMb' is no setting of the cache; did you mean",
     "x=1\nmanagedLedgerCacheSpeed=5": "line 2: 'managedLedgerCacheSpeed' is no setting",
     "cacheEvictionByMagic=true": "is no setting of the cache",
-    f"{table.CACHE_SIZE}=big": "line 1: managedLedgerCacheSizeMB is 'big'; expected a whole number",
-    f"{table.CACHE_SIZE}=1.5": "expected a whole number",
-    f"{table.CACHE_SIZE}=1_000": "expected a whole number",
-    f"{table.CACHE_SIZE}=\u00b2": "expected a whole number",
-    f"{table.CACHE_SIZE}=-1": "out of range; expected 0 to 2147483647",
-    f"{table.CACHE_SIZE}=3000000000": "out of range",
-    f"{table.WATERMARK}=1.1": "out of range; expected 0 to 1",
-    f"{table.WATERMARK}=NaN": "expected a number",
-    f"{table.TTL}=9007199255": "out of range",
-    f"{table.INTERVAL}=0": "out of range; expected 1",
-    f"{table.COPY}=yes": "expected true or false",
-    f"{table.TTL}=5\n{table.TTL}=5": f"line 2: {table.TTL} is given twice, first in line 1",
+    f"{pulsar_table.CACHE_SIZE}=big": "line 1: managedLedgerCacheSizeMB is 'big'; expected a whole number",
+    f"{pulsar_table.CACHE_SIZE}=1.5": "expected a whole number",
+    f"{pulsar_table.CACHE_SIZE}=1_000": "expected a whole number",
+    f"{pulsar_table.CACHE_SIZE}=\u00b2": "expected a whole number",
+    f"{pulsar_table.CACHE_SIZE}=-1": "out of range; expected 0 to 2147483647",
+    f"{pulsar_table.CACHE_SIZE}=3000000000": "out of range",
+    f"{pulsar_table.WATERMARK}=1.1": "out of range; expected 0 to 1",
+    f"{pulsar_table.WATERMARK}=NaN": "expected a number",
+    f"{pulsar_table.TTL}=9007199255": "out of range",
+    f"{pulsar_table.INTERVAL}=0": "out of range; expected 1",
+    f"{pulsar_table.COPY}=yes": "expected true or false",
+    f"{pulsar_table.TTL}=5\n{pulsar_table.TTL}=5": f"line 2: {pulsar_table.TTL} is given twice, first in line 1",
     "a=\\u12g4": "is no Unicode escape",
     "\xef\xbb\xbfa=1": "UTF-8 byte order mark",
     "\xff\xfea\0": "UTF-16",
@@ -176,7 +178,7 @@ def test_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     assert shown["config"]["extend_recently_accessed"] is False
-    assert [line["name"] for line in shown["settings"]] == list(table.SETTINGS)
+    assert [line["name"] for line in shown["settings"]] == list(pulsar_table.SETTINGS)
     assert run("--broker-conf", str(path), "--era", "5.0").stdout.count("when changed") == 0
     for argv, said in (
         (["--broker-conf", str(path), "--era", "3.3"], "unknown era '3.3'; expected one of: 4.0, 4.2, 5.0"),
@@ -190,4 +192,4 @@ def test_command(tmp_path: Path) -> None:
 
 
 def test_the_page_is_the_table() -> None:
-    assert Path("docs/reference/settings.md").read_text(encoding="utf-8") == page()
+    assert Path("docs/reference/settings.md").read_text(encoding="utf-8") == render_page()

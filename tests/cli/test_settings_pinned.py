@@ -11,23 +11,22 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.pulsar_pip430.settings import table
-from entrycache_cli.pulsar_pip430.settings.effective import read_effective
-from entrycache_cli.pulsar_pip430.settings.era import Era
-from entrycache_conformance.profiles import Profile
+from entrycache_cli.settings import pulsar_table
+from entrycache_cli.settings.pulsar_effective import read_effective_settings
+from entrycache_cli.settings.pulsar_table import Era
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.narrowed import pinned
+from entrycache_conformance.subjects.wrappers import pin_settings
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.subject import Answer
+from entrycache_protocol.subject import Answer, InProcessSubject
 
-WORDS = f"{table.TTL}=7\n{table.MAX_REQUEUES}=1\n{table.CACHE_SIZE}=64\n"
+WORDS = f"{pulsar_table.TTL}=7\n{pulsar_table.MAX_REQUEUES}=1\n{pulsar_table.CACHE_SIZE}=64\n"
 
 
-class Watched(InProcess):
+class Watched(InProcessSubject):
     """A subject that keeps the configurations of its runs."""
 
     configs: list[Any]
@@ -38,7 +37,7 @@ class Watched(InProcess):
 
 
 def watched(**offer: Any) -> Watched:
-    found = Watched("watched", SYSTEMS["pulsar-pip430"], fast.open_cache, {**fast.DECLARATION, **offer})
+    found = Watched("watched", SYSTEMS["pulsar-pip430"], fast_cache.open_cache, {**fast_cache.DECLARATION, **offer})
     found.configs = []
     return found
 
@@ -50,10 +49,10 @@ def broker_conf(tmp_path: Path, text: str = WORDS) -> Path:
 
 
 def test_every_run_has_the_settings(tmp_path: Path) -> None:
-    effective = read_effective(broker_conf(tmp_path), Era.PULSAR_5_0)
+    effective = read_effective_settings(broker_conf(tmp_path), Era.PULSAR_5_0)
     subject = watched()
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
-    conform(pinned(subject, effective.config, effective.path), options)
+    conform(pin_settings(subject, effective.config, effective.path), options)
     assert len(subject.configs) >= 60
     for config in subject.configs:
         assert (config.ttl_nanos, config.max_requeues, config.max_size_bytes) == (7_000_000, 1, 64 << 20)
@@ -68,12 +67,12 @@ def test_every_run_has_the_settings(tmp_path: Path) -> None:
     ],
 )
 def test_a_subject_that_has_other_settings_is_not_asked(tmp_path: Path, offer: dict[str, Any], said: str) -> None:
-    effective = read_effective(broker_conf(tmp_path, f"{table.TTL}=7"), Era.PULSAR_4_2)
+    effective = read_effective_settings(broker_conf(tmp_path, f"{pulsar_table.TTL}=7"), Era.PULSAR_4_2)
     config = {key: effective.config[key] for key in ("ttl_nanos",)}
     with pytest.raises(UsageError) as told:
-        pinned(watched(**offer), config, effective.path)
+        pin_settings(watched(**offer), config, effective.path)
     assert said in str(told.value)
-    pinned(watched(fixed={"ttl_nanos": 7_000_000}), config, effective.path)
+    pin_settings(watched(fixed={"ttl_nanos": 7_000_000}), config, effective.path)
 
 
 def command(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +81,7 @@ def command(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_command(tmp_path: Path) -> None:
-    broker_conf(tmp_path, f"{table.TTL}=7\n")
+    broker_conf(tmp_path, f"{pulsar_table.TTL}=7\n")
     done = command(tmp_path, "--broker-conf", "broker.conf", "--era", "5.0", "--level", "queue", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdict"] == "conforms"

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from entrycache_cli.main import main
-from entrycache_cli.pulsar_pip430.settings import table
+from entrycache_cli.settings import pulsar_table
 from entrycache_protocol.errors import UsageError
-from entrycache_simulate.agreement import hold_to
+from entrycache_simulate.configs import require_settings
 from entrycache_trace.files import list_parts, read_broker
-from entrycache_trace.generate import generate
+from entrycache_trace.generators.generate import generate
 
-CONF = f"{table.CACHE_SIZE}=64\n{table.TTL}=20\n{table.MAX_REQUEUES}=1\n"
+CONF = f"{pulsar_table.CACHE_SIZE}=64\n{pulsar_table.TTL}=20\n{pulsar_table.MAX_REQUEUES}=1\n"
 
 
 def called(*argv: str) -> int:
@@ -65,6 +65,6 @@ def test_without_options_the_commands_are_as_before(tmp_path: Path) -> None:
 
 def test_absent_keys_of_a_recording_are_defaults(tmp_path: Path) -> None:
     generate("tail-fanout", 300, 0, tmp_path / "t")
-    hold_to(tmp_path / "t", {"ttl_nanos": 15_000_000, "watermark": 0.9}, "pulsar-pip430", "x")
+    require_settings(tmp_path / "t", {"ttl_nanos": 15_000_000, "watermark": 0.9}, "pulsar-pip430", "x")
     with pytest.raises(UsageError, match=r"watermark was 0\.9 when it was recorded, x makes it 0\.8"):
-        hold_to(tmp_path / "t", {"watermark": 0.8}, "pulsar-pip430", "x")
+        require_settings(tmp_path / "t", {"watermark": 0.8}, "pulsar-pip430", "x")

@@ -10,12 +10,12 @@ from typing import Any, Final
 import pytest
 from click.testing import CliRunner
 
-from entrycache_cli.kafka_streams.share import Entry, client_of, share_bytes
+from entrycache_cli.commands.share import Entry, read_client, share_bytes
 from entrycache_cli.main import main
-from entrycache_conformance.java.releases import versions
+from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
-from entrycache_protocol.subject import Played, UnderTest
+from entrycache_protocol.subject import RunResult, TestedSubject
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
 TOTALS: Final = (0, 1, 7, 100, 10_485_760, 2**53 - 1)
@@ -33,14 +33,14 @@ def numbers(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(output))
 
 
-@pytest.mark.parametrize("release", versions("kafka-streams"))
+@pytest.mark.parametrize("release", release_versions("kafka-streams"))
 def test_the_shares_are_those_that_the_release_computes(
-    release: str, released_subject: Callable[[str], UnderTest]
+    release: str, released_subject: Callable[[str], TestedSubject]
 ) -> None:
     steps = tuple(ops.Share(*asked) for asked in GRID)
     released = released_subject(f"kafka-streams:{release}")
     answer = released.play([Case(SYSTEMS["kafka-streams"], Config(), steps)])[0]
-    assert isinstance(answer, Played)
+    assert isinstance(answer, RunResult)
     assert [outcome["bytes"] for outcome in answer.outcomes] == [share_bytes(*asked) for asked in GRID]
 
 
@@ -75,7 +75,7 @@ def test_a_properties_file_is_read_as_a_client_reads_it(tmp_path: Path) -> None:
     file.write_text("cache.max.bytes.buffering=800\nstatestore.cache.max.bytes=400\nnum.stream.threads=4\n")
     assert numbers("--config", str(file))["thread_bytes"] == 100
     assert numbers("--config", str(file), "--threads", "1")["thread_bytes"] == 400
-    assert client_of(None, None, None, False).total_bytes.value == 10_485_760
+    assert read_client(None, None, None, False).total_bytes.value == 10_485_760
 
 
 @pytest.mark.parametrize(

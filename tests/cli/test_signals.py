@@ -78,11 +78,11 @@ def test_the_harness_sees_what_ends_otherwise(
 
 POOL = (
     "import time\n"
-    "from entrycache_cli.ending import stopped_by_signals\n"
-    "from entrycache_evidence import forked\n"
-    "forked.os.sched_getaffinity = lambda pid: {0, 1}\n"
+    "from entrycache_cli.commands.exit_codes import stopped_by_signals\n"
+    "from entrycache_evidence.core import scheduler\n"
+    "scheduler.os.sched_getaffinity = lambda pid: {0, 1}\n"
     "with stopped_by_signals():\n"
-    "    forked.each(time.sleep, [100, 100])\n"
+    "    scheduler.map_in_processes(time.sleep, [100, 100])\n"
 )
 RUNS = "from entrycache_conformance.subjects import watch\nwatch.run(['sleep', '100'])"
 
@@ -109,7 +109,7 @@ def test_no_child_outlives_its_parent(program: str, number: int) -> None:
 
 LAST = (
     "import atexit, sys\n"
-    "from entrycache_cli.start import begin\n"
+    "from entrycache_cli.startup import begin\n"
     "class Late:\n"
     "    def __del__(self):\n"
     "        __import__('os').write(1, b'taken apart')\n"

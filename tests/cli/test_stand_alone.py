@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from entrycache_cli.report.stand_alone import TEMPLATES
+from entrycache_cli.report.stand_alone import TEST_TEMPLATES
 from tests.support import ROOT
 from tests.support.command import run
 
@@ -77,7 +77,7 @@ for line in sys.stdin:
 
 
 def params() -> list[Any]:
-    return [pytest.param(name, marks=() if name == "pytest" else pytest.mark.long) for name in TEMPLATES]
+    return [pytest.param(name, marks=() if name == "pytest" else pytest.mark.long) for name in TEST_TEMPLATES]
 
 
 def said_of(
@@ -145,7 +145,7 @@ def test_it_compares_what_is_declared_and_nothing_else(
     assert ends == {"right": True, **dict.fromkeys(wrong, False)}
 
 
-@pytest.mark.parametrize("language", TEMPLATES)
+@pytest.mark.parametrize("language", TEST_TEMPLATES)
 def test_it_is_written_without_a_machine_of_its_own(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     file = ROOT / "spec" / "examples" / "R-EVICT-3.json"
     code, text, _ = run(capsys, "replay", str(file), "--as", language)

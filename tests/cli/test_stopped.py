@@ -14,22 +14,20 @@ from typing import Any
 import click
 import pytest
 
-from entrycache_bench import result as bench
-from entrycache_bench.measurement import Measurement
-from entrycache_bench.pulsar_pip430.cursors import JUDGED_SIZES, MOVE_RANK, CursorCost
-from entrycache_cli.ending import OneLineErrors
-from entrycache_conformance import smoke
-from entrycache_conformance.campaign import behaviour
+from entrycache_cli.commands.exit_codes import OneLineErrors
+from entrycache_conformance import replay
+from entrycache_conformance.campaign import behaviour, kafka_streams
 from entrycache_conformance.campaign import run as campaign
-from entrycache_conformance.systems.kafka_streams import kept_promises
-from entrycache_evidence import forked
+from entrycache_dev.bench import result as bench
+from entrycache_dev.bench.measurement import Measurement
+from entrycache_dev.bench.pulsar_cursors import JUDGED_SIZES, MOVE_RANK, CursorCost
 from entrycache_evidence import run as evidence
-from entrycache_evidence.obtained import Evidence
-from entrycache_evidence.together import at_once
-from entrycache_protocol.errors import Unwritten, UsageError
-from entrycache_protocol.stopped import Stopped
+from entrycache_evidence.core import scheduler
+from entrycache_evidence.core.results import Evidence
+from entrycache_evidence.core.scheduler import single_call
+from entrycache_protocol.errors import Interrupted, UsageError, WriteError
 from entrycache_reference.rules import Rule
-from entrycache_spark import folder, tiers
+from entrycache_spark import folders, plan
 from tests.support.command import run
 
 
@@ -53,14 +51,14 @@ def test_a_campaign_tells_and_writes_the_cases_that_were_answered(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(campaign, "same", StoppedAt(campaign.same, 4))
+    monkeypatch.setattr(campaign, "has_same_answers", StoppedAt(campaign.has_same_answers, 4))
     code, out, err = run(capsys, *CAMPAIGN)
     told = json.loads(out)
     assert (code, err.strip()) == (130, "")
     assert (told["cases"], told["judged_steps"], told["laws"]["cases"]) == (3, 90, 1)
     assert told["stopped"]
     assert json.loads(Path("record.json").read_text()) == told
-    monkeypatch.setattr(campaign, "same", lambda *_: True)
+    monkeypatch.setattr(campaign, "has_same_answers", lambda *_: True)
     assert run(capsys, *CAMPAIGN)[0] == 0
     whole = json.loads(Path("record.json").read_text())
     assert (whole["cases"], whole.get("stopped")) == (9, None)
@@ -70,7 +68,7 @@ def test_a_campaign_that_has_judged_nothing_writes_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(campaign, "same", StoppedAt(campaign.same, 1))
+    monkeypatch.setattr(campaign, "has_same_answers", StoppedAt(campaign.has_same_answers, 1))
     code, out, _ = run(capsys, *CAMPAIGN)
     assert (code, out) == (130, "")
     assert not Path("record.json").exists()
@@ -78,9 +76,9 @@ def test_a_campaign_that_has_judged_nothing_writes_nothing(
 
 def test_the_programs_of_a_campaign_keep_the_subjects_that_are_over(monkeypatch: pytest.MonkeyPatch) -> None:
     over = {"cpu_seconds": 1.0, "steps": 7, "cells": []}
-    monkeypatch.setattr(kept_promises, "_played_on", StoppedAt(lambda name, *_: {"name": name, **over}, 2))
-    with pytest.raises(Stopped) as stopped:
-        kept_promises.promises(["one", "two"], 1, 1)
+    monkeypatch.setattr(kafka_streams, "_run_on_subject", StoppedAt(lambda name, *_: {"name": name, **over}, 2))
+    with pytest.raises(Interrupted) as stopped:
+        kafka_streams.run_promise_campaign(["one", "two"], 1, 1)
     assert [subject["name"] for subject in stopped.value.so_far["subjects"]] == ["one"]
     assert stopped.value.so_far["stopped"]
 
@@ -105,9 +103,9 @@ def measured(what: str) -> Measurement:
 def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quick `bench`."""
     cost = CursorCost("tailing", MOVE_RANK, JUDGED_SIZES[0], 1.0, 9.0)
-    monkeypatch.setattr(bench, "measure", lambda *_: map(measured, ("one", "two")))
-    monkeypatch.setattr(bench, "suite", lambda *_: map(measured, ("three",)))
-    monkeypatch.setattr(bench, "cursor_costs", lambda *_: iter([cost] * 2))
+    monkeypatch.setattr(bench, "measure_caches", lambda *_: map(measured, ("one", "two")))
+    monkeypatch.setattr(bench, "measure_suite", lambda *_: map(measured, ("three",)))
+    monkeypatch.setattr(bench, "measure_cursors", lambda *_: iter([cost] * 2))
 
 
 @pytest.mark.usefixtures("three_parts")
@@ -119,7 +117,7 @@ def test_a_bench_tells_what_was_measured(
     code, out, _ = run(capsys, *argv)
     whole = json.loads(out)
     assert (code, whole["verdict"], len(whole["measurements"])) == (0, "conforms", 5)
-    monkeypatch.setattr(bench, "suite", lambda *_: map(StoppedAt(measured, 1), ("three",)))
+    monkeypatch.setattr(bench, "measure_suite", lambda *_: map(StoppedAt(measured, 1), ("three",)))
     code, out, _ = run(capsys, *argv, "--page", "page.md")
     told = json.loads(out)
     assert (code, told["verdict"], told["stopped"]) == (130, "nothing-checked", True)
@@ -134,7 +132,7 @@ def test_a_bench_tells_what_was_measured(
 def test_a_bench_that_is_stopped_beside_a_thread_has_the_rest(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "kafka_costs", StoppedAt(list, 1))
+    monkeypatch.setattr(bench, "measure_streams", StoppedAt(list, 1))
     code, out, _ = run(capsys, "bench", "--streams", "4.3.1", "--json")
     assert (code, len(json.loads(out)["measurements"])) == (130, 5)
 
@@ -145,7 +143,7 @@ def test_prove_tells_what_the_parts_before_have_obtained(
 ) -> None:
     obtained = [Evidence(Rule.STATE_1, "proved", "bounds", "a fault")]
     parts = [
-        (what, at_once(what, call))
+        (what, single_call(what, call))
         for what, call in (("one", lambda: (obtained, failures)), ("two", StoppedAt(list, 1)), ("three", list))
     ]
     monkeypatch.setattr(evidence, "_parts", lambda *_: iter(parts))
@@ -157,7 +155,7 @@ def test_prove_tells_what_the_parts_before_have_obtained(
 
 
 def test_processes_end_at_once_with_what_they_are_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forked.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(scheduler.os, "sched_getaffinity", lambda _: {0, 1})
     before, began = set(multiprocessing.active_children()), time.monotonic()
     told = itertools.count()
 
@@ -166,7 +164,7 @@ def test_processes_end_at_once_with_what_they_are_at(monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        forked.each(time.sleep, [0, 60, 60], stop)
+        scheduler.map_in_processes(time.sleep, [0, 60, 60], stop)
     assert time.monotonic() - began < 30
     assert next(told) == 1
     assert set(multiprocessing.active_children()) <= before
@@ -175,7 +173,7 @@ def test_processes_end_at_once_with_what_they_are_at(monkeypatch: pytest.MonkeyP
 def test_what_cannot_be_kept_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     @click.command(cls=OneLineErrors)
     def writes() -> None:
-        raise Unwritten("cannot write record.json: No space left on device")
+        raise WriteError("cannot write record.json: No space left on device")
 
     assert writes._code([signal.SIGTERM], ([],), {"standalone_mode": False}) == 143
     assert capsys.readouterr().err == "entrycache: cannot write record.json: No space left on device\n"
@@ -193,11 +191,11 @@ def test_a_signal_whose_exception_a_library_drops_ends_the_command_all_the_same(
 def test_smoke_tells_the_operations_that_were_judged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(smoke, "_look", StoppedAt(smoke._look, 3))
+    monkeypatch.setattr(replay, "_play_smoke_case", StoppedAt(replay._play_smoke_case, 3))
     code, out, err = run(capsys, "smoke", "fast", "--json")
     assert (code, err.strip()) == (130, "")
     assert [look["verdict"] for look in json.loads(out)["ops"].values()] == ["passed", "passed"]
-    monkeypatch.setattr(smoke, "_look", StoppedAt(smoke._look, 1))
+    monkeypatch.setattr(replay, "_play_smoke_case", StoppedAt(replay._play_smoke_case, 1))
     assert run(capsys, "smoke", "fast")[:2] == (130, "")
 
 
@@ -206,16 +204,16 @@ def test_an_audit_tells_the_rules_that_were_decided_and_writes_nothing(
 ) -> None:
     trace, out = str(tmp_path / "trace"), tmp_path / "out"
     assert run(capsys, "trace", "generate", "tail-fanout", "--events", "200", "--out", trace)[0] == 0
-    monkeypatch.setattr(folder, "audit", partial(folder.audit, witnesses=False))
+    monkeypatch.setattr(folders, "audit_folder", partial(folders.audit_folder, witnesses=False))
     argv = ("audit", trace, "--engine", "local", "--out", str(out), "--json")
     every = json.loads(run(capsys, *argv)[1])["rules"]
-    (out / folder.VIOLATIONS_NAME).unlink()
-    monkeypatch.setattr(tiers, "told", StoppedAt(tiers.told, 5))
+    (out / folders.VIOLATIONS_NAME).unlink()
+    monkeypatch.setattr(plan, "first_rows", StoppedAt(plan.first_rows, 5))
     code, said, err = run(capsys, *argv)
     told = json.loads(said)["rules"]
     assert (code, err.strip()) == (130, "")
     assert 0 < len(told) < len(every)
     assert told.items() <= every.items()
     assert not any(out.iterdir())
-    monkeypatch.setattr(tiers, "survey", StoppedAt(tiers.survey, 1))
+    monkeypatch.setattr(plan, "survey_brokers", StoppedAt(plan.survey_brokers, 1))
     assert run(capsys, *argv)[:2] == (130, "")

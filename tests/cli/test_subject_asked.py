@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects.resolve import Choice
+from entrycache_conformance.resolve import SubjectChoice
 from tests.support.command import run
 
 CASE = '{"system": "pulsar-pip430", "steps": [{"op": "usage"}]}'
@@ -51,8 +51,8 @@ def test_the_line_that_replays_a_failure_is_pasted_as_it_is(
 
 
 def test_a_choice_is_typed_with_all_that_differs() -> None:
-    assert Choice("fast").typed() == "fast"
-    whole = Choice("pulsar:4.2.4", None, "a b.jar", "pulsar-pip430", 3.0)
+    assert SubjectChoice("fast").typed() == "fast"
+    whole = SubjectChoice("pulsar:4.2.4", None, "a b.jar", "pulsar-pip430", 3.0)
     assert whole.typed() == "pulsar:4.2.4 --classpath 'a b.jar' --system pulsar-pip430 --timeout 3"
 
 

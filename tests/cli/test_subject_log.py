@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects import stderr
+from entrycache_conformance.subjects import processes
 from tests.support.command import run
 
 PANICS = r"""
@@ -96,8 +96,8 @@ def test_the_whole_stderr_is_kept_and_shown_where_that_is_asked_for(
 
 
 def test_the_log_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stderr, "LOG_MOST_BYTES", 10)
-    log = stderr.SubjectLog(tmp_path / "log")
+    monkeypatch.setattr(processes, "MAX_LOG_BYTES", 10)
+    log = processes.SubjectLog(tmp_path / "log")
     for _ in range(3):
         log(b"123456")
     text = (tmp_path / "log").read_text()

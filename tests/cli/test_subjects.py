@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from entrycache_cli.commands import doctor
-from entrycache_conformance.java import jdk
-from entrycache_conformance.java.releases import every_release
-from entrycache_protocol.extras import install
+from entrycache_conformance.java import build
+from entrycache_conformance.java.releases import all_releases
+from entrycache_protocol.errors import install_command
 from tests.support import ROOT
 from tests.support.command import run
 
@@ -26,7 +26,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(jdk, "_programs", lambda: iter(()))
+    monkeypatch.setattr(build, "_programs", lambda: iter(()))
     monkeypatch.setattr(doctor, "version", nothing)
 
 
@@ -35,7 +35,7 @@ def test_subjects_tell_why_they_cannot_run(capsys: pytest.CaptureFixture[str]) -
     code, out, _ = run(capsys, "subjects", "--json")
     assert code == 0
     told = {(one["name"], one["system"]): one for one in json.loads(out)["subjects"]}
-    assert {name for name, _ in told} >= {"reference", "fast", *(release.subject for release in every_release())}
+    assert {name for name, _ in told} >= {"reference", "fast", *(release.subject for release in all_releases())}
     for (name, _), one in told.items():
         assert one["runs"] is (":" not in name)
         assert ("Java" in one["lacks"]) is (":" in name)
@@ -47,8 +47,8 @@ def test_subjects_tell_why_they_cannot_run(capsys: pytest.CaptureFixture[str]) -
 def test_without_maven_a_driver_that_is_not_built_cannot_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jdk, "_programs", lambda: iter([("here", "java")]))
-    monkeypatch.setattr(jdk, "_asked", lambda program: jdk.Java(program, 17))
+    monkeypatch.setattr(build, "_programs", lambda: iter([("here", "java")]))
+    monkeypatch.setattr(build, "_ask_version", lambda program: build.Java(program, 17))
     _, out, _ = run(capsys, "subjects", "--json")
     lacks = {one["name"]: one["lacks"] for one in json.loads(out)["subjects"]}
     assert "mvn is not on the path" in lacks["pulsar:4.2.4"]
@@ -65,7 +65,7 @@ def test_doctor_names_each_prerequisite_and_its_extra(capsys: pytest.CaptureFixt
         for package in packages if extra in doctor.EXTRAS else ():
             name = package.split("[")[0].split("=")[0].split(">")[0]
             assert name in ("entrycache", *out.split())
-        assert extra == "dev" or f"extra {extra}: {install(extra)}" in lines
+        assert extra == "dev" or f"extra {extra}: {install_command(extra)}" in lines
     _, out, _ = run(capsys, "doctor", "--json")
     found = json.loads(out)["found"]
     assert found.keys() >= {"python", "pyarrow", "duckdb", "pyspark", "z3-solver", "java", "javac", "mvn", "java 21"}

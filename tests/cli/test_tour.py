@@ -7,33 +7,35 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_cli import touring
-from entrycache_cli.touring import Ran, Tour, take
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_dev import demo
+from entrycache_dev.demo import CommandResult, Demo, request_parts
 
 CONFORMS = {"levels": {}, "verdict": "conforms"}
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Ran]:
+def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, CommandResult]:
     """What each command answers; the one that is called `late` waits for the one that is called `soon`."""
-    answers: dict[str, Ran] = {}
+    answers: dict[str, CommandResult] = {}
     soon = threading.Event()
 
-    def run(command: str, *arguments: str) -> Ran:
+    def run(command: str, *arguments: str) -> CommandResult:
         if command == "late":
             assert soon.wait(10)
         if command == "soon":
             soon.set()
         return answers[command]
 
-    monkeypatch.setattr(touring, "run", run)
+    monkeypatch.setattr(demo, "run_command", run)
     return answers
 
 
-def test_parts_run_beside_each_other_and_are_entered_in_order(said: dict[str, Ran]) -> None:
-    said.update(late=Ran(0, {**CONFORMS, "subject": "a"}, ""), soon=Ran(0, {**CONFORMS, "subject": "b"}, ""))
-    made = Tour()
+def test_parts_run_beside_each_other_and_are_entered_in_order(said: dict[str, CommandResult]) -> None:
+    said.update(
+        late=CommandResult(0, {**CONFORMS, "subject": "a"}, ""), soon=CommandResult(0, {**CONFORMS, "subject": "b"}, "")
+    )
+    made = Demo()
     made.part("one", "late", engine="x")
     made.part("two", "soon")
     made.finish()
@@ -41,9 +43,9 @@ def test_parts_run_beside_each_other_and_are_entered_in_order(said: dict[str, Ra
     assert (made.worst, made.missing) == (0, 0)
 
 
-def test_a_missing_tool_is_counted_and_a_part_without_a_result_is_a_failure(said: dict[str, Ran]) -> None:
-    said.update(lacks=Ran(4, None, "entrycache: mvn is missing"), dies=Ran(0, None, ""))
-    made = Tour()
+def test_a_missing_tool_is_counted_and_a_part_without_a_result_is_a_failure(said: dict[str, CommandResult]) -> None:
+    said.update(lacks=CommandResult(4, None, "entrycache: mvn is missing"), dies=CommandResult(0, None, ""))
+    made = Demo()
     made.part("jar", "lacks")
     made.part("audit", "dies")
     made.finish()
@@ -54,17 +56,19 @@ def test_a_missing_tool_is_counted_and_a_part_without_a_result_is_a_failure(said
 
 
 @pytest.mark.parametrize(("rules", "worst"), [({"R-READ-1": "conforms"}, 0), ({"R-READ-1": "nothing-checked"}, 1)])
-def test_an_audit_that_decides_too_little_is_a_failure(said: dict[str, Ran], rules: dict[str, str], worst: int) -> None:
-    said["audit"] = Ran(0, {"violations": 0, "rules": rules}, "")
-    made = Tour()
+def test_an_audit_that_decides_too_little_is_a_failure(
+    said: dict[str, CommandResult], rules: dict[str, str], worst: int
+) -> None:
+    said["audit"] = CommandResult(0, {"violations": 0, "rules": rules}, "")
+    made = Demo()
     made.part("audit", "audit")
     made.finish()
     assert made.worst == worst
 
 
-def test_what_others_need_is_waited_for(said: dict[str, Ran]) -> None:
-    said.update(trace=Ran(0, {"events": 1}, ""), none=Ran(4, None, "entrycache: none"))
-    made = Tour()
+def test_what_others_need_is_waited_for(said: dict[str, CommandResult]) -> None:
+    said.update(trace=CommandResult(0, {"events": 1}, ""), none=CommandResult(4, None, "entrycache: none"))
+    made = Demo()
     assert made.made("a trace", "trace")
     assert not made.made("no trace", "none")
     made.finish()
@@ -75,13 +79,13 @@ def test_what_others_need_is_waited_for(said: dict[str, Ran]) -> None:
 def test_every_system_is_asked(strict: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[tuple[str, ...]] = []
 
-    def run(*arguments: str) -> Ran:
+    def run(*arguments: str) -> CommandResult:
         asked.append(arguments)
-        return Ran(4, None, "entrycache: not here")
+        return CommandResult(4, None, "entrycache: not here")
 
-    monkeypatch.setattr(touring, "run", run)
-    made = Tour()
-    take(made, tmp_path, "dev", None, strict)
+    monkeypatch.setattr(demo, "run_command", run)
+    made = Demo()
+    request_parts(made, tmp_path, "dev", None, strict)
     made.finish()
     subjects = {name: [line[1] for line in asked if line[:1] == ("conform",) and name in line] for name in SYSTEMS}
     for name, system in SYSTEMS.items():

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_cli.listed import COMMANDS, ELSEWHERE
+from entrycache_cli.commands import COMMANDS, ELSEWHERE
 from entrycache_cli.main import main
-from entrycache_conformance.java.releases import versions
+from entrycache_conformance.java.releases import release_versions
 from tests.support.command import run
 from tests.support.traces import plant
 
@@ -25,7 +25,7 @@ MISTAKES = [
     ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
     ("conform --command nosuchprogram", 2, "cannot start"),
     ("conform fast --classpath x.jar", 2, "--classpath goes with a released jar"),
-    ("conform pulsar:9", 2, f"known: {versions('pulsar-legacy')[0]}"),
+    ("conform pulsar:9", 2, f"known: {release_versions('pulsar-legacy')[0]}"),
     ("conform --timeout 0", 2, "--timeout"),
     ("conform fast --timeout nan", 2, "is not a number"),
     ("conform fast --timeout inf", 2, "--timeout"),
@@ -92,9 +92,9 @@ def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pyte
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from entrycache_faults.catalogue import CASES
+    from entrycache_faults.seeded import CASES_FOLDER
 
-    case = str(CASES / "evict-one-too-many.json")
+    case = str(CASES_FOLDER / "evict-one-too-many.json")
     for subject, code, source in (
         ("reference", 0, "no evidence"),
         ("evict-one-too-many", 1, "no evidence"),

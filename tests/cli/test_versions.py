@@ -11,15 +11,26 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.commands.versions import ask
+from entrycache_cli.commands.versions import check_resolves
 from entrycache_cli.main import main
-from entrycache_cli.versions.page import page, spans
-from entrycache_cli.versions.records import Judged, read_record, read_records
-from entrycache_cli.versions.releases import ABSENT, Pinned, ask_maven, pinned
-from entrycache_cli.versions.table import rules_of_findings, versions_of
-from entrycache_conformance.java.releases import releases, toured
+from entrycache_cli.report.version_records import (
+    ABSENT,
+    Pinned,
+    SubjectRecord,
+    find_pinned,
+    read_record,
+    read_records,
+    resolves_in_maven,
+)
+from entrycache_cli.report.version_table import (
+    build_version_table,
+    number_spans,
+    render_version_page,
+    rules_of_findings,
+)
+from entrycache_conformance.java.releases import demo_release, releases
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.family import Absent
+from entrycache_protocol.system import AbsentRelease
 from entrycache_reference.rules import Rule
 
 LOCK = Pinned("managed-ledger-4.2.4.jar", "aa" * 32, "cc" * 32, 20)
@@ -66,7 +77,7 @@ def conform(**changes: Any) -> dict[str, Any]:
     }
 
 
-def judged(*values: dict[str, Any]) -> list[Judged]:
+def judged(*values: dict[str, Any]) -> list[SubjectRecord]:
     return [one for number, value in enumerate(values) for one in read_record(value, f"{number}.json", "here")]
 
 
@@ -78,7 +89,7 @@ FINDINGS = {"rank-of-ties": ("R-CURSOR-7",)}
 
 
 def test_records_of_one_artifact_are_added() -> None:
-    table = versions_of(judged(campaign(3), campaign(4)), FINDINGS, only, ())
+    table = build_version_table(judged(campaign(3), campaign(4)), FINDINGS, only, ())
     assert [version.subject for version in table.versions] == ["fast", "pulsar:4.2.4"]
     jar = table.versions[1]
     assert (jar.steps, jar.examples, jar.seeds, jar.records) == (12_000, 20, (3, 4), ("0.json", "1.json"))
@@ -95,60 +106,63 @@ def test_a_record_of_several_runs_a_subject() -> None:
     artifact = {"jar": "managed-ledger-4.2.4.jar", "sha256": "aa" * 32}
     runs = [{"steps": 5, "differences": 0}, {"steps": 6, "differences": 2}]
     value = campaign(subjects=[{"name": "pulsar:4.2.4", "artifact": artifact, "runs": runs}])
-    (version,) = versions_of(judged(value), FINDINGS, only, ()).versions
+    (version,) = build_version_table(judged(value), FINDINGS, only, ()).versions
     assert (version.steps, version.differences, version.verdict) == (11, 2, "differs")
     assert version.fired == {}
 
 
 def test_each_record_is_a_line() -> None:
-    shown = page(versions_of(judged(campaign(3), conform()), FINDINGS, only, ()), 50)
+    shown = render_version_page(build_version_table(judged(campaign(3), conform()), FINDINGS, only, ()), 50)
     assert "| [0.json](../campaigns/0.json) | 3 | 10 | 12000 | fast, pulsar:4.2.4 | default: every outcome |" in shown
     assert "| [1.json](../campaigns/1.json) |  | 9 | 90 | other | conform: every outcome" in shown
 
 
 def test_differences_are_no_conformance() -> None:
     broken = campaign(differences=[{"subject": "fast", "op": "get"}])
-    table = versions_of(judged(broken, conform()), FINDINGS, only, ())
+    table = build_version_table(judged(broken, conform()), FINDINGS, only, ())
     assert [version.verdict for version in table.versions][:2] == ["differs", "differs"]
     fast, other, _ = table.versions
     assert (fast.differences, other.differences) == (1, 2)
     assert table.cells["R-EXPIRE-1"][1] == (0, 2, ())
-    shown = page(table, 50)
+    shown = render_version_page(table, 50)
     assert "| R-EXPIRE-1 | not met | differs, not met | not met |" in shown
     assert "| 1 differences; differs |" in shown
 
 
 def test_a_record_of_another_jar_is_told() -> None:
-    table = versions_of(judged(campaign(), campaign(5, "dd" * 32)), FINDINGS, only, ())
+    table = build_version_table(judged(campaign(), campaign(5, "dd" * 32)), FINDINGS, only, ())
     assert [version.subject for version in table.versions] == ["fast", "pulsar:4.2.4", "pulsar:4.2.4"]
     (line,) = table.stale
     assert line.startswith("pulsar:4.2.4: 1.json are of a jar with sha256 dddd")
-    assert "pulsar:4.2.4 (dddddddd)" in page(table, 50)
+    assert "pulsar:4.2.4 (dddddddd)" in render_version_page(table, 50)
 
 
 def test_what_is_not_run_is_a_row_with_its_reason() -> None:
-    absent = (Absent("pulsar:4.1.0", "a:b:4.1.0", False, "does not resolve"), Absent("fast", "x", True, "y"))
-    table = versions_of(judged(campaign()), FINDINGS, only, absent)
+    absent = (
+        AbsentRelease("pulsar:4.1.0", "a:b:4.1.0", False, "does not resolve"),
+        AbsentRelease("fast", "x", True, "y"),
+    )
+    table = build_version_table(judged(campaign()), FINDINGS, only, absent)
     assert table.absent == absent[:1]
-    assert "| pulsar:4.1.0 | `a:b:4.1.0` | does not resolve |" in page(table, 50)
+    assert "| pulsar:4.1.0 | `a:b:4.1.0` | does not resolve |" in render_version_page(table, 50)
     assert any("4.1" in release.subject for release in ABSENT)
 
 
 def test_what_never_was_a_release_is_told_so_and_maven_is_not_asked() -> None:
     never = next(release for release in ABSENT if not release.coordinates)
-    assert ask_maven(never) is never.resolves is False
-    said = page(versions_of(judged(campaign()), FINDINGS, only, (never,)), 50)
+    assert resolves_in_maven(never) is never.resolves is False
+    said = render_version_page(build_version_table(judged(campaign()), FINDINGS, only, (never,)), 50)
     assert "| pulsar:PIP-174 | none | no jar exists: its system, pulsar-segmented, was proposed" in said
 
 
 def test_the_pinned_releases_are_those_of_the_drivers() -> None:
     for release in releases("pulsar"):
-        lock = pinned(release.subject)
+        lock = find_pinned(release.subject)
         assert lock is not None
         assert lock.jar == f"managed-ledger-{release.version}.jar"
         assert lock.jars > 10
-    assert pinned("pulsar:4.1.0") is None
-    assert pinned("fast") is None
+    assert find_pinned("pulsar:4.1.0") is None
+    assert find_pinned("fast") is None
     assert {release.subject for release in ABSENT}.isdisjoint(release.subject for release in releases("pulsar"))
 
 
@@ -161,9 +175,9 @@ def test_findings_name_their_rules(tmp_path: Path) -> None:
 
 
 def test_spans() -> None:
-    assert spans(()) == ""
-    assert spans((1,)) == "1"
-    assert spans((1, 2, 3, 7, 9, 10)) == "1-3, 7, 9-10"
+    assert number_spans(()) == ""
+    assert number_spans((1,)) == "1"
+    assert number_spans((1, 2, 3, 7, 9, 10)) == "1-3, 7, 9-10"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +210,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results.mkdir()
     assert called(*folders) == 2
     assert "no records" in capsys.readouterr().err
-    right = pinned(toured("pulsar").subject)
+    right = find_pinned(demo_release("pulsar").subject)
     assert right is not None
     (results / "a.json").write_text(json.dumps(campaign(sha256=right.sha256)))
     pages = [tmp_path / "one.md", tmp_path / "two.md"]
@@ -216,8 +230,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_resolve_tells_a_release_that_is_listed_wrongly(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ask(ABSENT, lambda release: release.resolves) == 0
-    assert ask(ABSENT, lambda release: True) == 1
+    assert check_resolves(ABSENT, lambda release: release.resolves) == 0
+    assert check_resolves(ABSENT, lambda release: True) == 1
     assert "managed-ledger:4.1.0 is listed otherwise" in capsys.readouterr().err
 
 
@@ -238,8 +252,10 @@ def test_resolve_needs_maven(tmp_path: Path) -> None:
     ],
 )
 def test_the_committed_page_is_that_of_the_committed_records(written: str, records: str) -> None:
-    table = versions_of(read_records(Path("docs") / records), rules_of_findings(Path("docs/findings")), pinned)
+    table = build_version_table(
+        read_records(Path("docs") / records), rules_of_findings(Path("docs/findings")), find_pinned
+    )
     text = (Path("docs/reference") / written).read_text(encoding="utf-8")
     again = f"entrycache versions --results docs/{records} --write docs/{written}"
-    assert text == page(table, 50), again
+    assert text == render_version_page(table, 50), again
     assert table.stale == ()

@@ -8,23 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.campaign.behaviour import behaviours
-from entrycache_conformance.campaign.played import alike
-from entrycache_conformance.campaign.run import Plan, run_campaign
-from entrycache_conformance.campaign.subjects import open_subject
-from entrycache_conformance.java.program import program_of
-from entrycache_conformance.java.releases import newest
+from entrycache_conformance.campaign.behaviour import find_behaviour_differences
+from entrycache_conformance.campaign.pulsar_pip430 import MODULE, ContainerSetting, run_program
+from entrycache_conformance.campaign.run import CampaignPlan, are_same_outcomes, open_subject, run_campaign
+from entrycache_conformance.java.program import build_program
+from entrycache_conformance.java.releases import newest_release
+from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.resolve import in_process
-from entrycache_conformance.systems.pulsar_pip430.containers import MODULE, Crowd, played
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 
 FAULT = "count-stops-at-zero"
 """A planted fault of the fast cache."""
 
 
-def plan(folder: Path, cases: int) -> Plan:
-    return Plan("default", 7, 60, cases, None, 1, folder)
+def plan(folder: Path, cases: int) -> CampaignPlan:
+    return CampaignPlan("default", 7, 60, cases, None, 1, folder)
 
 
 def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> None:
@@ -66,41 +64,43 @@ def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_a_child_that_does_not_answer_ends_a_campaign(program: str, seconds: float, said: str) -> None:
-    start = json.dumps(in_process("fast").start_answer)
+    start = json.dumps(open_in_process("fast").start_answer)
     source = f"import sys, time; sys.stdin.readline(); print({start!r}, flush=True); {program}"
     child = Child([sys.executable, "-c", source], timeout_seconds=60, name="told")
-    with child.hurried(seconds), pytest.raises(BrokenSubject, match=said):
+    with child.limit_time(seconds), pytest.raises(BrokenSubject, match=said):
         child.send("{}\n")
         child.receive()
     child.close()
 
 
 def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:
-    assert alike([{"hit": False}], [{"hit": False, "tokens": []}])
-    assert alike([{"error": "illegal-argument"}], [{"error": "illegal-argument", "message": "why"}])
-    assert not alike([{"hit": True}], [{"hit": True, "tokens": [1]}])
-    assert not alike([{"hit": False}], [{"hit": True}])
-    assert not alike([{}], [{}, {}])
+    assert are_same_outcomes([{"hit": False}], [{"hit": False, "tokens": []}])
+    assert are_same_outcomes([{"error": "illegal-argument"}], [{"error": "illegal-argument", "message": "why"}])
+    assert not are_same_outcomes([{"hit": True}], [{"hit": True, "tokens": [1]}])
+    assert not are_same_outcomes([{"hit": False}], [{"hit": True}])
+    assert not are_same_outcomes([{}], [{}, {}])
 
 
 def test_a_behaviour_diff_shows_a_planted_fault() -> None:
-    fast = in_process("fast")
-    broken = in_process(FAULT)
+    fast = open_in_process("fast")
+    broken = open_in_process(FAULT)
     assert fast is not None
     assert broken is not None
-    assert behaviours(fast, fast, 1, 4, lambda cases, found: None) == []
-    found = behaviours(fast, broken, 1, 40, lambda cases, found: None)
+    assert find_behaviour_differences(fast, fast, 1, 4, lambda cases, found: None) == []
+    found = find_behaviour_differences(fast, broken, 1, 40, lambda cases, found: None)
     assert found
     assert min(len(one.case.steps) for one in found) <= 8
 
 
-@pytest.mark.parametrize(("crowd", "lifted"), [(Crowd("active", 12, 8), "ties"), (Crowd("heap", 40, 12), "")])
-def test_the_container_campaign_finds_what_the_limits_mask(crowd: Crowd, lifted: str) -> None:
+@pytest.mark.parametrize(
+    ("crowd", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
+)
+def test_the_container_campaign_finds_what_the_limits_mask(crowd: ContainerSetting, lifted: str) -> None:
     try:
-        program = program_of(newest("pulsar", "map").subject, MODULE)
+        program = build_program(newest_release("pulsar", "map").subject, MODULE)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     limits = frozenset({lifted} - {""})
-    assert played(program, crowd, 1, 50, limits)["differences"] > 0
+    assert run_program(program, crowd, 1, 50, limits)["differences"] > 0
     within = crowd._replace(cursors=5) if crowd.container == "heap" else crowd
-    assert played(program, within, 1, 50, frozenset())["differences"] == 0
+    assert run_program(program, within, 1, 50, frozenset())["differences"] == 0

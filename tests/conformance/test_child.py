@@ -12,7 +12,7 @@ from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenSubject
-from entrycache_protocol.subject import Played
+from entrycache_protocol.subject import RunResult
 from entrycache_protocol.wire import parse_line
 from entrycache_reference.pulsar_pip430 import Config, ops
 
@@ -40,7 +40,7 @@ def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
     try:
         with pytest.raises(BrokenSubject, match="no answer to start within 5 s"):
             child.play([case])
-        assert isinstance(child.play([case])[0], Played)
+        assert isinstance(child.play([case])[0], RunResult)
     finally:
         child.close()
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 
-from entrycache_conformance.draws import HOOK, NOTABLE, own_draws
+from entrycache_conformance.search import HOOK, NOTABLE_NUMBERS, draw_own_constants
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from entrycache_conformance.hunt import Hunt, hunted
+from entrycache_conformance.search import Hunt, hunted
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.systems.reference import reference
 from entrycache_conformance.systems import SYSTEMS
 
 def drawn():
@@ -43,7 +43,7 @@ def test_what_is_drawn_does_not_depend_on_what_else_is_there(tmp_path: Path) -> 
 
 def test_the_tests_of_a_user_draw_as_before() -> None:
     before = getattr(HypothesisProvider, HOOK)
-    with pytest.raises(KeyError), own_draws():
+    with pytest.raises(KeyError), draw_own_constants():
         assert getattr(HypothesisProvider, HOOK) is not before
         raise KeyError
     assert getattr(HypothesisProvider, HOOK) is before
@@ -53,6 +53,6 @@ def test_numbers_of_our_own_are_drawn() -> None:
     from hypothesis import Phase, find, settings
     from hypothesis import strategies as st
 
-    with own_draws():
+    with draw_own_constants():
         options = settings(database=None, max_examples=2_000, phases=(Phase.generate,))
-        assert find(st.integers(0, 2**40), lambda value: value == 2**31 - 1, settings=options) in NOTABLE
+        assert find(st.integers(0, 2**40), lambda value: value == 2**31 - 1, settings=options) in NOTABLE_NUMBERS

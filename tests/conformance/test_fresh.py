@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from entrycache_conformance.judge import differs
-from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.fresh import Fresh
+from entrycache_conformance.judge import find_difference
+from entrycache_conformance.subjects.child import Child, FreshSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_reference.pulsar_pip430 import Config, ops
@@ -34,12 +33,12 @@ def test_a_difference_after_earlier_runs_costs_one_start(tmp_path: Path) -> None
     case = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
     child = Child([sys.executable, "-c", WRONG_FROM_THE_FOURTH_RUN, str(starts)], timeout_seconds=30)
     try:
-        fresh = Fresh(child)
+        fresh = FreshSubject(child)
         before = len(starts.read_text())
-        assert differs(fresh, dataclasses.replace(case, earlier=(case,) * 3)) is not None
+        assert find_difference(fresh, dataclasses.replace(case, earlier=(case,) * 3)) is not None
         assert len(starts.read_text()) == before + 1
-        assert differs(fresh, dataclasses.replace(case, earlier=(case,) * 2)) is None
-        assert differs(fresh, case) is None
+        assert find_difference(fresh, dataclasses.replace(case, earlier=(case,) * 2)) is None
+        assert find_difference(fresh, case) is None
         assert len(starts.read_text()) == before + 3
     finally:
         child.close()

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.replay import fit, replay
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.replay import replay_case, require_supported
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
-from entrycache_protocol.case import from_json
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.in_process import InProcess
+from entrycache_protocol.subject import InProcessSubject
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
@@ -23,14 +23,14 @@ UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
 
-def partial(**changes: Any) -> InProcess:
-    subject = reference(SYSTEM)
+def partial(**changes: Any) -> InProcessSubject:
+    subject = reference_subject(SYSTEM)
     subject._declaration = dataclasses.replace(subject.declaration, **changes)
     return subject
 
 
 def case(config: dict[str, Any], *steps: dict[str, Any]) -> Any:
-    return from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)}, SYSTEMS)
+    return case_from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)}, SYSTEMS)
 
 
 BELOW = frozenset({"insert", "get", "evict"})
@@ -39,27 +39,27 @@ BELOW = frozenset({"insert", "get", "evict"})
 def test_a_case_that_crosses_the_trigger_needs_an_operation_of_the_level_manager() -> None:
     crossing = case({"max_size_bytes": 10}, INSERT)
     with pytest.raises(UsageError, match="above the trigger of 9: it is one of level manager"):
-        fit(crossing, partial(ops=BELOW))
-    fit(crossing, partial(ops=BELOW | {"cycle"}))
-    fit(crossing, reference(SYSTEM))
-    fit(case({"max_size_bytes": 11}, INSERT), partial(ops=BELOW))
-    fit(case({"max_size_bytes": 0}, INSERT), partial(ops=BELOW))
+        require_supported(crossing, partial(ops=BELOW))
+    require_supported(crossing, partial(ops=BELOW | {"cycle"}))
+    require_supported(crossing, reference_subject(SYSTEM))
+    require_supported(case({"max_size_bytes": 11}, INSERT), partial(ops=BELOW))
+    require_supported(case({"max_size_bytes": 0}, INSERT), partial(ops=BELOW))
 
 
 def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
     untracked = case({}, INSERT, UNTRACKED)
-    fit(untracked, reference(SYSTEM))
+    require_supported(untracked, reference_subject(SYSTEM))
     with pytest.raises(UsageError, match="takes no null positions, and step 1 of the case has one"):
-        fit(untracked, partial(limits=Limits(null_positions=False)))
+        require_supported(untracked, partial(limits=Limits(null_positions=False)))
 
 
 def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path: Path) -> None:
     path = tmp_path / "case.json"
     told = [{"inserted": 1}, {"inserted": False}]
     path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": told}), "utf-8")
-    assert replay(path, reference(SYSTEM)).stale == [0]
+    assert replay_case(path, reference_subject(SYSTEM)).stale == [0]
 
 
 def test_an_operation_that_is_not_offered_is_named() -> None:
     with pytest.raises(UsageError, match="does not offer cursor_add, which the case needs"):
-        fit(case({}, UNTRACKED), partial(ops=BELOW))
+        require_supported(case({}, UNTRACKED), partial(ops=BELOW))

@@ -9,13 +9,12 @@ from typing import Any, Final
 import pytest
 
 from entrycache_cli.report.results import read_results
-from entrycache_conformance.profiles import Profile
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.report import RunReport
+from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.resolve import in_process
-from entrycache_protocol import verdict
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol import errors
+from entrycache_protocol.errors import UsageError, Verdict
 
 COUNTED: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
 MET: Final = {"rules": {"fired": "int", "verdict": "str"}, "seconds": "float"}
@@ -80,7 +79,7 @@ def in_order(value: Any) -> str:
 
 
 def run(name: str, level: str, examples: int, folder: Path, rule_minimum: int = 0) -> dict[str, Any]:
-    subject = in_process(name, "kafka-streams" if level == "concurrent" else "pulsar-pip430")
+    subject = open_in_process(name, "kafka-streams" if level == "concurrent" else "pulsar-pip430")
     assert subject is not None
     report = conform(subject, Options((level,), Profile(examples, rule_minimum, 0), 0, 0.0, folder))
     assert RunReport.from_json(json.loads(json.dumps(report.to_json()))) == report
@@ -151,7 +150,7 @@ def test_a_run_that_has_checked_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_the_verdict_of_several(parts: list[Verdict], whole: Verdict) -> None:
-    assert verdict.of(parts) is whole
+    assert errors.combine_verdicts(parts) is whole
 
 
 @pytest.mark.parametrize("changes", [{"levels": 3}, {"levels": {"range": {}}}, {"failures": [{}]}, {"system": None}])

@@ -11,25 +11,22 @@ import pytest
 from hypothesis import settings
 
 from entrycache_cli.definition import definition_for
-from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, LawBroken, judge, trajectory
-from entrycache_conformance.profiles import PROFILES, Profile
-from entrycache_conformance.reach import reachable
-from entrycache_conformance.run import Options, SelfCheckFailed, conform, self_check
-from entrycache_conformance.search import bulk, search
-from entrycache_conformance.subjects import broken
-from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
-from entrycache_conformance.subjects.resolve import in_process
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430 import fast
-from entrycache_faults.catalogue import catalogue
+from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.judge import Coverage, LawBroken, judge, run_reference
+from entrycache_conformance.levels import PROFILES, Profile, find_reachable
+from entrycache_conformance.resolve import open_in_process
+from entrycache_conformance.run import Options, SelfCheckFailed, conform, run_self_check
+from entrycache_conformance.search import find_failure, search_random_cases
+from entrycache_conformance.systems import SYSTEMS, reference
+from entrycache_conformance.systems.pulsar_pip430 import fast_cache
+from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
+from entrycache_evidence.pulsar_pip430.definitions import check_definition
+from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.subject import Answer, Played, Skipped
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.subject import Answer, InProcessSubject, RunResult, SkippedRun
 from entrycache_reference.pulsar_pip430 import Variants, passes
-from entrycache_reference.pulsar_pip430.laws.defined import check_definition
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.rules import Rule
 
@@ -40,14 +37,14 @@ MENU = SYSTEM.cases.menu(SYSTEM.ops)
 SEEDS = pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 5))])
 
 
-def twisted(twist: Callable[[Any, Any], Any]) -> InProcess:
+def twisted(twist: Callable[[Any, Any], Any]) -> InProcessSubject:
     """The reference with some outcomes changed."""
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
         correct = open_reference(SYSTEM.model)(config)
         return lambda op: twist(op, correct(op))
 
-    return InProcess("twisted", SYSTEM, open_instance, offer_of(SYSTEM))
+    return InProcessSubject("twisted", SYSTEM, open_instance, reference_offer(SYSTEM))
 
 
 def two_is_one(op: Any, outcome: Any) -> Any:
@@ -57,7 +54,7 @@ def two_is_one(op: Any, outcome: Any) -> Any:
 
 @SEEDS
 def test_hypothesis_finds_and_shrinks(seed: int) -> None:
-    failure = search(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
+    failure = find_failure(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
     assert failure is not None
     assert len(failure.case.steps) <= 4
     assert failure.difference.got.entries == 1
@@ -65,7 +62,7 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
 
 @SEEDS
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
-    failure = bulk(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
+    failure = search_random_cases(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
     assert failure is not None
     assert len(failure.case.steps) <= 4
 
@@ -76,12 +73,13 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
             raise ZeroDivisionError("counts")
         return outcome
 
-    failure = search(twisted(throw), MENU, 1_000, 0, Coverage()).failure
+    failure = find_failure(twisted(throw), MENU, 1_000, 0, Coverage()).failure
     assert failure is not None
     assert len(failure.case.steps) == 2
-    assert [rule.value for rule in explain(reference(SYSTEM), failure.case, failure.steps, failure.difference)] == [
-        "R-LIVENESS-2"
-    ]
+    assert [
+        rule.value
+        for rule in explain_difference(reference_subject(SYSTEM), failure.case, failure.steps, failure.difference)
+    ] == ["R-LIVENESS-2"]
 
 
 def test_the_same_seed_gives_the_same_cases() -> None:
@@ -92,13 +90,13 @@ def test_the_same_seed_gives_the_same_cases() -> None:
             run.append((op, outcome))
             return outcome
 
-        search(twisted(keep), MENU, 50, 7, Coverage())
+        find_failure(twisted(keep), MENU, 50, 7, Coverage())
     assert seen[0] == seen[1]
     assert len(seen[0]) > 500
 
 
 def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -> None:
-    subject = in_process("streams-evict-newest", "kafka-streams")
+    subject = open_in_process("streams-evict-newest", "kafka-streams")
     assert subject is not None
     menu = subject.declaration.system.cases.menu(subject.declaration.ops)
     shrunk = []
@@ -106,7 +104,7 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
     for profile in ("default", "ci"):
         settings.load_profile(profile)
         try:
-            shrunk.append([search(subject, menu, 400, seed, Coverage()).failure for seed in range(3)])
+            shrunk.append([find_failure(subject, menu, 400, seed, Coverage()).failure for seed in range(3)])
         finally:
             settings.load_profile(before)
     ours, theirs = ([failure.case.steps for failure in each if failure is not None] for each in shrunk)
@@ -115,35 +113,35 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
 
 
 def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broken, "wrong", lambda outcome, refusal: outcome)
+    monkeypatch.setattr(reference, "corrupt_outcome", lambda outcome, refusal: outcome)
     with pytest.raises(SelfCheckFailed):
-        self_check(reference(SYSTEM).declaration, MENU, 0)
+        run_self_check(reference_subject(SYSTEM).declaration, MENU, 0)
 
 
 def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passes, "halts", lambda kind, bound, entry: False)
+    monkeypatch.setattr(passes, "has_to_halt", lambda kind, bound, entry: False)
     with pytest.raises(LawBroken):
-        search(reference(SYSTEM), MENU, 500, 0, Coverage())
+        find_failure(reference_subject(SYSTEM), MENU, 500, 0, Coverage())
 
 
 def test_a_definition_is_asked_of_the_reference_where_one_is_given(tmp_path: Path) -> None:
     options = Options(("range",), PROFILES["dev"], 0, 0.0, tmp_path)
     with pytest.raises(LawBroken, match="R-LIVENESS-2"):
-        conform(reference(SYSTEM), options._replace(definition=lambda *step: (Rule.LIVENESS_2,)))
-    assert conform(reference(SYSTEM), options).verdict is Verdict.CONFORMS
+        conform(reference_subject(SYSTEM), options._replace(definition=lambda *step: (Rule.LIVENESS_2,)))
+    assert conform(reference_subject(SYSTEM), options).verdict is Verdict.CONFORMS
 
 
 def test_commands_ask_for_the_definition_where_the_reference_is_the_subject() -> None:
-    beside = in_process("fast", SYSTEM.name)
+    beside = open_in_process("fast", SYSTEM.name)
     assert beside is not None
     assert definition_for(beside) is None
-    assert definition_for(reference(SYSTEM)) is check_definition
+    assert definition_for(reference_subject(SYSTEM)) is check_definition
 
 
 def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
     for levels in (SYSTEM.levels, ("range", "queue")):
         options = Options(levels, Profile(3, 200, 50), 0, 0.0, tmp_path)
-        report = conform(reference(SYSTEM), options).to_json()
+        report = conform(reference_subject(SYSTEM), options).to_json()
         assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
         assert report["verdict"] == "nothing-checked"
         assert "too seldom" in report["skipped"][-1]["reason"]
@@ -154,11 +152,11 @@ class Declining:
 
     def __init__(self, when: Callable[[Case], bool]) -> None:
         self._when = when
-        self._inner = reference(SYSTEM)
+        self._inner = reference_subject(SYSTEM)
         self.declaration, self.name = self._inner.declaration, "declining"
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        return [Skipped("not today") if self._when(case) else self._inner.play([case])[0] for case in cases]
+        return [SkippedRun("not today") if self._when(case) else self._inner.play([case])[0] for case in cases]
 
 
 @pytest.mark.parametrize(
@@ -198,20 +196,20 @@ def test_a_level_whose_operations_tell_nothing_is_not_checked(
 
 
 def offered(**changes: Any) -> Declaration:
-    return dataclasses.replace(reference(SYSTEM).declaration, **changes)
+    return dataclasses.replace(reference_subject(SYSTEM).declaration, **changes)
 
 
 def test_what_is_reachable_depends_on_what_is_offered() -> None:
-    everything, cells = reachable(offered(), "queue", PROFILES["dev"])
-    assert len(reachable(offered(), SYSTEM.levels[-1], PROFILES["dev"])[1]) == len(SYSTEM.laws.cells) == 42
+    everything, cells = find_reachable(offered(), "queue", PROFILES["dev"])
+    assert len(find_reachable(offered(), SYSTEM.levels[-1], PROFILES["dev"])[1]) == len(SYSTEM.laws.cells) == 42
     assert {"TIME/EVICT_1", "TIME/EVICT_2", "SIZE/EVICT_1", "SIZE/EVICT_2"} <= set(cells)
     assert {"R-EXPIRE-1", "R-INSERT-1", "R-REQUEUE-2"} <= {rule.value for rule in everything}
-    some, fewer = reachable(offered(ops=frozenset({"insert", "get", "exists"})), "range", PROFILES["dev"])
+    some, fewer = find_reachable(offered(ops=frozenset({"insert", "get", "exists"})), "range", PROFILES["dev"])
     assert {"R-INSERT-1", "R-READ-1"} <= {rule.value for rule in some}
     assert "R-EXPIRE-1" not in {rule.value for rule in some}
     assert not any("/EVICT_" in cell for cell in fewer)
     fixed = offered(fixed={"extend_recently_accessed": False})
-    rules, left = reachable(fixed, "queue", PROFILES["dev"])
+    rules, left = find_reachable(fixed, "queue", PROFILES["dev"])
     decided = {cell for cell in cells if cell.startswith(("TIME/", "SIZE/"))}
     of_left = {cell for cell in left if cell.startswith(("TIME/", "SIZE/"))}
     assert of_left == {cell for cell in decided if not cell.endswith("/REQUEUE_1")}
@@ -220,7 +218,7 @@ def test_what_is_reachable_depends_on_what_is_offered() -> None:
 
 
 def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
-    subject = reference(SYSTEM)
+    subject = reference_subject(SYSTEM)
     subject._declaration = offered(ops=frozenset({"insert", "get"}))
     report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).to_json()
     assert report["levels"]["range"]["verdict"] == "conforms"
@@ -228,32 +226,32 @@ def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> N
     assert "evict" in report["levels"]["queue"]["missing"]
 
 
-QUICK = [name for name in catalogue(SYSTEMS) if not name.startswith("liveness")]
+QUICK = [name for name in load_catalogue(SYSTEMS) if not name.startswith("liveness")]
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
-    case = catalogue(SYSTEMS)[name]
-    subject = in_process(name)
+    case = load_catalogue(SYSTEMS)[name]
+    subject = open_in_process(name)
     assert subject is not None
-    steps = trajectory(case, Coverage())
+    steps = run_reference(case, Coverage())
     answer = subject.play([case])[0]
-    assert isinstance(answer, Played)
+    assert isinstance(answer, RunResult)
     difference = judge(case, steps, answer, subject.declaration)
     assert difference is not None
-    rules = {rule.value for rule in explain(subject, case, steps, difference)}
+    rules = {rule.value for rule in explain_difference(subject, case, steps, difference)}
     assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"
 
 
 @pytest.mark.long  # the released jars are, in the tour
 def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
-    offer = {**fast.DECLARATION, "variants": {"requeue_budget": "split"}}
-    split = InProcess("split", SYSTEM, fast.open_cache, offer)
+    offer = {**fast_cache.DECLARATION, "variants": {"requeue_budget": "split"}}
+    split = InProcessSubject("split", SYSTEM, fast_cache.open_cache, offer)
     assert conform(split, options).to_json()["verdict"] == "conforms"
 
     def open_norm(config: Any) -> Callable[[Any], Any]:
-        return fast.open_cache(dataclasses.replace(config, variants=Variants()))
+        return fast_cache.open_cache(dataclasses.replace(config, variants=Variants()))
 
-    shared = InProcess("says split, is shared", SYSTEM, open_norm, offer)
+    shared = InProcessSubject("says split, is shared", SYSTEM, open_norm, offer)
     assert conform(shared, options).to_json()["verdict"] == "violates"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.shrink import leave_out
+from entrycache_conformance.shrink import minimize_items
 
 
 @pytest.mark.parametrize("forwards", [False, True])
@@ -15,24 +15,27 @@ def test_only_what_the_failure_needs_is_left(forwards: bool) -> None:
         tried.append(kept)
         return kept if {3, 11} <= set(kept) else None
 
-    assert leave_out(range(16), fails, forwards=forwards) == (3, 11)
+    assert minimize_items(range(16), fails, forwards=forwards) == (3, 11)
     first = tuple(range(8, 16)) if forwards else tuple(range(8))
     assert tried[0] == first
 
 
 def test_nothing_can_be_left_out_of_what_is_needed_or_empty() -> None:
-    assert leave_out((1, 2, 3), lambda kept: None) == (1, 2, 3)
-    assert leave_out((), lambda kept: kept) == ()
-    assert leave_out((1, 2, 3), lambda kept: kept) == ()
+    assert minimize_items((1, 2, 3), lambda kept: None) == (1, 2, 3)
+    assert minimize_items((), lambda kept: kept) == ()
+    assert minimize_items((1, 2, 3), lambda kept: kept) == ()
 
 
 def test_it_asks_no_more_often_than_it_may() -> None:
     asked: list[tuple[int, ...]] = []
-    assert leave_out(range(100), asked.append, 7) == tuple(range(100))
+    assert minimize_items(range(100), asked.append, 7) == tuple(range(100))
     assert len(asked) == 7
 
 
 def test_what_has_become_of_the_items_counts() -> None:
     """Leaving out one may change those behind it; what is no shorter is not taken."""
-    assert leave_out("abcd", lambda kept: [item.upper() for item in kept] if len(kept) >= 2 else None) == ("A", "B")
-    assert leave_out("abcd", lambda kept: "wxyz") == tuple("abcd")
+    assert minimize_items("abcd", lambda kept: [item.upper() for item in kept] if len(kept) >= 2 else None) == (
+        "A",
+        "B",
+    )
+    assert minimize_items("abcd", lambda kept: "wxyz") == tuple("abcd")

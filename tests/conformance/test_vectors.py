@@ -11,8 +11,19 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.vectors.files import MANIFEST, SUFFIX, Filled, otherwise, read_manifest
-from entrycache_conformance.vectors.packs import NAMES, PACKS, SMALL, SMALL_ONE_IN, cases_of, pack_lines
+from entrycache_conformance.vectors.packs import (
+    MANIFEST_NAME,
+    PACK_NAMES,
+    PACKS,
+    SMALL_PACK,
+    SMALL_PACK_SHARE,
+    SUFFIX,
+    PackSummary,
+    find_changed_packs,
+    make_vectors,
+    pack_case_count,
+    read_manifest,
+)
 from tests.support import ROOT
 from tests.support.command import run
 
@@ -21,7 +32,7 @@ SMALL_BYTES_MOST = 300_000
 
 
 def lines() -> list[str]:
-    with gzip.open(PUBLISHED / f"{SMALL}{SUFFIX}", "rt", encoding="utf-8") as pack:
+    with gzip.open(PUBLISHED / f"{SMALL_PACK}{SUFFIX}", "rt", encoding="utf-8") as pack:
         return pack.read().splitlines()
 
 
@@ -37,10 +48,10 @@ def consumed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
 
 
 def test_the_small_pack_is_what_the_code_makes(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "vectors", "fill", "--check", "--pack", SMALL)
+    code, out, err = run(capsys, "vectors", "fill", "--check", "--pack", SMALL_PACK)
     assert (code, "seed 0" in out) == (0, True), out + err
-    assert [made.line for made in islice(pack_lines(SMALL, 0), 100)] == lines()[:100]
-    assert [made.line for made in islice(pack_lines(SMALL, 1), 100)] != lines()[:100]
+    assert [made.line for made in islice(make_vectors(SMALL_PACK, 0), 100)] == lines()[:100]
+    assert [made.line for made in islice(make_vectors(SMALL_PACK, 1), 100)] != lines()[:100]
 
 
 @pytest.mark.long
@@ -51,11 +62,13 @@ def test_the_whole_set_is_what_the_code_makes(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_manifest_names_every_pack_and_50_000_cases() -> None:
-    told = json.loads((PUBLISHED / MANIFEST).read_text(encoding="utf-8"))
+    told = json.loads((PUBLISHED / MANIFEST_NAME).read_text(encoding="utf-8"))
     assert told["cases"] == sum(pack.cases for pack in PACKS) == 50_000
-    assert {pack["name"]: pack["cases"] for pack in told["packs"]} == {name: cases_of(name) for name in NAMES}
+    assert {pack["name"]: pack["cases"] for pack in told["packs"]} == {
+        name: pack_case_count(name) for name in PACK_NAMES
+    }
     assert {pack.system for pack in PACKS} == SYSTEMS.keys()
-    assert (PUBLISHED / f"{SMALL}{SUFFIX}").stat().st_size <= SMALL_BYTES_MOST
+    assert (PUBLISHED / f"{SMALL_PACK}{SUFFIX}").stat().st_size <= SMALL_BYTES_MOST
 
 
 def test_the_page_names_every_pack() -> None:
@@ -67,33 +80,34 @@ def test_the_page_names_every_pack() -> None:
 
 
 def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
-    told = json.loads((PUBLISHED / MANIFEST).read_text(encoding="utf-8"))
-    packs = read_manifest(PUBLISHED / MANIFEST)["packs"].values()
+    told = json.loads((PUBLISHED / MANIFEST_NAME).read_text(encoding="utf-8"))
+    packs = read_manifest(PUBLISHED / MANIFEST_NAME)["packs"].values()
     filled = [
-        Filled(**{name: pack[name] for name in Filled._fields} | {"rules": tuple(pack["rules"])}) for pack in packs
+        PackSummary(**{name: pack[name] for name in PackSummary._fields} | {"rules": tuple(pack["rules"])})
+        for pack in packs
     ]
-    assert otherwise(filled, PUBLISHED / MANIFEST, whole_set=True) == []
-    assert otherwise(filled[1:], PUBLISHED / MANIFEST, whole_set=True) == [filled[0].name]
+    assert find_changed_packs(filled, PUBLISHED / MANIFEST_NAME, whole_set=True) == []
+    assert find_changed_packs(filled[1:], PUBLISHED / MANIFEST_NAME, whole_set=True) == [filled[0].name]
     told["packs"][2]["sha256"] = told["packs"][1]["sha256"]
-    (tmp_path / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
-    assert otherwise(filled, tmp_path / MANIFEST, whole_set=False) == [filled[2].name]
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(told), encoding="utf-8")
+    assert find_changed_packs(filled, tmp_path / MANIFEST_NAME, whole_set=False) == [filled[2].name]
     told["packs"][2]["sha256"] = filled[2].sha256
     told["varies"][filled[1].name]["max_size_bytes"] += 1
-    (tmp_path / MANIFEST).write_text(json.dumps(told), encoding="utf-8")
-    assert otherwise(filled, tmp_path / MANIFEST, whole_set=False) == [filled[1].name]
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(told), encoding="utf-8")
+    assert find_changed_packs(filled, tmp_path / MANIFEST_NAME, whole_set=False) == [filled[1].name]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_our_caches_play_the_small_pack(system: str, capsys: pytest.CaptureFixture[str]) -> None:
     subject = "reference" if SYSTEMS[system].fast is None else "fast"
-    code, told, err = consumed(capsys, SMALL, subject, "--system", system)
+    code, told, err = consumed(capsys, SMALL_PACK, subject, "--system", system)
     assert code == 0, err
-    assert (told["verdict"], told["published"], told["cases"]) == ("conforms", SMALL, 1_000)
-    assert told["played"] == sum(pack.cases // SMALL_ONE_IN for pack in PACKS if pack.system == system)
+    assert (told["verdict"], told["published"], told["cases"]) == ("conforms", SMALL_PACK, 1_000)
+    assert told["played"] == sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS if pack.system == system)
 
 
 def test_a_planted_fault_is_found_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, told, _ = consumed(capsys, SMALL, "expire-at-the-cutoff", "--failures", str(tmp_path))
+    code, told, _ = consumed(capsys, SMALL_PACK, "expire-at-the-cutoff", "--failures", str(tmp_path))
     assert (code, told["verdict"]) == (1, "violates")
     failure = told["failures"][0]
     assert failure["rule"] == "R-EXPIRE-1"
@@ -139,9 +153,11 @@ def test_a_pack_of_other_systems_checks_nothing(tmp_path: Path, capsys: pytest.C
 
 
 def test_fill_writes_what_consume_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "vectors", "fill", "--pack", SMALL, "--seed", "7", "--out", str(tmp_path))
+    code, _, err = run(capsys, "vectors", "fill", "--pack", SMALL_PACK, "--seed", "7", "--out", str(tmp_path))
     assert code == 0, err
-    code, told, _ = consumed(capsys, str(tmp_path / f"{SMALL}{SUFFIX}"), "reference", "--system", "pulsar-segmented")
+    code, told, _ = consumed(
+        capsys, str(tmp_path / f"{SMALL_PACK}{SUFFIX}"), "reference", "--system", "pulsar-segmented"
+    )
     assert (code, told["published"], told["played"]) == (0, None, 60)
     code, _, err = run(capsys, "vectors", "fill", "--check", "--seed", "7")
     assert (code, "--seed" in err) == (2, True)
@@ -149,14 +165,14 @@ def test_fill_writes_what_consume_reads(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
     shutil.copytree(PUBLISHED, tmp_path / "vectors")
-    known = json.loads((PUBLISHED / MANIFEST).read_text("utf-8"))["packs"]
-    pack = next(pack for pack in known if pack["name"] == SMALL)
-    small = Filled(**{name: pack[name] for name in Filled._fields} | {"rules": tuple(pack["rules"])})
-    assert otherwise([small], tmp_path / "vectors" / MANIFEST, whole_set=False) == []
-    file = tmp_path / "vectors" / f"{SMALL}{SUFFIX}"
+    known = json.loads((PUBLISHED / MANIFEST_NAME).read_text("utf-8"))["packs"]
+    pack = next(pack for pack in known if pack["name"] == SMALL_PACK)
+    small = PackSummary(**{name: pack[name] for name in PackSummary._fields} | {"rules": tuple(pack["rules"])})
+    assert find_changed_packs([small], tmp_path / "vectors" / MANIFEST_NAME, whole_set=False) == []
+    file = tmp_path / "vectors" / f"{SMALL_PACK}{SUFFIX}"
     text = gzip.decompress(file.read_bytes())
     file.write_bytes(gzip.compress(text.replace(b'"hit":true', b'"hit":false', 1), mtime=0))
-    assert otherwise([small], tmp_path / "vectors" / MANIFEST, whole_set=False) == [SMALL]
+    assert find_changed_packs([small], tmp_path / "vectors" / MANIFEST_NAME, whole_set=False) == [SMALL_PACK]
 
 
 def test_a_setting_that_follows_from_others_needs_not_be_told(
@@ -165,7 +181,7 @@ def test_a_setting_that_follows_from_others_needs_not_be_told(
     """The adapter of `init` varies one setting; cases write the grace period out, as twice the time to live."""
     monkeypatch.chdir(tmp_path)
     assert run(capsys, "init", "--lang", "python")[0] == 0
-    code, told, err = consumed(capsys, SMALL, "my_cache:MyCache")
+    code, told, err = consumed(capsys, SMALL_PACK, "my_cache:MyCache")
     assert (code, told["verdict"]) == (0, "conforms"), err
     other = [line.replace('"grace_millis":2000', '"grace_millis":1999') for line in lines()]
     code, _, err = consumed(capsys, written(tmp_path / "other.gz", other), "my_cache:MyCache")

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import from_json, write_case
+from entrycache_protocol.case import case_from_json, write_case
 from tests.support import ROOT
 from tests.support.walls import can
 
@@ -69,7 +69,7 @@ def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
         {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1},
         {"op": "expire", "older_than_nanos": 0},
     ]
-    case = from_json({"system": "pulsar-pip430", "config": {}, "steps": steps}, SYSTEMS)
+    case = case_from_json({"system": "pulsar-pip430", "config": {}, "steps": steps}, SYSTEMS)
     file = write_case(case, tmp_path / "kept", "case")
     repository = tmp_path / "repository"
     repository.mkdir()

@@ -17,7 +17,7 @@ EXISTING_MAX: Final = 6
 
 SPEC: Final = "spec/pulsar-pip430/insert.md"
 EXAMPLE: Final = f"spec/examples/{RULE}.json"
-LAW: Final = "reference/entrycache_reference/pulsar_pip430/laws/insert.py"
+LAW: Final = "reference/entrycache_reference/pulsar_pip430/laws/entries.py"
 FAULT: Final = "conformance/entrycache_faults/reference/pulsar_pip430/entries.py"
 
 

@@ -14,9 +14,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from entrycache_cli.site.rule_pages import finding_pages, rule_pages
-from entrycache_cli.site.staged import stage
-from entrycache_evidence.pulsar_pip430.scenario import A, H, at, play
+from entrycache_dev.pages.site import finding_pages, rule_pages, stage_pages
+from entrycache_evidence.pulsar_pip430.runs import A, H, at, play
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.ops import Advance, Expire, Insert, Read, ReadOne, Release, RemoveRange
 from entrycache_reference.rules import Rule
@@ -80,7 +79,7 @@ def build(pages: Path, site: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
-    stage(ROOT, folder / "all", {**rule_pages(ROOT), **finding_pages(ROOT)})
+    stage_pages(ROOT, folder / "all", {**rule_pages(ROOT), **finding_pages(ROOT)})
     return folder / "all"
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_cli import systems_page
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_dev.pages import systems
 from entrycache_protocol.errors import UsageError
 from tests.support import ROOT
 
 
 def test_the_page_is_as_it_is_written() -> None:
-    assert (ROOT / systems_page.PAGE).read_text(encoding="utf-8") == systems_page.page()
+    assert (ROOT / systems.PAGE).read_text(encoding="utf-8") == systems.render_page()
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 def test_every_setting_has_a_meaning_and_nothing_else_has(system) -> None:  # type: ignore[no-untyped-def]
-    meanings = systems_page.means(system.name)
-    assert len(list(systems_page.settings(system, meanings))) == len(meanings) > 0
+    meanings = systems.read_meanings(system.name)
+    assert len(list(systems.setting_rows(system, meanings))) == len(meanings) > 0
     for wrong in ({**meanings, "unknown": "?"}, dict(list(meanings.items())[1:])):
         with pytest.raises(UsageError, match="must name the settings of the schema; not so"):
-            list(systems_page.settings(system, wrong))
+            list(systems.setting_rows(system, wrong))

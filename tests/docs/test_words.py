@@ -9,9 +9,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final
 
-from entrycache_evidence.rulebook.registry import checkout
+from entrycache_evidence.core.rule_registry import locate_checkout
 
-ROOT: Final = checkout() or Path()
+ROOT: Final = locate_checkout() or Path()
 WORD: Final = re.compile(r"- \*\*(?P<word>[^*]+)\*\*: (?P<meaning>.*[^. ])")
 FOLDERS: Final = ("reference", "conformance", "spark_checks")
 MADE: Final = frozenset({"__pycache__", "target", "build"})

@@ -6,20 +6,19 @@ import pytest
 
 from entrycache_conformance.judge import LawBroken
 from entrycache_conformance.systems import system_named
+from entrycache_evidence.core import rule_registry
+from entrycache_evidence.core.models import FAULT_OF, flips, record_runs, use_model
+from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.kafka_streams import runs as kafka
-from entrycache_evidence.planted import FAULT_OF, flips
-from entrycache_evidence.pulsar_pip430.scenario import A, at, play
-from entrycache_evidence.rulebook import agreement, corpus, example_check, reach, registry
-from entrycache_evidence.rulebook.heard import listening
-from entrycache_evidence.rulebook.problem import Problem
-from entrycache_evidence.under import under
+from entrycache_evidence.pulsar_pip430.runs import A, at, play
+from entrycache_evidence.rulebook import agreement, corpus, examples
 from entrycache_faults.model import Model
-from entrycache_faults.planted import Fault
+from entrycache_faults.seeded import Fault
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule
 
-ROOT = registry.checkout()
+ROOT = rule_registry.locate_checkout()
 PACKAGE = "entrycache_reference.pulsar_pip430"
 
 
@@ -30,7 +29,7 @@ def runs():
         fewer.setattr(corpus, "CASES", 5)
         fewer.setattr(kafka, "CASES", 5)
         fewer.setattr(kafka, "RELEASED_CASES", 5)
-        return corpus.corpus(ROOT / "tests" / "reference")
+        return corpus.build_corpus(ROOT / "tests" / "reference")
 
 
 def asked(runs, exceptions):
@@ -88,8 +87,8 @@ def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypat
     system = system_named("pulsar-pip430")
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
     tried = []
-    monkeypatch.setattr(agreement, "corpus", lambda folder, system=None: one)
-    monkeypatch.setattr(agreement, "each", lambda call, items, told: [call(item) for item in items])
+    monkeypatch.setattr(agreement, "build_corpus", lambda folder, system=None: one)
+    monkeypatch.setattr(agreement, "map_in_processes", lambda call, items, told: [call(item) for item in items])
     monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
     monkeypatch.setattr(agreement, "check_example", lambda rule: tried.append(rule) or [])
     monkeypatch.setattr(agreement, "_fault", lambda fault, *_: tried.append(fault.rule) or [])
@@ -108,9 +107,9 @@ def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch
     def breaks(*_):
         raise LawBroken("the reference breaks R-READ-1 at Get() in " + "State() " * 100)
 
-    monkeypatch.setattr(example_check, "trajectory", breaks)
-    monkeypatch.setattr(example_check, "_is_current", lambda example: [])
-    monkeypatch.setattr(example_check, "CHECKS", (example_check._fires,))
+    monkeypatch.setattr(examples, "run_reference", breaks)
+    monkeypatch.setattr(examples, "_is_current", lambda example: [])
+    monkeypatch.setattr(examples, "CHECKS", (examples._fires,))
     (problem,) = agreement.check_example(Rule.READ_1)
     assert problem.what.startswith("its example is none: the reference breaks R-READ-1 at Get() in State()")
     assert len(problem.what) < 400
@@ -121,7 +120,7 @@ def test_runs_are_made_of_a_reference_that_breaks_a_law(monkeypatch):
     right = system_named("pulsar-segmented")
     wrong = right._replace(model=right.model._replace(step=FAULT_OF[Rule.S_INSERT_1].model.step))
     monkeypatch.setattr(corpus, "CASES", 3)
-    made = list(corpus.random_runs(wrong))
+    made = list(corpus.generate_runs(wrong))
     assert len(made) == corpus.CASES
     assert Rule.S_INSERT_1 in {rule for run in made for rule in corpus.first_break(run, {})}
 
@@ -135,9 +134,9 @@ def test_a_test_that_fails_is_one_line(tmp_path):
         "    assert at == 1, 'no\\n second'",
     ]
     (tmp_path / "test_one.py").write_text("\n".join(lines), encoding="utf-8")
-    made = corpus.corpus(tmp_path, system_named("pulsar-segmented"))
+    made = corpus.build_corpus(tmp_path, system_named("pulsar-segmented"))
     assert made.failed == ()
-    made = corpus.corpus(tmp_path, system_named("pulsar-pip430"))
+    made = corpus.build_corpus(tmp_path, system_named("pulsar-pip430"))
     what = "its test test_r_read_1__fails[at=2] fails: AssertionError: no second"
     assert agreement._tests(made) == [Problem("R-READ-1", what)]
 
@@ -145,18 +144,18 @@ def test_a_test_that_fails_is_one_line(tmp_path):
 def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
     faults = [*FAULT_OF.values()][::20]
     told = [(run, fault) for run in runs.heard[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
-    found = [reach.breaks(*pair) for pair in told]
+    found = [corpus.breaks(*pair) for pair in told]
     assert found == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in told]
     assert sum(map(bool, found)) > 20
 
 
 @pytest.mark.long
 def test_all_that_is_heard_is_what_playing_all_finds():
-    for run in corpus.corpus(ROOT / "tests" / "reference").heard:
+    for run in corpus.build_corpus(ROOT / "tests" / "reference").heard:
         for fault in FAULT_OF.values():
             if fault.rule in run.run.system.laws.rules:
                 full = corpus.first_break(run.run, {}, fault.model, of_rules=True)
-                assert reach.breaks(run, fault) == full, (fault.note, run.run.events)
+                assert corpus.breaks(run, fault) == full, (fault.note, run.run.events)
 
 
 def test_a_rule_that_never_fires_is_a_problem():
@@ -165,16 +164,16 @@ def test_a_rule_that_never_fires_is_a_problem():
 
 
 def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_problems(monkeypatch):
-    odd = registry.Text("R-STATE-99", "state", "MUST", "text", "intent", "source")
-    monkeypatch.setattr(agreement, "texts", lambda: [odd])
-    monkeypatch.setattr(agreement, "links", lambda: {odd.id: registry.Links([], [], [], [], [], [], [])})
+    odd = rule_registry.Text("R-STATE-99", "state", "MUST", "text", "intent", "source")
+    monkeypatch.setattr(agreement, "load_texts", lambda: [odd])
+    monkeypatch.setattr(agreement, "load_links", lambda: {odd.id: rule_registry.Links([], [], [], [], [], [], [])})
     found = [problem.what for problem in agreement._links() if problem.rule == odd.id]
     assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no mutant"]
 
 
 def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
     systems = []
-    monkeypatch.setattr(agreement, "corpus", lambda folder, system: systems.append(system.name) or runs)
+    monkeypatch.setattr(agreement, "build_corpus", lambda folder, system: systems.append(system.name) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
     monkeypatch.setattr(agreement, "OWN", tuple(harmless))
     told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
@@ -186,12 +185,12 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
 
 def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):
     page = tmp_path / "docs" / "reference/rules.md"
-    page.parent.mkdir()
+    page.parent.mkdir(parents=True)
     assert [problem.rule for problem in agreement._page(tmp_path)] == ["docs/reference/rules.md"]
     page.write_text("old", encoding="utf-8")
     assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
     assert page.read_text(encoding="utf-8") == "old"
-    monkeypatch.setattr(agreement, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(agreement, "locate_checkout", lambda: tmp_path)
     monkeypatch.setattr(agreement, "write_answers", lambda: None)
     agreement.write_rules()
     assert agreement._page(tmp_path) == []
@@ -201,14 +200,14 @@ def test_a_step_that_throws_is_a_break():
     def throw(entry):
         raise ZeroDivisionError
 
-    throwing = Model(PACKAGE, {"lookup.marked": throw})
-    with listening() as heard, under(throwing), pytest.raises(ZeroDivisionError):
+    throwing = Model(PACKAGE, {"entries.mark_accessed": throw})
+    with record_runs() as heard, use_model(throwing), pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
     assert corpus.first_break(corpus.Run(system_named(heard[0][0]), *heard[0][1:]), {}, throwing) == (Rule.LIVENESS_2,)
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):
-    monkeypatch.setattr(agreement, "checkout", lambda: None)
+    monkeypatch.setattr(agreement, "locate_checkout", lambda: None)
     for command in (agreement.check_rules, agreement.write_rules):
         with pytest.raises(MissingPrerequisite, match="source checkout"):
             command()
@@ -216,4 +215,4 @@ def test_outside_a_checkout_the_check_says_so(monkeypatch):
 
 def test_an_unknown_rule_is_a_usage_error():
     with pytest.raises(UsageError, match="R-NONE-1"):
-        registry.linked_rules("R-NONE-1")
+        rule_registry.load_linked_rules("R-NONE-1")

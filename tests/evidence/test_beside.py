@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from entrycache_evidence.rulebook import registry
+from entrycache_evidence.core import rule_registry
 from entrycache_reference.kafka_streams.step import FUNCTIONS as KAFKA
 from entrycache_reference.pulsar_pip430.step import FUNCTIONS as PULSAR
 
-ROOT = registry.checkout()
+ROOT = rule_registry.locate_checkout()
 LINE = re.compile(r"^Beside: (?P<names>.+) \((?P<artifact>[a-z-]+) (?P<version>[\d.]+)\)$", re.MULTILINE)
 VERSIONS = re.compile(r"(?P<artifact>managed-ledger|kafka-streams) (?P<versions>\d[\d., ]*\d)")
 
@@ -42,7 +42,7 @@ def named(parts: list[str]) -> Iterator[str]:
 def sources() -> set[Place]:
     """Every class and method that a *Source.* line of `spec` names."""
     found: set[Place] = set()
-    for text in registry.texts():
+    for text in rule_registry.load_texts():
         names = list(named(re.findall(r"`([A-Za-z.]+)`", text.source)))
         for match in VERSIONS.finditer(text.source):
             for version in match["versions"].split(", "):

@@ -15,9 +15,9 @@ from tests.support import ROOT
 
 pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool")
 
-from entrycache_evidence.pulsar_pip430.contracts import decide, evidence, inputs
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.pulsar_pip430.contracts import decide, evidence
 from entrycache_evidence.pulsar_pip430.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
-from entrycache_evidence.together import whole
 from entrycache_faults.reference import pulsar_pip430 as faults
 from entrycache_reference import pulsar_pip430 as reference
 
@@ -30,7 +30,7 @@ def test_no_plain_input_breaks_the_reference(contract: Contract) -> None:
 
 
 def test_crosshair_confirms_the_decision_and_refutes_an_error_in_it() -> None:
-    found, failures = whole(confirm(plan([DECIDE])))
+    found, failures = run_alone(confirm(plan([DECIDE])))
     assert failures == []
     assert {item.rule.value for item in found} == set(decide.RULES)
     assert {item.grade for item in found} == {"confirmed"}
@@ -52,7 +52,7 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     planned = plan([blind])
     assert set(planned[0].numbers.values()) == {None}
     monkeypatch.setattr(evidence, "ask", lambda *_: ("CONFIRMED", ""))
-    found, failures = whole(confirm(planned))
+    found, failures = run_alone(confirm(planned))
     assert found == []
     assert f"{decide.RULES[0]}: contract decide sees no error" in failures
 
@@ -65,12 +65,12 @@ def test_paths_that_are_left_are_reported_as_that() -> None:
 @pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "NOT FINISHED", "POST_FAIL"])
 def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     monkeypatch.setattr(evidence, "ask", lambda *_: (state, "why"))
-    found, failures = whole(confirm(plan([DECIDE])))
+    found, failures = run_alone(confirm(plan([DECIDE])))
     assert (found, failures) == ([], [f"contract decide: {state}: why"])
 
 
 def test_the_grid_of_decisions_is_complete_in_flags() -> None:
-    assert len(list(inputs.decisions())) == 2**4 * 4 * 3 * 2
+    assert len(list(evidence.decisions())) == 2**4 * 4 * 3 * 2
 
 
 def called() -> Iterator[tuple[str, str]]:

@@ -6,50 +6,52 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_evidence.explore import __main__ as command
-from entrycache_evidence.explore import counts
-from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore.counts import Counts, Key
-from entrycache_evidence.pulsar_pip430.worlds import small as worlds
+from entrycache_dev.pages import model_counts as command
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.model_checker import evidence
+from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.model_checker.evidence import Counts, Key
+from entrycache_evidence.pulsar_pip430 import bounded_models as worlds
 from entrycache_evidence.systems import PROFILES, SHOWN
-from entrycache_evidence.together import whole
 
 OFF = Key("pulsar-pip430", worlds.CACHING_OFF.name, None)
 
 
 def test_the_counts_of_all_worlds_are_committed_and_no_others() -> None:
-    every = {counts.key_of(world) for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)}
-    assert every == counts.committed().keys()
+    every = {
+        evidence.counts_key(world) for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)
+    }
+    assert every == evidence.load_counts().keys()
 
 
 def test_other_counts_are_a_failure_that_says_how_to_accept_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert counts.committed()[OFF] == Counts(2, 58, 2, True)
-    monkeypatch.setattr(explorer, "committed", lambda: {OFF: Counts(2, 57, 2, True)})
-    failures = whole(explorer.exhaust((worlds.CACHING_OFF,)))[1]
+    assert evidence.load_counts()[OFF] == Counts(2, 58, 2, True)
+    monkeypatch.setattr(explorer, "load_counts", lambda: {OFF: Counts(2, 57, 2, True)})
+    failures = run_alone(explorer.exhaust((worlds.CACHING_OFF,)))[1]
     assert [line for line in failures if "worlds.json" in line] == [
         "the world 'caching switched off' of pulsar-pip430: 2 states and 58 transitions, closed now, 2 states and 57 "
-        "transitions, closed, in worlds.json; if that is meant: python -m entrycache_evidence.explore PROFILE"
+        "transitions, closed, in worlds.json; if that is meant: python -m entrycache_dev.pages.model_counts PROFILE"
     ]
 
 
 def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts, "path", lambda: tmp_path / "worlds.json")
-    assert counts.committed() == {}
+    monkeypatch.setattr(evidence, "locate_counts", lambda: tmp_path / "worlds.json")
+    assert evidence.load_counts() == {}
     held = {OFF: Counts(2, 58, 2, True), Key("kafka-streams", "one", 3): Counts(1, 2, 3, False)}
-    counts.write(held)
-    assert counts.committed() == held
+    evidence.write_counts(held)
+    assert evidence.load_counts() == held
 
 
 def test_with_missing_only_worlds_without_counts_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(counts, "path", lambda: tmp_path / "worlds.json")
+    monkeypatch.setattr(evidence, "locate_counts", lambda: tmp_path / "worlds.json")
     shown = SHOWN["pulsar-pip430"]._replace(ci=(worlds.CACHING_OFF, worlds.NO_BUDGET))
     monkeypatch.setattr(command, "SHOWN", {"pulsar-pip430": shown})
-    counts.write({OFF: Counts(1, 1, 1, True)})
+    evidence.write_counts({OFF: Counts(1, 1, 1, True)})
     assert command.main(["ci", "--missing"]) == 0
     assert capsys.readouterr().out == "no budget: 544 states and 4308 transitions, closed\n"
-    assert counts.committed()[OFF] == Counts(1, 1, 1, True)
+    assert evidence.load_counts()[OFF] == Counts(1, 1, 1, True)
     assert command.main(["ci"]) == 0
-    assert counts.committed()[OFF] == Counts(2, 58, 2, True)
+    assert evidence.load_counts()[OFF] == Counts(2, 58, 2, True)
     assert command.main(["soon"]) == 2

@@ -14,21 +14,21 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence import Evidence, Proof, compare, evidence, prove, run, sceptic, write_evidence
-from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.search import Exploration
-from entrycache_evidence.kafka_streams.worlds.caches import EVERY
-from entrycache_evidence.obtained import GRADES, Result
-from entrycache_evidence.refine.evidence import Refines
-from entrycache_evidence.refine.evidence import Shown as Walked
+from entrycache_dev.pages import evidence as evidence_module
+from entrycache_evidence import Evidence, Proof, compare, prove, run, write_evidence
+from entrycache_evidence.core import results
+from entrycache_evidence.core.results import GRADES, Result
+from entrycache_evidence.core.scheduler import Batch, Work, run_alone
+from entrycache_evidence.kafka_streams.bounded_models import EVERY
+from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration
+from entrycache_evidence.model_checker.refinement import Refines
+from entrycache_evidence.model_checker.refinement import Shown as Walked
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
-from entrycache_evidence.tlc.second import SecondModel
-from entrycache_evidence.together import Batch, Work, whole
+from entrycache_evidence.tlc.evidence import SecondModel
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.extras import missing
+from entrycache_protocol.errors import MissingPrerequisite, UsageError, missing_extra
 from entrycache_reference.rules import Rule
 from tests.support import ROOT
 
@@ -44,7 +44,7 @@ def proof(*found: tuple[Rule, str], skipped: tuple[str, ...] = (), failures: tup
 @pytest.fixture
 def committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "evidence.json"
-    monkeypatch.setattr(evidence, "evidence_file", lambda: path)
+    monkeypatch.setattr(results, "locate_evidence", lambda: path)
     write_evidence(proof((Rule.STATE_1, "exhausted"), (Rule.STATE_1, "proved"), (Rule.READ_1, "exhausted")))
     return path
 
@@ -128,7 +128,7 @@ def nothing() -> Work[Any]:
 
 def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three lemmas stand for all: what becomes of them is asked here."""
-    module = importlib.import_module("entrycache_evidence.induction.evidence")
+    module = importlib.import_module("entrycache_evidence.lemmas")
     induct, few = module.induct, module.LEMMAS[:3]
     monkeypatch.setattr(module, "induct", lambda: induct(few))
 
@@ -140,9 +140,9 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Sequence[AnyWorld]] = []
+    asked: list[Sequence[AnyBoundedModel]] = []
 
-    def exhaust(worlds: Sequence[AnyWorld], whole: bool) -> Work[Result]:
+    def exhaust(worlds: Sequence[AnyBoundedModel], whole: bool) -> Work[Result]:
         assert whole
         asked.append(worlds)
         return nothing()
@@ -166,7 +166,7 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
     monkeypatch.setattr(run, "modelled", modelled)
     monkeypatch.setattr(run, "refined", refined)
     found = prove("long")
-    assert found.skipped == [("crosshair", str(missing("crosshair", "crosshair-tool", "prove")))]
+    assert found.skipped == [("crosshair", str(missing_extra("crosshair", "crosshair-tool", "prove")))]
     assert {item.grade for item in found.evidence} == {"proved"}
     assert asked == [shown.long for shown in SHOWN.values()]
     assert walked == [refinements("long")]
@@ -174,7 +174,7 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
 
 
 def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(world: AnyWorld, model: Model | None, whole: bool) -> Exploration:
+    def dies(world: AnyBoundedModel, model: Model | None, whole: bool) -> Exploration:
         assert not whole
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
@@ -192,7 +192,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
 def test_what_is_under_way_is_told() -> None:
     heard: list[tuple[str, int, int]] = []
     world = replace(EVERY, depth=1)
-    whole(explorer.exhaust((world, world)), lambda *told: heard.append(told))
+    run_alone(explorer.exhaust((world, world)), lambda *told: heard.append(told))
     assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
     assert heard[-1][0] == "planted faults"
     assert heard[-1][1] == heard[-1][2] > 0
@@ -211,7 +211,7 @@ def test_an_unknown_profile_is_refused() -> None:
 
 
 def test_the_committed_evidence_is_complete() -> None:
-    path = evidence.evidence_file()
+    path = results.locate_evidence()
     assert path is not None
     found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
     # R-INVALIDATE-6 is a MAY, against which none is planted for subjects: its lemma has an error of its own.
@@ -225,7 +225,7 @@ def test_the_committed_evidence_is_complete() -> None:
 
 
 def test_the_page_for_who_doubts_is_made_of_what_is_committed() -> None:
-    assert sceptic.path_in(ROOT).read_text("utf-8") == sceptic.of_checkout(ROOT)
+    assert evidence_module.path_in(ROOT).read_text("utf-8") == evidence_module.of_checkout(ROOT)
 
 
 def test_the_page_counts_and_names_what_is_only_tested() -> None:
@@ -237,7 +237,7 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
     counted = [{"world": EVERY.name, "within": None, "states": 3, "transitions": 4}]
-    text = sceptic.page(lines, walked, changes, counted)
+    text = evidence_module.page(lines, walked, changes, counted)
     bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
@@ -254,9 +254,9 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
 
 
 def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
-    path = evidence.evidence_file()
+    path = results.locate_evidence()
     assert path is not None
     found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
     proved = {item["rule"] for item in found if item["grade"] == "proved"}
-    assert not proved & sceptic.reasons().keys()
-    assert proved | sceptic.reasons().keys() == {rule.value for rule in Rule}
+    assert not proved & evidence_module.reasons().keys()
+    assert proved | evidence_module.reasons().keys() == {rule.value for rule in Rule}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence.rulebook import example, example_check, example_faults, example_words
-from entrycache_evidence.rulebook.example_table import fault, lines, settings
+from entrycache_evidence.rulebook import examples, render
+from entrycache_evidence.rulebook.render import describe_fault, describe_settings, tabulate_steps
 from entrycache_reference.rules import Rule
 
 Value = dict[str, Any]
@@ -21,35 +21,34 @@ Value = dict[str, Any]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of examples of its own."""
     copy = tmp_path / "examples"
-    shutil.copytree(example.folder(), copy)
-    for module in (example, example_check):
-        monkeypatch.setattr(module, "folder", lambda: copy)
+    shutil.copytree(examples.locate_examples(), copy)
+    monkeypatch.setattr(examples, "locate_examples", lambda: copy)
     return copy
 
 
 def found(rule: Rule) -> str:
-    return "; ".join(problem.what for problem in example_check.check_example(rule))
+    return "; ".join(problem.what for problem in examples.check_example(rule))
 
 
 def change(rule: Rule, edit: Callable[[Value], object]) -> str:
     """What is wrong with the example of a rule after an edit, its answers filled in anew."""
-    value = json.loads(example.path_of(rule).read_text(encoding="utf-8"))
+    value = json.loads(examples.locate_example(rule).read_text(encoding="utf-8"))
     edit(value)
-    path = example.path_of(rule)
+    path = examples.locate_example(rule)
     path.write_text(json.dumps(value), encoding="utf-8")
-    path.write_text(example.text_of(example.read_example(rule)), encoding="utf-8")
+    path.write_text(examples.render_example_file(examples.load_example(rule)), encoding="utf-8")
     return found(rule)
 
 
 def test_every_rule_has_an_example_that_shows_it() -> None:
-    assert [problem for rule in Rule for problem in example_check.check_example(rule)] == []
-    assert example_check.check_strays() == []
+    assert [problem for rule in Rule for problem in examples.check_example(rule)] == []
+    assert examples.check_strays() == []
 
 
 def test_a_rule_without_an_example_and_an_example_without_a_rule_are_found(folder: Path) -> None:
     (folder / "R-EVICT-3.json").rename(folder / "R-EVICT-99.json")
     assert found(Rule.EVICT_3) == "has no example: spec/examples/R-EVICT-3.json"
-    assert [problem.rule for problem in example_check.check_strays()] == ["spec/examples/R-EVICT-99.json"]
+    assert [problem.rule for problem in examples.check_strays()] == ["spec/examples/R-EVICT-99.json"]
 
 
 def test_a_file_that_holds_no_case_is_found(folder: Path) -> None:
@@ -65,7 +64,7 @@ def test_an_answer_that_is_not_the_references_is_found_and_written_anew(folder: 
     value["events" if "clients" in value else "outcomes"][-1] = {}
     path.write_text(json.dumps(value), encoding="utf-8")
     assert "does not hold the reference's answers; `entrycache rules --write` writes them" in found(rule)
-    example.write_answers()
+    examples.write_answers()
     assert path.read_text(encoding="utf-8") == before
 
 
@@ -76,13 +75,13 @@ def test_an_example_that_another_rule_would_do_for_is_found(folder: Path) -> Non
 
 
 def test_a_history_that_no_faulty_reference_breaks_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(example_faults, "TRIES", 5)
+    monkeypatch.setattr(examples, "TRIES", 5)
     alone: Value = {"clients": [[{"op": "get", "ns": "a", "key": "x"}]]}
     assert "no faulty reference breaks it" in change(Rule.K_CONCURRENCY_7, lambda value: value.update(alone))
 
 
 def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(example_faults, "TRIES", 5)
+    monkeypatch.setattr(examples, "TRIES", 5)
     told = change(Rule.K_CONCURRENCY_3, lambda value: value.update(after=[]))
     assert "never asks for the rule" in told
 
@@ -103,12 +102,12 @@ def test_an_example_that_is_no_lesson_is_found(folder: Path, edit: Value, told: 
 
 @pytest.mark.parametrize("rule", [Rule.STATE_8, Rule.EVICT_3])
 def test_a_note_says_where_only_rows_show_the_rule(folder: Path, rule: Rule) -> None:
-    note = "" if rule is Rule.STATE_8 else f"It shows {example_check.ROWS}."
+    note = "" if rule is Rule.STATE_8 else f"It shows {examples.ROWS}."
     assert "its note says otherwise" in change(rule, lambda value: value.update(note=note))
 
 
 def test_a_fault_shows_at_the_first_step_that_is_answered_otherwise() -> None:
-    seen = example_faults.first_seen(example.read_example(Rule.EVICT_5))
+    seen = examples.first_seen(examples.load_example(Rule.EVICT_5))
     assert seen is not None
     assert (seen.at, seen.right, seen.wrong) == (2, {"entries": 1, "bytes": 10}, {"entries": 2, "bytes": 20})
 
@@ -130,17 +129,17 @@ def test_a_fault_shows_at_the_first_step_that_is_answered_otherwise() -> None:
     ],
 )  # fmt: skip
 def test_steps_and_answers_in_words(value: Value, said: str) -> None:
-    assert example_words.words(value) == said
+    assert render.describe_json(value) == said
 
 
 def test_an_example_as_a_table() -> None:
-    shown = example.read_example(Rule.REQUEUE_3)
-    assert settings(shown) == "max_requeues 1"
-    assert lines(shown)[-1] == ("4", "expire, older_than_nanos 5", "entries 1, bytes 10")
-    assert fault(shown).endswith("Step 4 then answers: entries 0, bytes 0.")
+    shown = examples.load_example(Rule.REQUEUE_3)
+    assert describe_settings(shown) == "max_requeues 1"
+    assert tabulate_steps(shown)[-1] == ("4", "expire, older_than_nanos 5", "entries 1, bytes 10")
+    assert describe_fault(shown).endswith("Step 4 then answers: entries 0, bytes 0.")
 
 
 def test_a_history_as_a_table() -> None:
-    shown = example.read_example(Rule.K_CONCURRENCY_6)
-    assert [line.who for line in lines(shown)] == ["before", "thread 0", "thread 1", "after"]
-    assert settings(shown) == ""
+    shown = examples.load_example(Rule.K_CONCURRENCY_6)
+    assert [line.who for line in tabulate_steps(shown)] == ["before", "thread 0", "thread 1", "after"]
+    assert describe_settings(shown) == ""

@@ -8,20 +8,18 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.concurrent.search import Tally
-from entrycache_conformance.concurrent.search import judge as judge_history
-from entrycache_conformance.judge import Coverage, Difference, judge, play, trajectory
+from entrycache_conformance.history_search import HistoryCounts, judge_history
+from entrycache_conformance.judge import Coverage, Difference, judge, play, run_reference
+from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.resolve import in_process
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.rulebook.example import examples
-from entrycache_protocol.case import Case, variants_to_json
-from entrycache_protocol.history import History
-from entrycache_protocol.subject import Answer, UnderTest
+from entrycache_evidence.rulebook.examples import load_examples
+from entrycache_protocol.case import Case, History, variants_to_json
+from entrycache_protocol.subject import Answer, TestedSubject
 from entrycache_reference.rules import Rule
 
-CASES: Final = {shown.rule: shown.asked for shown in examples() if isinstance(shown.asked, Case)}
-HISTORIES: Final = {shown.rule: shown.asked for shown in examples() if isinstance(shown.asked, History)}
+CASES: Final = {shown.rule: shown.asked for shown in load_examples() if isinstance(shown.asked, Case)}
+HISTORIES: Final = {shown.rule: shown.asked for shown in load_examples() if isinstance(shown.asked, History)}
 OF_VARIANTS: Final = [rule for rule, case in CASES.items() if variants_to_json(case.config)]
 """The rules of which the norm is another one; our fast caches follow the norm."""
 
@@ -32,12 +30,12 @@ def norm_cases(system: str) -> dict[Rule, Case]:
     return {rule: case for rule, case in CASES.items() if case.system.name == system and rule not in OF_VARIANTS}
 
 
-def difference(subject: UnderTest, case: Case, answer: Answer) -> Difference | None:
-    return judge(case, trajectory(case, Coverage()), answer, subject.declaration)
+def difference(subject: TestedSubject, case: Case, answer: Answer) -> Difference | None:
+    return judge(case, run_reference(case, Coverage()), answer, subject.declaration)
 
 
-def fast(system: str) -> UnderTest:
-    subject = in_process("fast", system)
+def fast(system: str) -> TestedSubject:
+    subject = open_in_process("fast", system)
     assert subject is not None
     return subject
 
@@ -77,13 +75,13 @@ def test_a_variant_answers_otherwise_than_the_norm(rule: Rule) -> None:
 
 
 def outcomes(case: Case) -> list[object]:
-    return [done.outcome for done in trajectory(case, Coverage())]
+    return [done.outcome for done in run_reference(case, Coverage())]
 
 
 @pytest.mark.parametrize("rule", HISTORIES)
 def test_the_fast_cache_keeps_the_promises_to_threads(rule: Rule) -> None:
     history = HISTORIES[rule]
     subject = fast(history.system.name)
-    tally = Tally()
+    tally = HistoryCounts()
     assert judge_history(subject, history, subject.play_histories([history])[0], tally) is None
     assert tally.fired[rule]

@@ -9,15 +9,14 @@ from dataclasses import replace
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.explore.evidence import exhaust, refute
-from entrycache_evidence.explore.search import breaks, explore
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.pulsar_pip430.worlds import later as later_worlds
-from entrycache_evidence.pulsar_pip430.worlds import small as worlds
-from entrycache_evidence.pulsar_pip430.worlds.bounded import Bounded
-from entrycache_evidence.pulsar_pip430.worlds.world import Canon, Events, World
-from entrycache_evidence.together import whole
-from entrycache_protocol.case import dumps, from_json
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.model_checker.checker import breaks, explore
+from entrycache_evidence.model_checker.evidence import exhaust, refute
+from entrycache_evidence.pulsar_pip430 import bounded_models as later_worlds
+from entrycache_evidence.pulsar_pip430 import bounded_models as worlds
+from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, Canon, EventModel, Events
+from entrycache_protocol.case import case_from_json, format_case
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
 from entrycache_reference.rules import Rule
@@ -33,10 +32,10 @@ LONG = pytest.mark.long
         (worlds.ACCESS_OFF, 1304, 10804, 13),
         (worlds.PAIR, 1804, 49768, 12),
     ],
-    ids=lambda value: value.name if isinstance(value, World) else "",
+    ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
 )
 def test_a_small_world_closes_with_exactly_these_counts(
-    world: World, states: int, transitions: int, depth: int
+    world: BoundedModel, states: int, transitions: int, depth: int
 ) -> None:
     found = explore(world)
     assert found.counterexample is None
@@ -46,10 +45,10 @@ def test_a_small_world_closes_with_exactly_these_counts(
 @pytest.mark.parametrize(
     ("world", "states", "transitions", "depth"),
     [(later_worlds.CURSORS, 3690, 84870, 11), (later_worlds.HEAP, 245, 4900, 7)],
-    ids=lambda value: value.name if isinstance(value, Bounded) else "",
+    ids=lambda value: value.name if isinstance(value, EventModel) else "",
 )
 def test_a_world_of_events_closes_with_exactly_these_counts(
-    world: Bounded, states: int, transitions: int, depth: int
+    world: EventModel, states: int, transitions: int, depth: int
 ) -> None:
     found = explore(world)
     assert found.counterexample is None
@@ -77,7 +76,7 @@ def test_the_worlds_fire_every_law() -> None:
 @pytest.mark.parametrize(
     "world", [worlds.PAIR, worlds.WIDE, worlds.NO_BUDGET, worlds.VAST], ids=lambda world: world.name
 )
-def test_states_held_for_the_same_behave_the_same(world: World) -> None:
+def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
     """A run from the empty state and one that is brought to its representative after each step keep equal keys."""
     events, canon, chance = Events(world), Canon(world), random.Random(7)
     for _ in range(60):
@@ -121,13 +120,13 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
     assert len(case.steps) == steps
     assert breaks(case) == (), "the reference itself keeps the law on this case"
     assert rule in breaks(case, FAULT_OF[rule].model)
-    again = from_json(json.loads(dumps(case)), SYSTEMS)
+    again = case_from_json(json.loads(format_case(case)), SYSTEMS)
     assert again.steps == case.steps
-    assert dumps(again) == dumps(case)
+    assert format_case(again) == format_case(case)
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = whole(exhaust((worlds.ACCESS_OFF,), FAULT_OF[Rule.EVICT_8].model))
+    evidence, failures = run_alone(exhaust((worlds.ACCESS_OFF,), FAULT_OF[Rule.EVICT_8].model))
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the world 'access extends nothing'")

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence.matrix import expressions
-from entrycache_evidence.matrix.alike import are_alike
-from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.expressions import at, other
-from entrycache_evidence.matrix.probes import asking
+from entrycache_dev.matrix import probes
+from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix.probes import are_alike, asking, at, other
 
 SOURCE = """
 LIMIT = 3
@@ -30,7 +28,7 @@ def pick(items, limit):
 def changed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str] | None:
     """The expression as it is and as it becomes, where one text of the source becomes another."""
     assert SOURCE.count(old) == 1
-    monkeypatch.setattr(expressions, "_tree", lambda module: ast.parse(SOURCE))
+    monkeypatch.setattr(probes, "_tree", lambda module: ast.parse(SOURCE))
     change = Change(f"{old} {new}", "any", "pick", "", 1, old, new, SOURCE.replace(old, new))
     found = other(change)
     return None if found is None else (ast.unparse(at(ast.parse(SOURCE), found.path)), ast.unparse(found.new))

@@ -7,13 +7,13 @@ from itertools import product
 
 import pytest
 
-from entrycache_evidence.pulsar_pip430.fact_by_fact import FactByFact, fact_by_fact
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact, fact_by_fact
 from entrycache_faults.model import Model
-from entrycache_faults.reference.pulsar_pip430.flips import flips
+from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line
 
 PLACE = "decision.LOOKUP"
-TABLES = (LOOKUP, *(flip.model[PLACE] for flip in flips()))
+TABLES = (LOOKUP, *(flip.model[PLACE] for flip in decision_flips()))
 
 
 def each() -> Iterator[Facts]:
@@ -62,7 +62,7 @@ def test_only_what_decides_is_asked(facts: Facts, names: list[str]) -> None:
 
 
 def test_a_model_with_a_fault_keeps_it() -> None:
-    fault = flips()[0]
+    fault = decision_flips()[0]
     model = fact_by_fact(fault.model)
     assert all(model[PLACE][facts] == fault.model[PLACE][facts] for facts in each())
     assert set(fault.model.replaced) <= set(model.replaced)

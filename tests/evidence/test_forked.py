@@ -9,7 +9,7 @@ from multiprocessing import active_children
 
 import pytest
 
-from entrycache_evidence import forked
+from entrycache_evidence.core import scheduler
 
 
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,20 +19,20 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_results_come_in_order_from_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
     unpicklable = [lambda number=number: number for number in range(20)]
-    found = forked.each(lambda item: (item(), os.getpid()), unpicklable)
+    found = scheduler.map_in_processes(lambda item: (item(), os.getpid()), unpicklable)
     assert [number for number, _ in found] == list(range(20))
     assert os.getpid() not in {process for _, process in found}
 
 
 def test_one_item_needs_no_process() -> None:
-    assert forked.each(lambda item: os.getpid(), [1]) == [os.getpid()]
-    assert forked.each(lambda item: item, []) == []
+    assert scheduler.map_in_processes(lambda item: os.getpid(), [1]) == [os.getpid()]
+    assert scheduler.map_in_processes(lambda item: item, []) == []
 
 
 def test_an_error_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
     with pytest.raises(ZeroDivisionError):
-        forked.each(lambda item: 1 // item, [1, 0, 2])
+        scheduler.map_in_processes(lambda item: 1 // item, [1, 0, 2])
 
 
 def test_what_never_ends_is_ended_with_an_error_of_another_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_what_never_ends_is_ended_with_an_error_of_another_part(monkeypatch: pyt
     monkeypatch.setattr(threading, "excepthook", heard.append)
     before = set(active_children())
     with pytest.raises(ZeroDivisionError):
-        forked.each(lambda seconds: 1 // (time.sleep(seconds) or seconds), [1, 0, *[3600] * 20])
+        scheduler.map_in_processes(lambda seconds: 1 // (time.sleep(seconds) or seconds), [1, 0, *[3600] * 20])
     assert set(active_children()) <= before
     assert heard == []
 
@@ -56,6 +56,6 @@ def test_an_interrupt_ends_the_processes_and_no_thread_says_a_word(monkeypatch: 
 
     before = set(active_children())
     with pytest.raises(KeyboardInterrupt):
-        forked.each(time.sleep, [0.0, *[0.3] * 20], told)
+        scheduler.map_in_processes(time.sleep, [0.0, *[0.3] * 20], told)
     assert set(active_children()) <= before
     assert heard == []

@@ -14,17 +14,17 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import DEFINED_IN, build_check, find_definition
-from entrycache_evidence.rulebook.corpus import Run, random_runs
+from entrycache_evidence.kafka_streams import frame as kafka
+from entrycache_evidence.kafka_streams import frame as kafka_words
+from entrycache_evidence.pulsar_pip430 import frame as pulsar
+from entrycache_evidence.pulsar_pip430 import frame as pulsar_words
+from entrycache_evidence.rulebook.corpus import Run, generate_runs
 from entrycache_protocol.system import AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.kafka_streams import ops as kafka_ops
 from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
-from entrycache_reference.kafka_streams.laws import frame as kafka
-from entrycache_reference.kafka_streams.ops import frame as kafka_words
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import DuplicateCount
-from entrycache_reference.pulsar_pip430.laws import frame as pulsar
-from entrycache_reference.pulsar_pip430.ops import frame as pulsar_words
 from entrycache_reference.vocabulary import CacheName, HoldName, Position
 from tests.support.altered import altered, fields_altered, rows_altered
 
@@ -129,7 +129,7 @@ def varied(system: AnySystem) -> Iterator[Run]:
     """The runs of a system, each second one under variants drawn at random."""
     chance = random.Random(16)
     kinds = [type(getattr(system.model.variants(), one.name)) for one in dataclasses.fields(system.model.variants)]
-    for number, run in enumerate(random_runs(system)):
+    for number, run in enumerate(generate_runs(system)):
         variants = system.model.variants(*(chance.choice(list(kind)) for kind in kinds))
         yield run._replace(config=dataclasses.replace(run.config, variants=variants)) if number % 2 else run
     yield from (run for run in RARE if run.system is system)
@@ -172,10 +172,10 @@ def words_of(system: AnySystem, one: Any, key: tuple[Any, ...]) -> frozenset[Enu
 def framed(system: AnySystem, step: Taken) -> Iterator[tuple[Any, bool]]:
     """What has a frame in a step, and whether it lies beside the parts of an operation that tells the two apart."""
     if system is KAFKA:
-        for one in kafka.framed(step.pre, step.event, step.step.state, step.step.parts):
+        for one in kafka.framed_steps(step.pre, step.event, step.step.state, step.step.parts):
             yield one, False
         return
-    for each in pulsar.framed(step.pre, step.event, step.step):
+    for each in pulsar.framed_steps(step.pre, step.event, step.step):
         yield each, each.may_change is not pulsar.MAY_CHANGE[type(each.event)]
 
 

@@ -8,17 +8,24 @@ import pytest
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
+from entrycache_evidence.core.models import FAULT_OF  # noqa: E402
+from entrycache_evidence.core.scheduler import run_alone  # noqa: E402
 from entrycache_evidence.induction import lemma as lemmas  # noqa: E402
-from entrycache_evidence.induction.evidence import LEMMAS, induct  # noqa: E402
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, problems, refuted, unsatisfiable  # noqa: E402
-from entrycache_evidence.induction.on_terms import on_terms  # noqa: E402
+from entrycache_evidence.induction.lemma import (  # noqa: E402
+    Lemma,
+    Obligation,
+    Planted,
+    on_terms,  # noqa: E402
+    problems,
+    refuted,
+    unsatisfiable,
+)
 from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
-from entrycache_evidence.kafka_streams.induction import sums  # noqa: E402
-from entrycache_evidence.planted import FAULT_OF  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction import shapes, steps, table  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction.take import Take  # noqa: E402
+from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
+from entrycache_evidence.lemmas import LEMMAS, induct  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction import decision, shapes, steps  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.decision import Take  # noqa: E402
 from entrycache_evidence.systems import SHOWN  # noqa: E402
-from entrycache_evidence.together import whole  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config  # noqa: E402
@@ -48,23 +55,23 @@ ONE_A_MODULE = [importlib.import_module(module).LEMMAS[-1] for shown in SHOWN.va
 )
 def test_with_its_fault_in_the_reference_a_lemma_is_not_proved(lemma: Lemma, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lemmas, "norm", lambda package: lemma.fault.model)
-    evidence, failures = whole(induct([lemma]))
+    evidence, failures = run_alone(induct([lemma]))
     assert evidence == []
     assert any("not proved" in line for line in failures)
 
 
 def test_a_changed_table_gives_a_counterexample() -> None:
-    changed = table.changed(Rule.REQUEUE_2, "spare", None)
-    take = Take(changed.table, table.PULSAR)
+    changed = decision.changed(Rule.REQUEUE_2, "spare", None)
+    take = Take(changed.table, decision.PULSAR)
     overdrawn = z3.And(take.head.sane, take.for_reads, take.requeues_after > take.head.most)
     assert unsatisfiable(overdrawn) is False
-    norm = Take(DECISION, table.PULSAR)
+    norm = Take(DECISION, decision.PULSAR)
     assert unsatisfiable(z3.And(norm.head.sane, norm.for_reads, norm.requeues_after > norm.head.most)) is True
 
 
 def test_a_fault_that_changes_nothing_is_not_refuted() -> None:
     within = next(lemma for lemma in LEMMAS if lemma.rule is Rule.REQUEUE_6)
-    harmless = within._replace(fault=Planted("nothing", table.PULSAR))
+    harmless = within._replace(fault=Planted("nothing", decision.PULSAR))
     assert not refuted(harmless)
     assert problems(harmless) == ["R-REQUEUE-6: the planted error is not refuted: nothing"]
 
@@ -74,10 +81,10 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
         Rule.REQUEUE_6,
         "",
         lambda lines, model: [Obligation("void", z3.BoolVal(False), z3.BoolVal(False))],
-        table.changed(Rule.REQUEUE_2, "spare", None),
+        decision.changed(Rule.REQUEUE_2, "spare", None),
     )
     assert "R-REQUEUE-6: void: its assumptions cannot be met" in problems(void)
-    assert whole(induct([void]))[0] == []
+    assert run_alone(induct([void]))[0] == []
 
 
 def test_what_z3_gives_up_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,12 +108,12 @@ def test_every_branch_of_a_function_is_followed() -> None:
 
 
 def test_the_facts_come_from_the_functions_of_the_model() -> None:
-    for model, is_refuted in ((FAULT_OF[Rule.REQUEUE_8].model, False), (table.PULSAR, True)):
+    for model, is_refuted in ((FAULT_OF[Rule.REQUEUE_8].model, False), (decision.PULSAR, True)):
         take = Take(DECISION, model)
         assert unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is is_refuted
 
 
-@pytest.mark.parametrize("place", ["running.bytes_of", "namespaces.booked", "writes.booked", "namespaces.accounted"])
+@pytest.mark.parametrize("place", ["change.bytes_of", "namespaces.book_bytes", "entries.book_bytes", "namespaces.book_change"])
 def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
     """Each place where the running total is changed matters to some operation."""
     wrong = {
@@ -115,18 +122,18 @@ def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
         "accounted": lambda before, done, *_: done,
     }
     model = Model("entrycache_reference.kafka_streams", {place: wrong[place.rpartition(".")[2]]})
-    total = next(lemma for lemma in sums.LEMMAS if lemma.rule is Rule.K_METRICS_4)
+    total = next(lemma for lemma in size_lemmas.SUM_LEMMAS if lemma.rule is Rule.K_METRICS_4)
     assert any(
         unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION, model)
     )
 
 
 def test_a_built_in_function_is_replaced_in_one_module_only() -> None:
-    model = Model(table.PULSAR.package, {"limits.int": lambda number: 7})
-    assert model["limits.trigger_bytes"](model.initial(Config())) == 7
-    assert model["laws.thresholds.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
+    model = Model(decision.PULSAR.package, {"decision.int": lambda number: 7})
+    assert model["decision.trigger_bytes"](model.initial(Config())) == 7
+    assert model["laws.steps.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
     with pytest.raises(KeyError):
-        Model(table.PULSAR.package, {"limits.nothing": 7})
+        Model(decision.PULSAR.package, {"limits.nothing": 7})
 
 
 def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
@@ -142,7 +149,7 @@ def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
 def test_any_pass_is_as_many_passes_as_there_may_be() -> None:
     """Else what is shown of the operations that run one would be shown of few."""
     cycle = next(case for case in steps.CASES if case.op.name == "cycle" and case.shape.name == "the entry first")
-    done = [step for _, step in steps.played(table.PULSAR, cycle)]
+    done = [step for _, step in steps.played(decision.PULSAR, cycle)]
     left = {frozenset(slot for slot in step.state.queue if slot is not None) for step in done}
     assert len(left) == 2**3
     assert {len(step.parts) for step in done} == {1, 2}

@@ -12,18 +12,18 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.explore import evidence as explorer
-from entrycache_evidence.explore import refute as refuting
-from entrycache_evidence.explore.evidence import exhaust, refute
-from entrycache_evidence.explore.search import after, breaks, explore
-from entrycache_evidence.kafka_streams.worlds import caches as cache_worlds
-from entrycache_evidence.kafka_streams.worlds import released as released_worlds
-from entrycache_evidence.kafka_streams.worlds import small as kafka_worlds
-from entrycache_evidence.kafka_streams.worlds import stores as store_worlds
-from entrycache_evidence.kafka_streams.worlds.world import Relative, World
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.together import whole
-from entrycache_protocol.case import dumps, from_json
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.kafka_streams import bounded_models as cache_worlds
+from entrycache_evidence.kafka_streams import bounded_models as kafka_worlds
+from entrycache_evidence.kafka_streams import bounded_models as released_worlds
+from entrycache_evidence.kafka_streams import bounded_models as store_worlds
+from entrycache_evidence.kafka_streams.state_space import BoundedModel, Relative
+from entrycache_evidence.model_checker import checker as refuting
+from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.model_checker.checker import after, breaks, explore
+from entrycache_evidence.model_checker.evidence import exhaust, refute
+from entrycache_protocol.case import case_from_json, format_case
 from entrycache_reference.kafka_streams import ops, step
 from entrycache_reference.kafka_streams.laws import LAWS, broken
 from entrycache_reference.kafka_streams.outcomes import Unanswered
@@ -41,9 +41,11 @@ check = build_check(SYSTEM)
         (store_worlds.STORE, 686, 14406, 7),
         pytest.param(released_worlds.LOST, 1045, 29260, 6, marks=pytest.mark.long),
     ],
-    ids=lambda value: value.name if isinstance(value, World) else "",
+    ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
 )
-def test_a_world_closes_with_exactly_these_counts(world: World, states: int, transitions: int, depth: int) -> None:
+def test_a_world_closes_with_exactly_these_counts(
+    world: BoundedModel, states: int, transitions: int, depth: int
+) -> None:
     found = explore(world)
     assert found.counterexample is None
     assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
@@ -78,7 +80,7 @@ def renewed(state: State, chance: random.Random) -> State:
         for ns, space in state.spaces.items()
     }
     stores = {
-        name: store._replace(passed_on=overtaking(store, state.spaces.get(name, Space()), more))
+        name: store._replace(forwarded_writes=overtaking(store, state.spaces.get(name, Space()), more))
         for name, store in state.stores.items()
     }
     return state._replace(
@@ -96,7 +98,7 @@ def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
     """Of the writes passed on only those that an entry is not later than."""
     return {
         key: more * write + 3
-        for key, write in store.passed_on.items()
+        for key, write in store.forwarded_writes.items()
         if key in space.nodes and write >= space.nodes[key].write
     }
 
@@ -107,7 +109,7 @@ WORLDS = pytest.mark.parametrize(
 
 
 @WORLDS
-def test_states_held_for_the_same_behave_the_same(world: World) -> None:
+def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
     """A run from the first state and one that is renewed after each step keep equal keys, answers and verdicts."""
     config, canon, chance = world.config, Relative(world), random.Random(7)
     for _ in range(25):
@@ -164,7 +166,7 @@ def tallied(state: State) -> State:
 
 
 @WORLDS
-def test_nobody_asks_for_the_value_of_a_counter(world: World) -> None:
+def test_nobody_asks_for_the_value_of_a_counter(world: BoundedModel) -> None:
     """So what was shown for one state holds for all that differ from it in their counters only."""
     config, canon, chance = world.config, Relative(world), random.Random(8)
     for _ in range(25):
@@ -215,7 +217,7 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
-def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps: int) -> None:
+def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: BoundedModel, steps: int) -> None:
     found = refute(rule, (world,))
     assert found is not None
     assert found.world is world
@@ -223,12 +225,12 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps:
     assert len(case.steps) == steps
     assert breaks(case) == (), "the reference itself keeps the law on this case"
     assert rule in breaks(case, FAULT_OF[rule].model)
-    again = from_json(json.loads(dumps(case)), SYSTEMS)
+    again = case_from_json(json.loads(format_case(case)), SYSTEMS)
     assert (again.steps, again.config) == (case.steps, case.config)
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = whole(exhaust((store_worlds.STORE,), FAULT_OF[Rule.K_STORE_8].model))
+    evidence, failures = run_alone(exhaust((store_worlds.STORE,), FAULT_OF[Rule.K_STORE_8].model))
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
@@ -240,6 +242,6 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
     own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
     monkeypatch.setattr(explorer, "FAULT_OF", own)
     monkeypatch.setattr(refuting, "DEEPEST", 1)
-    evidence, failures = whole(exhaust((world,)))
+    evidence, failures = run_alone(exhaust((world,)))
     assert [item.rule for item in evidence] == [Rule.K_GET_3]
     assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]

@@ -9,9 +9,9 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import run
-from entrycache_evidence.large import broken_in
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.pulsar_pip430.large import large
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.stress import broken_in
+from entrycache_evidence.pulsar_pip430.stress import large
 from entrycache_evidence.systems import SHOWN
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
 from entrycache_reference.rules import Rule

@@ -8,12 +8,12 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.explore.evidence import exhaust, refute
-from entrycache_evidence.explore.search import after, breaks, explore
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.pulsar_legacy import worlds
-from entrycache_evidence.pulsar_legacy.worlds import Aged, World
-from entrycache_evidence.together import whole
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.model_checker.checker import after, breaks, explore
+from entrycache_evidence.model_checker.evidence import exhaust, refute
+from entrycache_evidence.pulsar_legacy import bounded_models
+from entrycache_evidence.pulsar_legacy.bounded_models import Aged, BoundedModel
 from entrycache_reference.pulsar_legacy import State, ops, step
 from entrycache_reference.pulsar_legacy.laws import LAWS
 from entrycache_reference.rules import Rule
@@ -23,18 +23,18 @@ check = build_check(SYSTEM)
 
 
 def test_a_world_closes_with_exactly_these_counts_and_is_what_is_defined() -> None:
-    found = explore(worlds.MANUAL)
+    found = explore(bounded_models.MANUAL)
     assert found.counterexample is None
     assert (found.states, found.transitions, found.depth, found.closed) == (903, 10836, 12, True)
 
 
 def test_the_worlds_fire_every_law() -> None:
-    fired = {rule for world in worlds.CI for rule in explore(world, whole=False).fired}
+    fired = {rule for world in bounded_models.CI for rule in explore(world, whole=False).fired}
     assert {law.rule for law in LAWS} <= fired
 
 
-@pytest.mark.parametrize("world", worlds.NIGHTLY, ids=lambda world: world.name.replace(" ", "-"))
-def test_states_held_for_the_same_behave_the_same(world: World) -> None:
+@pytest.mark.parametrize("world", bounded_models.NIGHTLY, ids=lambda world: world.name.replace(" ", "-"))
+def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
     """A run, and the same one after as long a pause as one likes with all that is old older still."""
     canon, chance, config = Aged(world.oldest), random.Random(7), world.config
     for _ in range(20):
@@ -71,14 +71,14 @@ def later(state: State, oldest: int, nanos: int) -> State:
 @pytest.mark.parametrize(
     ("rule", "world", "steps"),
     [
-        (Rule.L_EVICT_5, worlds.SHARES, 5),
-        (Rule.L_TRIGGER_5, worlds.MANUAL, 5),
-        (Rule.L_READ_7, worlds.OBJECT, 2),
-        (Rule.L_LIVENESS_2, worlds.EVERY, 1),
+        (Rule.L_EVICT_5, bounded_models.SHARES, 5),
+        (Rule.L_TRIGGER_5, bounded_models.MANUAL, 5),
+        (Rule.L_READ_7, bounded_models.OBJECT, 2),
+        (Rule.L_LIVENESS_2, bounded_models.EVERY, 1),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
-def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: World, steps: int) -> None:
+def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: BoundedModel, steps: int) -> None:
     found = refute(rule, (world,))
     assert found is not None
     case = found.counterexample.case
@@ -88,6 +88,6 @@ def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: World,
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = whole(exhaust((worlds.MANUAL,), FAULT_OF[Rule.L_TRIGGER_4].model))
+    evidence, failures = run_alone(exhaust((bounded_models.MANUAL,), FAULT_OF[Rule.L_TRIGGER_4].model))
     assert evidence == []
     assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the world 'passes that wait'")

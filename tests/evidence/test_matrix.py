@@ -8,15 +8,11 @@ import pytest
 
 pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
-from entrycache_evidence.matrix import detect, run
-from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.equivalent import arguments
-from entrycache_evidence.matrix.generate import changes
-from entrycache_evidence.matrix.patches import patches
-from entrycache_evidence.matrix.places import all_changes, modules, sample, source_of
-from entrycache_evidence.matrix.run import FORMAL, Known, is_formal, known, look, look_at
-from entrycache_evidence.matrix.table import Line, page, read_json, to_json
-from entrycache_evidence.rulebook.registry import checkout
+from entrycache_dev.matrix import detectors, run
+from entrycache_dev.matrix.generate import Change, changes
+from entrycache_dev.matrix.mutants import all_changes, arguments, modules, patches, sample, source_of
+from entrycache_dev.matrix.run import FORMAL, Known, Line, is_formal, known, look, look_at, page, read_json, to_json
+from entrycache_evidence.core.rule_registry import locate_checkout
 from entrycache_protocol.errors import UsageError
 from tests.support import ROOT
 
@@ -83,7 +79,7 @@ MADE = [
 ]
 """Every change of the toy, in the order of its text; none of its types, its documentation and its imports."""
 
-SMALL = detect.Effort(cases=40, twins=10, runs=5, depth=1, inputs=50)
+SMALL = detectors.Effort(cases=40, twins=10, runs=5, depth=1, inputs=50)
 
 
 def toy(source: str = TOY) -> list[Change]:
@@ -186,7 +182,7 @@ def test_what_hangs_raises_or_cannot_be_imported_is_seen(small: Known, monkeypat
 def test_what_changes_nothing_is_told_as_not_seen_and_this_process_is_as_it_was(small: Known) -> None:
     change = changed("pulsar_pip430.remove", "pos != event.last", "not pos == event.last")
     assert look(change, small, run.ALL, thorough=True) == {}
-    assert detect.laws(detect_system("pulsar-pip430"), SMALL) == ""
+    assert detectors.laws(detect_system("pulsar-pip430"), SMALL) == ""
 
 
 def detect_system(name: str):  # type: ignore[no-untyped-def]
@@ -237,7 +233,7 @@ def test_the_page_tells_holes_apart_from_what_changes_nothing() -> None:
 
 
 def committed() -> dict[str, dict[str, str]]:
-    root = checkout()
+    root = locate_checkout()
     assert root is not None
     return read_json((root / "docs" / "matrix.json").read_text(encoding="utf-8"))
 
@@ -246,7 +242,7 @@ def test_what_the_committed_table_says_a_formal_detector_sees_is_seen() -> None:
     """Of a sample, by the first or by an earlier one; what none saw is asked about when the table is made again."""
     table = committed()
     asked = sample([change for change in all_changes() if is_formal(table.get(change.id, {}))], 12, 16)
-    now = look_at(asked, detect.QUICK)
+    now = look_at(asked, detectors.QUICK)
     first = {
         change.id: next((name for name in FORMAL if name in seen), None)
         for change, seen in zip(asked, now, strict=True)
@@ -260,7 +256,7 @@ def test_the_committed_table_has_no_other_change_and_the_page_says_how_many_are_
     every = all_changes()
     left = {change.id for change in every} - committed().keys()
     page = (ROOT / "docs" / "reference/mutation-matrix.md").read_text(encoding="utf-8")
-    assert committed().keys() <= {change.id for change in every}, "python -m entrycache_evidence.matrix --rest --write"
+    assert committed().keys() <= {change.id for change in every}, "python -m entrycache_dev.matrix --rest --write"
     assert (f"**{len(left)} changes have not been asked about yet.**" in page) == bool(left)
     arguments({change.id for change in every})
     assert modules()

@@ -11,18 +11,17 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.profiles import Profile
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.matrix import apply, played
-from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.child import Died, in_child
-from entrycache_evidence.matrix.places import all_changes, sample
-from entrycache_evidence.matrix.played import Beside, beside, is_seen, is_told
-from entrycache_evidence.matrix.probes import EVERYWHERE, Probes
-from entrycache_evidence.matrix.teeth import cases_of, guards
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_dev.matrix import process, seeded_search
+from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix.mutants import all_changes, sample
+from entrycache_dev.matrix.probes import EVERYWHERE, Probes
+from entrycache_dev.matrix.process import Died, in_child
+from entrycache_dev.matrix.seeded_search import Beside, beside, cases_of, guards, is_seen, is_told
 from entrycache_reference import kafka_streams
-from entrycache_reference.kafka_streams import lookups
+from entrycache_reference.kafka_streams import entries
 
 KAFKA = SYSTEMS["kafka-streams"]
 GUARDS = guards(all_changes(), KAFKA)
@@ -30,7 +29,7 @@ PROBES = Probes(kafka_streams.__name__, GUARDS)
 
 
 def some_cases() -> list[Beside]:
-    made = cases_of(reference(KAFKA).declaration, Profile(20, 0, 0), 0)
+    made = cases_of(reference_subject(KAFKA).declaration, Profile(20, 0, 0), 0)
     return beside(islice(made, 40), PROBES)
 
 
@@ -38,7 +37,7 @@ def looks(change: Change, places: Sequence[int], cases: Sequence[Beside]) -> lis
     """Whether outcomes, and whether rows show a change, if it is taken to stand at each of these places."""
 
     def asked() -> list[tuple[bool, bool]]:
-        apply.put(change)
+        process.put(change)
         return [(is_seen(cases, place, False), is_told(cases, place)) for place in places]
 
     found: list[tuple[bool, bool]] = in_child(asked)
@@ -47,7 +46,7 @@ def looks(change: Change, places: Sequence[int], cases: Sequence[Beside]) -> lis
 
 def test_a_change_is_seen_in_the_steps_that_come_to_it_as_in_all() -> None:
     cases = some_cases()
-    swapped = [one for one in sample(GUARDS, 60, 1) if apply.changed_code(one)]
+    swapped = [one for one in sample(GUARDS, 60, 1) if process.changed_code(one)]
     seen = [looks(one, (PROBES.place(one), EVERYWHERE), cases) for one in swapped]
     assert [at for at, _ in seen] == [all_ for _, all_ in seen]
     assert {shown for shown, _ in seen} >= {(True, True), (False, False)}
@@ -60,11 +59,11 @@ def test_a_change_is_not_seen_at_a_place_that_no_step_comes_to() -> None:
 
 
 def test_probes_tell_the_branch_that_is_taken_and_leave_the_code_as_it_was() -> None:
-    before = lookups.get.__code__
+    before = entries.get.__code__
     config = KAFKA.model.config()
     with PROBES.listening() as met:
         KAFKA.model.step(KAFKA.model.initial(config), KAFKA.ops["get"](ns="a", key=None), config)
-    assert lookups.get.__code__ is before
+    assert entries.get.__code__ is before
     of_get = [change for change in GUARDS if change.module.endswith(".lookups") and change.function == "get"]
     assert {PROBES.place(change) in met for change in of_get} == {True, False}
 
@@ -89,8 +88,8 @@ def slow(seconds: float, outcome: int) -> Beside:
 
 
 def test_a_case_that_takes_too_long_is_seen_and_many_slow_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(played, "SECONDS", 0.3)
-    monkeypatch.setattr(played, "SECONDS_AT_ONCE", 0.2)
+    monkeypatch.setattr(seeded_search, "SECONDS", 0.3)
+    monkeypatch.setattr(seeded_search, "SECONDS_AT_ONCE", 0.2)
     asked = partial(is_seen, place=EVERYWHERE, again=False)
     assert asked([slow(10, 0)])
     assert asked([slow(0.15, 0), slow(0, 1)])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_evidence.predecessors.__main__ import page
-from entrycache_evidence.predecessors.caches import CACHES, Add, Deliver, Postpone, Range, Task, Wait
-from entrycache_evidence.predecessors.promises import PROMISES, Promise, played, shortest
+from entrycache_dev.predecessors.caches import CACHES, Add, Deliver, Postpone, Range, Task, Wait
+from entrycache_dev.predecessors.promises import PROMISES, Promise, page, played, shortest
 from tests.support import ROOT
 
 PIP430, LEGACY, SEGMENTED = CACHES

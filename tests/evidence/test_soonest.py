@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_evidence import in_docs
-from entrycache_evidence.explore import __main__ as command
-from entrycache_evidence.explore import soonest
-from entrycache_evidence.explore.evidence import refute
-from entrycache_evidence.pulsar_pip430.worlds import small as worlds
+from entrycache_dev.pages import model_counts as command
+from entrycache_evidence.core import spec_files
+from entrycache_evidence.model_checker import evidence
+from entrycache_evidence.model_checker.evidence import refute
+from entrycache_evidence.pulsar_pip430 import bounded_models as worlds
 from entrycache_evidence.systems import SHOWN
 from entrycache_reference.rules import Rule
 
@@ -21,7 +21,7 @@ SHALLOW = replace(worlds.PAIR, name="shallow", depth=1)
 
 def test_each_committed_name_is_a_world_of_a_pull_request() -> None:
     names = {world.name for shown in SHOWN.values() for world in shown.ci}
-    held = soonest.committed()
+    held = evidence.load_first_sightings()
     assert held
     assert set(held.values()) <= names
 
@@ -42,22 +42,22 @@ def test_where_the_named_world_does_not_show_it_all_are_asked() -> None:
 
 
 def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soonest, "path", lambda: tmp_path / "soonest.json")
-    assert soonest.committed() == {}
+    monkeypatch.setattr(evidence, "locate_first_sightings", lambda: tmp_path / "soonest.json")
+    assert evidence.load_first_sightings() == {}
     held = {Rule.STATE_2: "two", Rule.STATE_1: "one"}
-    soonest.write(held)
-    assert soonest.committed() == held
-    assert list(soonest.committed()) == [Rule.STATE_1, Rule.STATE_2]
+    evidence.write_first_sightings(held)
+    assert evidence.load_first_sightings() == held
+    assert list(evidence.load_first_sightings()) == [Rule.STATE_1, Rule.STATE_2]
 
 
 def test_the_command_writes_where_each_fault_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(soonest, "path", lambda: tmp_path / "soonest.json")
+    monkeypatch.setattr(evidence, "locate_first_sightings", lambda: tmp_path / "soonest.json")
     shown = SHOWN["pulsar-pip430"]._replace(ci=(worlds.CACHING_OFF, SHALLOW))
     monkeypatch.setattr(command, "SHOWN", {"pulsar-pip430": shown})
     assert command.main(["ci", "--soonest"]) == 0
-    held = soonest.committed()
+    held = evidence.load_first_sightings()
     assert held[Rule.STATE_9] == worlds.CACHING_OFF.name
     assert held[Rule.INSERT_1] == SHALLOW.name
     assert Rule.REQUEUE_2 not in held
@@ -65,7 +65,7 @@ def test_the_command_writes_where_each_fault_shows(
 
 
 def test_outside_of_a_source_checkout_nothing_is_committed_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_docs, "checkout", lambda: None)
-    assert soonest.committed() == {}
+    monkeypatch.setattr(spec_files, "locate_checkout", lambda: None)
+    assert evidence.load_first_sightings() == {}
     with pytest.raises(FileNotFoundError, match=r"docs/soonest\.json is written in a source checkout only"):
-        soonest.write({Rule.STATE_1: "one"})
+        evidence.write_first_sightings({Rule.STATE_1: "one"})

@@ -10,25 +10,24 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence import stretched
-from entrycache_evidence.drawn import DRAWN, drawn, far
-from entrycache_evidence.large import broken_in
+from entrycache_evidence.core import stress
+from entrycache_evidence.core.stress import DRAWN, broken_in, drawn, far
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.pulsar_pip430.ops import Usage
 from entrycache_reference.vocabulary import Position
 
 KINDS = (
-    stretched.SIZES,
-    stretched.TIMES,
-    stretched.POSITIONS,
-    stretched.LEDGERS,
-    stretched.NAMES,
-    stretched.KEYS,
-    stretched.TEXTS,
-    stretched.NUMBERS,
-    stretched.NESTED,
-    stretched.COUNTS,
-    stretched.AS_THEY_ARE,
+    stress.SIZES,
+    stress.TIMES,
+    stress.POSITIONS,
+    stress.LEDGERS,
+    stress.NAMES,
+    stress.KEYS,
+    stress.TEXTS,
+    stress.NUMBERS,
+    stress.NESTED,
+    stress.COUNTS,
+    stress.AS_THEY_ARE,
 )
 PULSAR = SYSTEMS["pulsar-pip430"]
 
@@ -97,8 +96,8 @@ OF_VALUES = ("LENGTHS",)
 def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same is drawn, and does nothing."""
     name = "kafka-streams" if way in OF_VALUES else PULSAR.name
-    kept: tuple[Any, ...] = getattr(stretched, way)
-    monkeypatch.setattr(stretched, way, (AS_IT_WAS[way],) * len(kept))
+    kept: tuple[Any, ...] = getattr(stress, way)
+    monkeypatch.setattr(stress, way, (AS_IT_WAS[way],) * len(kept))
     assert tuple(islice(far(SYSTEMS[name]), 40)) != cases(name)[:40]
 
 
@@ -119,5 +118,5 @@ def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatc
     as_drawn = ((made.case.config, made.case.steps) for _, made in drawn(PULSAR, DRAWN, None))
     assert broken_in(faulty, as_drawn) == ""
     assert "(usage)" in broken_in(faulty, cases(PULSAR.name))
-    monkeypatch.setattr(stretched, "RENAMED", (alike,) * len(stretched.RENAMED))
+    monkeypatch.setattr(stress, "RENAMED", (alike,) * len(stress.RENAMED))
     assert broken_in(faulty, islice(far(PULSAR), 60)) == ""

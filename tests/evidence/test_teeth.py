@@ -6,20 +6,19 @@ import json
 
 import pytest
 
-from entrycache_conformance.profiles import Profile
-from entrycache_conformance.search import seeded
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.levels import Profile
+from entrycache_conformance.search import record_seeded_cases
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.themes import TRAITS, Theme
-from entrycache_evidence.matrix.asked import State, asked, fingerprint
-from entrycache_evidence.matrix.change import Change
-from entrycache_evidence.matrix.places import all_changes
-from entrycache_evidence.matrix.searches import page
-from entrycache_evidence.matrix.teeth import Look, cases_of, guards, missed
+from entrycache_conformance.systems.pulsar_pip430.workload import TRAITS, Theme
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix.mutants import all_changes
+from entrycache_dev.matrix.search_matrix import State, asked, fingerprint, page
+from entrycache_dev.matrix.seeded_search import Look, cases_of, guards, missed
 from tests.support import ROOT
 
 PULSAR = SYSTEMS["pulsar-pip430"]
-LOOK = Look(reference(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
+LOOK = Look(reference_subject(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
 SEEDS = 3
 
 
@@ -109,7 +108,7 @@ def test_cases_that_are_only_played_are_those_of_a_search() -> None:
     of_search = []
     for level in system.levels:
         menu = system.cases.menu(system.ops_up_to(level), level)
-        of_search.append(next(seeded(LOOK.declaration, menu, profile.examples, 7)).made.case)
+        of_search.append(next(record_seeded_cases(LOOK.declaration, menu, profile.examples, 7)).made.case)
     played = cases_of(LOOK.declaration, profile, 7)
     assert [next(played).case for _ in system.levels] == of_search
 

@@ -10,18 +10,18 @@ import pytest
 
 z3 = pytest.importorskip("z3")
 
-from entrycache_evidence.induction import terms  # noqa: E402 - after the package that it needs
+from entrycache_evidence.induction import symbolic  # noqa: E402 - after the package that it needs
 
 A, B, R, P, Q = z3.Int("a"), z3.Int("b"), z3.Real("r"), z3.Bool("p"), z3.Bool("q")
 
 MADE: tuple[tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]], ...] = (
-    (terms.plus, operator.add),
-    (terms.minus, operator.sub),
-    (terms.less, operator.lt),
-    (terms.at_most, operator.le),
-    (terms.more, operator.gt),
-    (terms.at_least, operator.ge),
-    (terms.equal, operator.eq),
+    (symbolic.plus, operator.add),
+    (symbolic.minus, operator.sub),
+    (symbolic.less, operator.lt),
+    (symbolic.at_most, operator.le),
+    (symbolic.more, operator.gt),
+    (symbolic.at_least, operator.ge),
+    (symbolic.equal, operator.eq),
 )
 
 
@@ -44,16 +44,16 @@ def test_an_integer_may_stand_first(made: Any, by: Any) -> None:
 
 
 def test_of_booleans_too() -> None:
-    assert terms.equal(P, Q).eq(P == Q)
-    assert terms.equal(P, True).eq(P == True)  # noqa: E712 - a term
-    assert terms.negated(P).eq(z3.Not(P))
+    assert symbolic.equal(P, Q).eq(P == Q)
+    assert symbolic.equal(P, True).eq(P == True)  # noqa: E712 - a term
+    assert symbolic.negated(P).eq(z3.Not(P))
     for many in ((), (P,), (P, Q, z3.Not(P))):
-        assert terms.all_of(many).eq(z3.And(list(many)))
-        assert terms.any_of(many).eq(z3.Or(list(many)))
+        assert symbolic.all_of(many).eq(z3.And(list(many)))
+        assert symbolic.any_of(many).eq(z3.Or(list(many)))
 
 
 def test_what_is_not_of_one_sort_is_refused_all_the_same() -> None:
     with pytest.raises(z3.Z3Exception):
-        terms.all_of((P, A))
+        symbolic.all_of((P, A))
     with pytest.raises(z3.Z3Exception):
-        terms.negated(A)
+        symbolic.negated(A)

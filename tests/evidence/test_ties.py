@@ -11,35 +11,31 @@ from hypothesis import given, strategies
 
 z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
-from entrycache_evidence.kafka_streams.induction import sizes  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction import claims, loop  # noqa: E402
+from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction import pass_loop  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction.table import PULSAR  # noqa: E402
-from entrycache_reference.pulsar_pip430 import (  # noqa: E402
-    ops,
-    passes,
-    step,
-)
+from entrycache_reference.pulsar_pip430 import ops, passes, step
 from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
-from entrycache_reference.pulsar_pip430.pass_events import PassKind  # noqa: E402
+from entrycache_reference.pulsar_pip430.passes import PassKind  # noqa: E402
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  # noqa: E402
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 CLAIMS = (
-    claims.sums,
-    claims.one_slot_each,
-    claims.by_age,
-    claims.from_head_to_tail,
-    claims.the_rest_stays,
-    claims.answers_what_left,
-    claims.no_dead_head,
-    claims.enough_or_empty,
-    claims.overshoots_less_than_the_last,
-    claims.takes_only_expired,
-    claims.the_rest_is_young,
-    claims.ends,
-    claims.one_row_each,
-    claims.claims_follow,
+    pass_loop.sums,
+    pass_loop.one_slot_each,
+    pass_loop.by_age,
+    pass_loop.from_head_to_tail,
+    pass_loop.the_rest_stays,
+    pass_loop.answers_what_left,
+    pass_loop.no_dead_head,
+    pass_loop.enough_or_empty,
+    pass_loop.overshoots_less_than_the_last,
+    pass_loop.takes_only_expired,
+    pass_loop.the_rest_is_young,
+    pass_loop.ends,
+    pass_loop.one_row_each,
+    pass_loop.claims_follow,
 )
 
 
@@ -73,16 +69,16 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
 ) -> None:
     source = random.Random(5)
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(12)]
-    monkeypatch.setattr(loop, "TURNS", 10**9)
-    monkeypatch.setattr(claims, "RANK_OF_REST", z3.IntVal(0))
-    monkeypatch.setattr(claims, "NAMED", {slot: str(slot) for slot in slots})
+    monkeypatch.setattr(pass_loop, "TURNS", 10**9)
+    monkeypatch.setattr(pass_loop, "RANK_OF_REST", z3.IntVal(0))
+    monkeypatch.setattr(pass_loop, "NAMED", {slot: str(slot) for slot in slots})
     turns = 0
     for _ in range(3):
         pre = large_state(source, slots)
         bound = pre.now_nanos - source.randint(0, 30) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
-        for module in (loop, claims):
+        for module in (pass_loop, pass_loop):
             monkeypatch.setattr(module, "BOUND", bound)
-        run = loop.played(PULSAR, pre, kind, Config())
+        run = pass_loop.played(PULSAR, pre, kind, Config())
         assert run.step is not None
         assert run.step.state == passes.run_pass(pre, kind, bound, Config()).state
         turns += len(run.turns)
@@ -95,8 +91,8 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
 def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
     """Else a claim about turns would be about nothing."""
     seen, ended = set(), 0
-    for setting in loop.SETTINGS:
-        for _, run in loop.runs(PULSAR, setting)[1]:
+    for setting in pass_loop.SETTINGS:
+        for _, run in pass_loop.runs(PULSAR, setting)[1]:
             seen |= {(setting.kind, at, after.events[-1].line.action) for at, (_, after) in enumerate(run.turns)}
             ended += run.step is not None
     # All five actions in both turns of both passes; a size pass that has freed nothing does not halt.
@@ -186,8 +182,8 @@ def test_what_stands_for_passes_leaves_what_passes_leave(kind: PassKind) -> None
 
 @given(strategies.text(strategies.characters(codec=None)))
 def test_a_text_is_counted_by_its_letters_of_each_kind(text: str) -> None:
-    of_kind = [sum(kind.first <= ord(letter) <= kind.last for letter in text) for kind in sizes.KINDS]
+    of_kind = [sum(kind.first <= ord(letter) <= kind.last for letter in text) for kind in size_lemmas.KINDS]
     assert sum(of_kind) == len(text)
-    for encoding, each in (("utf-8", [kind.bytes for kind in sizes.KINDS]), ("utf-16-le", [2, 2, 2, 4])):
+    for encoding, each in (("utf-8", [kind.bytes for kind in size_lemmas.KINDS]), ("utf-16-le", [2, 2, 2, 4])):
         assert len(text.encode(encoding, "surrogatepass")) == sum(map(mul, each, of_kind))
-    assert [2 * kind.units for kind in sizes.KINDS] == [2, 2, 2, 4]
+    assert [2 * kind.units for kind in size_lemmas.KINDS] == [2, 2, 2, 4]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_evidence.together import Batch, Work, at_once, together, whole
+from entrycache_evidence.core.scheduler import Batch, Work, run_alone, run_together, single_call
 
 
 def squared(numbers: list[int]) -> Work[int]:
@@ -34,14 +34,16 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_work_returns_what_it_was_for_and_each_batch_is_told() -> None:
     over: dict[int, int] = {}
     heard: list[tuple[str, int, int]] = []
-    together([squared([1, 2]), at_once("one", lambda: 7), squared([])], over.__setitem__, lambda *it: heard.append(it))
+    run_together(
+        [squared([1, 2]), single_call("one", lambda: 7), squared([])], over.__setitem__, lambda *it: heard.append(it)
+    )
     assert over == {0: 5, 1: 7, 2: 0}
     assert heard == [("squares", 1, 2), ("squares", 2, 2), ("one", 1, 1), ("doubled", 1, 2), ("doubled", 2, 2)]
 
 
 def test_the_items_of_several_works_are_done_by_one_set_of_processes() -> None:
     over: dict[int, Any] = {}
-    together([at_once(str(number), os.getpid) for number in range(12)], over.__setitem__)
+    run_together([single_call(str(number), os.getpid) for number in range(12)], over.__setitem__)
     assert len(set(over.values())) <= 2
     assert os.getpid() not in over.values()
 
@@ -49,14 +51,14 @@ def test_the_items_of_several_works_are_done_by_one_set_of_processes() -> None:
 def test_where_a_process_dies_the_other_works_go_on() -> None:
     over: dict[int, int] = {}
     died: list[int] = []
-    together([dies(), squared([3, 4]), dies()], over.__setitem__, died=lambda at, _: died.append(at))
+    run_together([dies(), squared([3, 4]), dies()], over.__setitem__, died=lambda at, _: died.append(at))
     assert (over, sorted(died)) == ({1: 25}, [0, 2])
     with pytest.raises(BrokenProcessPool):
-        together([squared([1]), dies()], over.__setitem__)
+        run_together([squared([1]), dies()], over.__setitem__)
 
 
 def test_an_error_of_one_ends_all() -> None:
     with pytest.raises(ZeroDivisionError):
-        together([squared([1, 2, 3]), at_once("wrong", lambda: 1 // 0)], lambda *_: None)
+        run_together([squared([1, 2, 3]), single_call("wrong", lambda: 1 // 0)], lambda *_: None)
     with pytest.raises(ZeroDivisionError):
-        whole(at_once("wrong", lambda: 1 // 0))
+        run_alone(single_call("wrong", lambda: 1 // 0))

@@ -10,10 +10,11 @@ from typing import Annotated
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence import run, vocabulary
-from entrycache_evidence.matrix import detect
+from entrycache_dev.matrix import detectors
+from entrycache_evidence import run
+from entrycache_evidence.core import spec_files
+from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.rulebook import agreement
-from entrycache_evidence.rulebook.problem import Problem
 from entrycache_evidence.systems import PROFILES, SHOWN
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.kafka_streams import Config
@@ -25,7 +26,7 @@ KAFKA = SYSTEMS["kafka-streams"]
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_reference_has_the_vocabulary_of_its_specification(name: str) -> None:
-    assert vocabulary.differs(SYSTEMS[name]) == ""
+    assert spec_files.find_vocabulary_difference(SYSTEMS[name]) == ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,11 @@ def other(system: AnySystem) -> AnySystem:
 
 def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "properties/config/properties/reentry_budget/default is 9 here, 8 in case.schema.json"
-    assert vocabulary.differs(other(KAFKA)) == said
+    assert spec_files.find_vocabulary_difference(other(KAFKA)) == said
     monkeypatch.setitem(SYSTEMS, KAFKA.name, other(KAFKA))
     assert run._vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
     assert agreement._vocabulary() == [Problem("spec/kafka-streams", said)]
-    assert detect.laws(other(KAFKA), detect.QUICK) == said
+    assert detectors.laws(other(KAFKA), detectors.QUICK) == said
 
 
 def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system() -> None:
@@ -62,19 +63,19 @@ def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None
     """The others are silenced: they take long, and have tests of their own."""
     for other_check in ("check_example", "check_strays", "_links", "_page", "_tests", "_fires", "_mutants", "_flips"):
         monkeypatch.setattr(agreement, other_check, lambda *_: [])
-    monkeypatch.setattr(agreement, "corpus", lambda *_: SimpleNamespace(heard=True))
-    monkeypatch.setattr(vocabulary, "differs", lambda system: system.name)
+    monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(heard=True))
+    monkeypatch.setattr(spec_files, "find_vocabulary_difference", lambda system: system.name)
     assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SHOWN]
 
 
 def test_an_operation_more_or_less_is_told() -> None:
     fewer = KAFKA._replace(ops=dict(list(KAFKA.ops.items())[:-1]))
-    assert "is not there here, " in vocabulary.differs(fewer)
+    assert "is not there here, " in spec_files.find_vocabulary_difference(fewer)
 
 
 def test_what_is_written_is_read_as_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / KAFKA.name).mkdir()
-    monkeypatch.setattr(vocabulary, "spec_folder", lambda: tmp_path)
-    assert vocabulary.differs(KAFKA) == "kafka-streams/case.schema.json is missing"
-    vocabulary.write(KAFKA)
-    assert vocabulary.differs(KAFKA) == ""
+    monkeypatch.setattr(spec_files, "locate_spec_folder", lambda: tmp_path)
+    assert spec_files.find_vocabulary_difference(KAFKA) == "kafka-streams/case.schema.json is missing"
+    spec_files.write_spec_files(KAFKA)
+    assert spec_files.find_vocabulary_difference(KAFKA) == ""

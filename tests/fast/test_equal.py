@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entrycache_fast import Row
-from entrycache_fast.pulsar import order, removal, store
+from entrycache_fast.pulsar import passes, store
 from entrycache_reference.pulsar_pip430 import Row as ReferenceRow
 from tests.support.fast.side_by_side import assert_equal, make_run
 
@@ -17,10 +17,10 @@ from tests.support.fast.side_by_side import assert_equal, make_run
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Housekeeping that usually waits for large numbers happens all the time."""
-    monkeypatch.setattr(removal, "DEAD_SLACK", 1)
-    monkeypatch.setattr(order, "BLOCK", 2)
-    monkeypatch.setattr(store, "FEW", 1)
-    monkeypatch.setattr(store, "SLACK", 0)
+    monkeypatch.setattr(passes, "DEAD_SLACK", 1)
+    monkeypatch.setattr(store, "BLOCK_LENGTH", 2)
+    monkeypatch.setattr(store, "MAX_SINGLE_INSERTS", 1)
+    monkeypatch.setattr(store, "ORDER_SLACK", 0)
 
 
 def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from entrycache_conformance.systems.kafka_streams.themes import Theme
+from entrycache_conformance.systems.kafka_streams.workload import Theme
 from entrycache_fast.kafka import Row
 from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_reference.kafka_streams import Row as ReferenceRow

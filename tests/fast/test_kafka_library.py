@@ -12,8 +12,8 @@ from entrycache_fast import kafka as streams
 from entrycache_fast.kafka import (
     CachingStore,
     Context,
+    DirtyEntry,
     DirtyKeyError,
-    Handed,
     NoListenerError,
     Row,
     ThreadCache,
@@ -70,7 +70,7 @@ def test_a_listener_that_throws_after_it_has_written_loses_nothing() -> None:
     for key in (b"x", b"y", b"z"):
         cache.put("a", key, b"1", dirty=True)
 
-    def listener(handed: list[Handed]) -> None:
+    def listener(handed: list[DirtyEntry]) -> None:
         assert [one.key for one in handed] == [b"x", b"y", b"z"]
         cache.put("a", b"y", b"2", dirty=True)
         raise OSError("no room")
@@ -88,7 +88,7 @@ def test_a_namespace_that_is_closed_under_a_call_that_throws_stays_closed() -> N
     cache = ThreadCache(1_000)
     cache.put("a", b"x", b"1", dirty=True)
 
-    def listener(handed: list[Handed]) -> None:
+    def listener(handed: list[DirtyEntry]) -> None:
         cache.close("a")
         raise OSError
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import entrycache_fast
-from entrycache_fast import BrokerCache, CacheView, Position, Removed, Row, SlotView, Usage
-from entrycache_fast.pulsar.store import SLACK
+from entrycache_fast import BrokerCache, CacheView, Position, Removal, Row, SlotView, Usage
+from entrycache_fast.pulsar.store import ORDER_SLACK
 
 
 class Clock:
@@ -70,11 +70,11 @@ def test_a_range_comes_back_in_order_whatever_the_order_of_inserts(cache: Broker
 def test_a_consumed_prefix_leaves(cache: BrokerCache) -> None:
     for entry in range(10):
         cache.insert("orders", 1, entry, 10)
-    assert cache.remove_range("orders", (-1, -1), (1, 4)) == Removed(4, 40)
-    assert cache.remove_range("orders", (-1, -1), (1, 4), last_inclusive=True) == Removed(1, 10)
+    assert cache.remove_range("orders", (-1, -1), (1, 4)) == Removal(4, 40)
+    assert cache.remove_range("orders", (-1, -1), (1, 4), last_inclusive=True) == Removal(1, 10)
     assert cache.usage("orders") == Usage(5, 50)
     assert cache.tombstones == 5
-    assert cache.clear("orders") == Removed(5, 50)
+    assert cache.clear("orders") == Removal(5, 50)
     assert cache.usage() == Usage(0, 0)
 
 
@@ -96,13 +96,13 @@ def test_recently_read_and_expected_entries_stay_longer(cache: BrokerCache, cloc
     cache.insert("orders", 1, 2, 10)
     cache.get("orders", 1, 0)
     clock.now_nanos = 101
-    assert cache.expire() == Removed(1, 10)
+    assert cache.expire() == Removal(1, 10)
     assert [slot.position for slot in cache.observe().queue] == [(1, 0), (1, 1)]
     assert cache.mark_read("orders", 1, 1) == 0
     assert cache.expect_read("orders", 1, 0) is None
     clock.now_nanos = 202
-    assert cache.expire(older_than_nanos=101) == Removed(0, 0)
-    assert cache.expire(older_than_nanos=100) == Removed(2, 20)
+    assert cache.expire(older_than_nanos=101) == Removal(0, 0)
+    assert cache.expire(older_than_nanos=100) == Removal(2, 20)
 
 
 def test_the_snapshot_shows_everything(cache: BrokerCache, clock: Clock) -> None:
@@ -171,8 +171,8 @@ def test_dead_slots_take_bounded_memory_and_still_count(clock: Clock) -> None:
     cache._check()
     assert cache.tombstones == 5_000
     rows.clear()
-    assert cache.evict(10) == Removed(1, 10)
-    assert cache.evict(10) == Removed(0, 0)
+    assert cache.evict(10) == Removal(1, 10)
+    assert cache.evict(10) == Removal(0, 0)
     assert sum(row.op == "TOMBSTONE" for row in rows) == 5_000
     assert cache.tombstones == 0
 
@@ -187,7 +187,7 @@ def test_the_order_of_a_ledger_forgets_what_passes_took(clock: Clock) -> None:
         clock.now_nanos += 1
     cache._check()
     home = cache._caches["orders"].ledgers[1]
-    assert len(home.order) <= 2 * len(home) + SLACK + 1
+    assert len(home.order) <= 2 * len(home) + ORDER_SLACK + 1
 
 
 def test_an_empty_ledger_is_forgotten(cache: BrokerCache) -> None:

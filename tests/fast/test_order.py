@@ -7,17 +7,17 @@ from bisect import bisect_right, insort
 
 import pytest
 
-from entrycache_fast.pulsar import order
-from entrycache_fast.pulsar.order import Order
+from entrycache_fast.pulsar import store
+from entrycache_fast.pulsar.store import SortedNumbers
 
 
 @pytest.mark.parametrize("block", [2, 3, 8, 512])
 @pytest.mark.parametrize("spread", [3, 60, 10_000])
 def test_every_change_is_that_of_a_sorted_list(block: int, spread: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order, "BLOCK", block)
+    monkeypatch.setattr(store, "BLOCK_LENGTH", block)
     chance = random.Random(block * spread)
     kept: list[int] = []
-    numbers = Order()
+    numbers = SortedNumbers()
     for turn in range(4_000):
         growing = turn % 1_000 < 500
         roll = chance.random()
@@ -46,7 +46,7 @@ def test_every_change_is_that_of_a_sorted_list(block: int, spread: int, monkeypa
 
 
 def test_readers_in_lockstep_move_where_they_stand() -> None:
-    numbers = Order()
+    numbers = SortedNumbers()
     for _ in range(5_000):
         numbers.add(7)
     blocks = [id(block) for block in numbers._blocks]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from entrycache_conformance.systems.pulsar_pip430.fast import open_cache
-from entrycache_fast import BrokerCache, Counters, Position, Removed, Served, Stored
+from entrycache_conformance.systems.pulsar_pip430.fast_cache import open_cache
+from entrycache_fast import BrokerCache, Counters, Position, ReadResult, Removal, StoredEntry
 from entrycache_fast.pulsar.store import Entry
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -22,9 +22,9 @@ def asked() -> list[tuple[str, int, int]]:
 
 @pytest.fixture
 def cache(asked: list[tuple[str, int, int]]) -> BrokerCache:
-    def storage(cache: str, ledger: int, entry: int) -> Stored:
+    def storage(cache: str, ledger: int, entry: int) -> StoredEntry:
         asked.append((cache, ledger, entry))
-        return Stored(entry + 1, f"stored {entry}")
+        return StoredEntry(entry + 1, f"stored {entry}")
 
     return BrokerCache(max_size_bytes=1_000, clock=lambda: 0, storage=storage)
 
@@ -32,7 +32,9 @@ def cache(asked: list[tuple[str, int, int]]) -> BrokerCache:
 def test_a_read_asks_storage_for_the_gaps_only(cache: BrokerCache, asked: list[tuple[str, int, int]]) -> None:
     cache.insert("orders", 1, 1, 10, value="cached 1")
     served = cache.read("orders", (1, 0), (1, 2), expected_reads=2)
-    assert served == Served((Position(1, 1),), (Position(1, 0), Position(1, 2)), ["cached 1", "stored 0", "stored 2"])
+    assert served == ReadResult(
+        (Position(1, 1),), (Position(1, 0), Position(1, 2)), ["cached 1", "stored 0", "stored 2"]
+    )
     assert asked == [("orders", 1, 0), ("orders", 1, 2)]
     assert [(slot.position, slot.size_bytes, slot.expected_reads) for slot in cache.observe().queue] == [
         ((1, 1), 10, None),
@@ -63,7 +65,7 @@ def test_hits_survive_what_their_own_read_pushes_out() -> None:
     cache = BrokerCache(max_size_bytes=100, watermark=0.1, extend_recently_accessed=False, clock=lambda: 0)
     cache.insert("orders", 1, 0, 60, value="kept")
     served = cache.read("orders", (1, 0), (1, 1), expected_reads=1, hold="h")
-    assert served == Served((Position(1, 0),), (Position(1, 1),), ["kept", None])
+    assert served == ReadResult((Position(1, 0),), (Position(1, 1),), ["kept", None])
     assert cache.usage() == (0, 0)
     assert cache.release("h") == 2
 
@@ -90,10 +92,10 @@ def test_a_wrong_argument_changes_nothing(cache: BrokerCache, wrong: Callable[[B
 
 
 def test_an_error_of_storage_changes_nothing() -> None:
-    def storage(cache: str, ledger: int, entry: int) -> Stored:
+    def storage(cache: str, ledger: int, entry: int) -> StoredEntry:
         if entry == 2:
             raise OSError("no such entry")
-        return Stored(1, None)
+        return StoredEntry(1, None)
 
     cache = BrokerCache(clock=lambda: 0, storage=storage)
     cache.insert("orders", 1, 0, 10)
@@ -106,7 +108,7 @@ def test_an_error_of_storage_changes_nothing() -> None:
 class Hoarder(BrokerCache):
     """Keeps the payloads of what a call removes."""
 
-    def _remove(self, found: list[Entry], cause: str) -> Removed:
+    def _remove(self, found: list[Entry], cause: str) -> Removal:
         kept = [entry.value for entry in found]
         done = super()._remove(found, cause)
         for entry, value in zip(found, kept, strict=True):

@@ -10,9 +10,9 @@ import pytest
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_segmented.adapter import open_cache
-from entrycache_conformance.systems.pulsar_segmented.themes import Theme
-from entrycache_evidence.pulsar_segmented.refined import known, state_of
+from entrycache_conformance.systems.pulsar_segmented.fast_cache import open_cache
+from entrycache_conformance.systems.pulsar_segmented.generation import Theme
+from entrycache_evidence.pulsar_segmented.refinement import abstract_state, comparable_state
 from entrycache_fast import segmented
 from entrycache_fast.segmented import Row, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
@@ -35,7 +35,7 @@ def assert_equal(kind: type[SegmentedCache], theme: Theme, cases: int) -> None:
             rows.clear()
             assert fast(op) == done.outcome
             assert [tuple(row) for row in rows] == [tuple(row)[1:] for row in done.rows]
-            assert state_of(fast) == known(state)
+            assert abstract_state(fast) == comparable_state(state)
 
 
 @pytest.mark.parametrize("theme", [theme for theme in Theme if theme is not Theme.GREAT], ids=lambda theme: theme.value)

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from entrycache_conformance.explain import CALLS_MOST
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_faults.bounded import NoEnd, within_calls
+from entrycache_conformance.explain import MAX_CALLS
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_faults.model import CallLimitExceeded, limit_calls
 from entrycache_reference.pulsar_pip430 import Config, State, initial, ops, step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
@@ -30,7 +30,7 @@ def test_a_fault_that_uses_up_a_large_budget_is_stopped() -> None:
     config = Config(max_requeues=2**31 - 1)
     state, evict = filled(1, config), ops.Evict(1)
     assert step(state, evict, config).outcome is not None
-    with pytest.raises(NoEnd), within_calls(CALLS_MOST):
+    with pytest.raises(CallLimitExceeded), limit_calls(MAX_CALLS):
         FAULT_OF[Rule.EVICT_3].model.step(state, evict, config)
     assert sys.getprofile() is None
 
@@ -38,10 +38,10 @@ def test_a_fault_that_uses_up_a_large_budget_is_stopped() -> None:
 def test_the_reference_is_far_below_the_bound() -> None:
     config = Config()
     state = filled(1_000, config)
-    with within_calls(CALLS_MOST // 5):
+    with limit_calls(MAX_CALLS // 5):
         done = step(state, ops.Evict(1_000), config)
     assert done.state.queue == ()
-    with pytest.raises(NoEnd), within_calls(1_000):
+    with pytest.raises(CallLimitExceeded), limit_calls(1_000):
         step(state, ops.Evict(1_000), config)
 
 
@@ -62,7 +62,7 @@ def test_a_garbage_collector_does_not_swallow_the_bound() -> None:
     gc.set_threshold(1)
     try:
         for most in range(1_000, 1_020):
-            with pytest.raises(NoEnd), within_calls(most):
+            with pytest.raises(CallLimitExceeded), limit_calls(most):
                 FAULT_OF[Rule.EVICT_3].model.step(state, ops.Evict(1), config)
     finally:
         gc.set_threshold(*threshold)
@@ -74,7 +74,7 @@ def test_a_profiler_stays_where_it_is() -> None:
     config, profiler = Config(), cProfile.Profile()
     profiler.enable()
     try:
-        with within_calls(1):
+        with limit_calls(1):
             step(filled(1, config), ops.Evict(1), config)
         assert sys.getprofile() is profiler
     finally:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.fast import BrokerCache, open_cache
-from entrycache_faults.catalogue import catalogue
+from entrycache_conformance.systems.pulsar_pip430.fast_cache import BrokerCache, open_cache
 from entrycache_faults.fast.pulsar_pip430 import FAULTS, passes
+from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case, encode_outcome
 from entrycache_reference.pulsar_pip430 import initial, step
 
-CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system.name == "pulsar-pip430"}
+CATALOGUE = {name: case for name, case in load_catalogue(SYSTEMS).items() if case.system.name == "pulsar-pip430"}
 
 
 def answers(case: Case, cache_type: type[BrokerCache]) -> list[object]:

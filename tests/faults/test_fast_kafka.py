@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.fast import open_cache
+from entrycache_conformance.systems.kafka_streams.fast_cache import open_cache
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_faults.catalogue import catalogue
 from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_faults.fast.kafka_streams.planted import Planted
+from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case
 
-CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system.name == "kafka-streams"}
+CATALOGUE = {name: case for name, case in load_catalogue(SYSTEMS).items() if case.system.name == "kafka-streams"}
 
 
 def answers(case: Case, planted: Planted) -> list[object]:

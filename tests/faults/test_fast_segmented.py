@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_segmented.adapter import open_cache
+from entrycache_conformance.systems.pulsar_segmented.fast_cache import open_cache
 from entrycache_fast.segmented import SegmentedCache
-from entrycache_faults.catalogue import catalogue
 from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case, encode_outcome
 
 SYSTEM = SYSTEMS["pulsar-segmented"]
-CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system is SYSTEM}
+CATALOGUE = {name: case for name, case in load_catalogue(SYSTEMS).items() if case.system is SYSTEM}
 
 
 def answers(case: Case, kind: type[SegmentedCache]) -> list[object]:

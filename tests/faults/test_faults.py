@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_cli.faults import page as faults
-from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
+from entrycache_conformance.resolve import SubjectChoice, open_in_process, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_faults.catalogue import catalogue
-from entrycache_protocol.subject import UnderTest
+from entrycache_dev.pages import faults
+from entrycache_faults.seeded import load_catalogue
+from entrycache_protocol.subject import TestedSubject
 from tests.conftest import NOT_LONG
 from tests.support import ROOT
 from tests.support.asked import asked_for
@@ -74,7 +74,7 @@ OF_A_REFERENCE = {f"L-{family}" for family in ("INSERT", "TRIGGER", "READ", "EXP
 
 def in_every_run() -> set[str]:
     """The first planted fault of each rule; the others of their rules are for the long run."""
-    cases = catalogue(SYSTEMS)
+    cases = load_catalogue(SYSTEMS)
     first = set({cases[name].rules: name for name in reversed(faults.NAMES)}.values())
     return {name for name in first if cases[name].rules[0].rpartition("-")[0] not in OF_A_REFERENCE} - {SPINS}
 
@@ -87,40 +87,40 @@ FAULTS = pytest.mark.parametrize("name", params(faults.NAMES, in_every_run()))
 CHANGED = pytest.mark.parametrize("name", params(JAR_RULES, SHORT_JARS))
 
 
-def in_this_process(choice: Choice) -> UnderTest:
+def in_this_process(choice: SubjectChoice) -> TestedSubject:
     """The subject without the protocol, which is quicker; one that never answers stays behind it."""
     assert choice.name is not None
-    found = None if choice.name in SILENT else in_process(choice.name)
-    return found or resolve(choice)
+    found = None if choice.name in SILENT else open_in_process(choice.name)
+    return found or resolve_subject(choice)
 
 
 @pytest.fixture(scope="module")
-def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.Caught]:
+def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.CaughtFault]:
     folder, asked = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
     names = [name for name in faults.NAMES if name in asked]
-    start = in_this_process if request.config.option.markexpr == NOT_LONG else resolve
-    return {found.name: found for found in faults.planted(folder, names, start)}
+    start = in_this_process if request.config.option.markexpr == NOT_LONG else resolve_subject
+    return {found.name: found for found in faults.catch_seeded_faults(folder, names, start)}
 
 
 @pytest.fixture(scope="module")
 def jars(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, tuple[faults.Caught, Path]]:
+) -> dict[str, tuple[faults.CaughtFault, Path]]:
     if shutil.which("mvn") is None or shutil.which("javac") is None:
         pytest.skip("mvn or javac is missing")
     folder = tmp_path_factory.mktemp("jars")
-    return {found.name: (found, path) for found, path in faults.changed_jars(folder, asked_for(request, "jars"))}
+    return {found.name: (found, path) for found, path in faults.catch_changed_jars(folder, asked_for(request, "jars"))}
 
 
 @FAULTS
-def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.Caught]) -> None:
+def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.CaughtFault]) -> None:
     found = caught[name]
     assert len(found.case.steps) <= STEPS_MOST
-    assert (set(catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
+    assert (set(load_catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
 
 
 @CHANGED
-def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[faults.Caught, Path]]) -> None:
+def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]) -> None:
     found, _ = jars[name]
     assert len(found.case.steps) <= STEPS_MOST
     assert JAR_RULES[name] in found.rules
@@ -136,29 +136,28 @@ SILENT = {
 
 
 @FAULTS
-def test_the_page_lists_what_a_run_finds(name: str, caught: dict[str, faults.Caught]) -> None:
+def test_the_page_lists_what_a_run_finds(name: str, caught: dict[str, faults.CaughtFault]) -> None:
     hold_page_to(caught[name])
 
 
 @CHANGED
-def test_the_page_lists_the_changed_jars(name: str, jars: dict[str, tuple[faults.Caught, Path]]) -> None:
+def test_the_page_lists_the_changed_jars(name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]) -> None:
     hold_page_to(jars[name][0])
 
 
-def hold_page_to(found: faults.Caught) -> None:
+def hold_page_to(found: faults.CaughtFault) -> None:
     page = (ROOT / "docs" / "reference/seeded-faults.md").read_text(encoding="utf-8")
     assert f"### {found.name}\n" in page
     if found.name not in SILENT:
-        assert faults.section(found) in page, "run make docs"
+        assert faults.fault_section(found) in page, "run make docs"
 
 
 @CHANGED
 def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
-    name: str, jars: dict[str, tuple[faults.Caught, Path]], tmp_path: Path
+    name: str, jars: dict[str, tuple[faults.CaughtFault, Path]], tmp_path: Path
 ) -> None:
-    from entrycache_conformance.java.classpath import java_test_classpath
-    from entrycache_conformance.java.program import compile_and_run
-    from entrycache_conformance.java.stand_alone import CLASS_NAME
+    from entrycache_conformance.java.driver import java_test_classpath
+    from entrycache_conformance.java.program import CLASS_NAME, compile_and_run
 
     found, jar = jars[name]
     replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]

@@ -14,17 +14,17 @@ import pytest
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.planted import FAULT_OF
+from entrycache_evidence.core.models import FAULT_OF
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_pip430
 from entrycache_protocol.declaration import Declaration
-from entrycache_reference.pulsar_pip430 import Config, change, initial, ops, step, trigger
+from entrycache_reference.pulsar_pip430 import Config, change, initial, manager, ops, step
 from entrycache_reference.pulsar_pip430.outcomes import Hit
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
-PULSAR = pulsar_pip430.PLANTED.package
-KAFKA = kafka_streams.PLANTED.package
+PULSAR = pulsar_pip430.SEEDED_FAULTS.package
+KAFKA = kafka_streams.SEEDED_FAULTS.package
 A = CacheName("a")
 AT = Position(1, 0)
 CASES = 25
@@ -67,7 +67,12 @@ def contents() -> dict[str, Any]:
 
 def test_the_reference_stays_as_it_is() -> None:
     before = contents()
-    for fault in (*pulsar_pip430.PLANTED, *pulsar_pip430.flips(), *kafka_streams.PLANTED, *kafka_streams.THREADS):
+    for fault in (
+        *pulsar_pip430.SEEDED_FAULTS,
+        *pulsar_pip430.decision_flips(),
+        *kafka_streams.SEEDED_FAULTS,
+        *kafka_streams.SEEDED_THREAD_FAULTS,
+    ):
         assert fault.model.step is not None
     after = contents()
     assert before.keys() == after.keys()
@@ -92,10 +97,10 @@ def test_a_function_is_replaced_wherever_it_is_used_but_one_from_elsewhere_only_
         return None
 
     everywhere = Model(PULSAR, {"change.entry_at": nothing})
-    assert everywhere["insert.entry_at"] is everywhere["lookup.entry_at"] is nothing
-    there = Model(PULSAR, {"insert.entry_at": nothing})
-    assert there["insert.entry_at"] is nothing
-    assert there["lookup.entry_at"] is there["change.entry_at"] is not change.entry_at
+    assert everywhere["entries.entry_at"] is everywhere["entries.entry_at"] is nothing
+    there = Model(PULSAR, {"entries.entry_at": nothing})
+    assert there["entries.entry_at"] is nothing
+    assert there["entries.entry_at"] is there["change.entry_at"] is not change.entry_at
 
 
 def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
@@ -116,32 +121,32 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
 
 def test_functions_in_tables_closures_and_partials_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
     def offering() -> Any:
-        offer = trigger.offer
+        offer = manager.offer
 
         def inner(*args: Any) -> Any:
             return offer(*args)
 
-        inner.__module__ = trigger.__name__
+        inner.__module__ = manager.__name__
         return inner
 
-    held = {"closure": offering(), "partial": partial(trigger.offer, 1), "tuple": (1, [trigger.offer])}
-    monkeypatch.setattr(trigger, "HELD", held, raising=False)
+    held = {"closure": offering(), "partial": partial(manager.offer, 1), "tuple": (1, [manager.offer])}
+    monkeypatch.setattr(manager, "HELD", held, raising=False)
 
     def mine(*args: Any) -> str:
         return "mine"
 
-    own = Model(PULSAR, {"trigger.offer": mine})["trigger.HELD"]
+    own = Model(PULSAR, {"manager.offer": mine})["trigger.HELD"]
     assert own["closure"]() == "mine"
     assert own["partial"].func is mine
     assert own["tuple"] == (1, [mine])
 
 
 def test_each_fault_has_a_sentence_and_a_place() -> None:
-    for fault in (*pulsar_pip430.PLANTED, *kafka_streams.PLANTED, *kafka_streams.THREADS):
+    for fault in (*pulsar_pip430.SEEDED_FAULTS, *kafka_streams.SEEDED_FAULTS, *kafka_streams.SEEDED_THREAD_FAULTS):
         assert fault.note.endswith(".")
         assert fault.replaced
 
 
 def test_every_rule_has_one_fault_of_its_own() -> None:
-    own = [fault.rule for faults in (pulsar_pip430.PLANTED, kafka_streams.PLANTED) for fault in faults.own]
+    own = [fault.rule for faults in (pulsar_pip430.SEEDED_FAULTS, kafka_streams.SEEDED_FAULTS) for fault in faults.own]
     assert len(own) == len(set(own))

@@ -6,13 +6,13 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_legacy.faults import FAULTS
-from entrycache_faults.catalogue import catalogue
+from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.system import Instance
 from entrycache_reference.pulsar_legacy import NAME, step
 from entrycache_reference.pulsar_legacy.state import initial
 
-CATALOGUE = {name: case for name, case in catalogue(SYSTEMS).items() if case.system.name == NAME}
+CATALOGUE = {name: case for name, case in load_catalogue(SYSTEMS).items() if case.system.name == NAME}
 
 
 def answers(case: Case, instance: Instance) -> list[object]:

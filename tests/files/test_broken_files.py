@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_cli.settings.kinds import Kind
+from entrycache_cli.settings.properties import Kind
 from tests.support.files.again import NAMES, faults
 from tests.support.files.runs import ended, wrong
 
@@ -86,9 +86,9 @@ def test_a_reader_that_does_wrong_is_seen(said: str, tmp_path: Path, monkeypatch
 
 
 UNHELD: Final = {
-    "record.json": "entrycache_cli.versions.records.hold",
-    "results.jsonl": "entrycache_cli.report.results.hold",
-    "numbers.json": "entrycache_bench.result.hold",
+    "record.json": "entrycache_cli.report.version_records.check_shape",
+    "results.jsonl": "entrycache_cli.report.results.check_shape",
+    "numbers.json": "entrycache_dev.bench.result.check_shape",
 }
 """Where each kind of file is held to its schema."""
 
@@ -101,8 +101,8 @@ def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypa
 
 
 UNREFUSED: Final[dict[str, tuple[str, Any]]] = {
-    "known.toml": ("entrycache_conformance.known.entry.only_json", lambda value, where: value),
-    "record.json": ("entrycache_protocol.strict_json._has_halves", lambda value: False),
+    "known.toml": ("entrycache_conformance.known.check_json_value", lambda value, where: value),
+    "record.json": ("entrycache_protocol.strict_json._has_lone_surrogates", lambda value: False),
     "trace": ("entrycache_trace.files.check_broker", lambda name, where: None),
 }
 """What refuses values that JSON does not have, halves of surrogates, and folders that name no broker."""

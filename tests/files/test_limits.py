@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.input import read_lines, read_text
+from entrycache_protocol.files import read_lines, read_text
 from tests.support.files.kinds import KINDS
 from tests.support.files.runs import ended, wrong
 from tests.support.files.traces import EVENT_LINES, events, honest
@@ -79,7 +79,7 @@ class Waits(io.BytesIO):
 
 
 def test_what_would_wait_is_no_end_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("entrycache_protocol.input._open", lambda path, what: Waits())
+    monkeypatch.setattr("entrycache_protocol.files._open_file", lambda path, what: Waits())
     for read in (read_text, lambda path, what: list(read_lines(path, what))):
         with pytest.raises(UsageError, match="cannot read the case x: a reader would have to wait"):
             read(Path("x"), "the case")
@@ -232,7 +232,7 @@ def _settings(table: pa.Table, seqs: Sequence[int]) -> pa.Table:
 
 def test_a_trace_of_settings_alone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("entrycache_spark.survey.CONFIGS_MOST", 100)
+    monkeypatch.setattr("entrycache_spark.survey.MAX_CONFIGS", 100)
     part = _folder(lambda part, table: pq.write_table(_settings(table, range(101)), part))
     end = ended(["audit", "t", "--engine", "local", "--rules", "R-STATE-1"])
     assert (wrong(end, part.parent.parent), end.code) == ("", 2)
@@ -256,7 +256,7 @@ def test_of_many_violations_the_first_are_told_and_the_rest_is_said(
     plant.write(tmp_path / "wrong", rows)
     verdicts, rows_told = {}, {}
     for most in (100_000, 0):
-        monkeypatch.setattr("entrycache_spark.windows.TOLD_MOST", most)
+        monkeypatch.setattr("entrycache_spark.plan.MAX_REPORTED", most)
         end = ended(["audit", str(tmp_path / "wrong"), "--engine", "local", "--out", str(tmp_path / "out"), "--json"])
         verdicts[most] = json.loads(end.out)["rules"]
         rows_told[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows

@@ -9,11 +9,10 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.brokers.parts import BrokerJars, broker_jars, releases_of
-from entrycache_conformance.brokers.plans import Plan
-from entrycache_conformance.brokers.standalone import standalone
-from entrycache_conformance.java.classpath import JavaTestClasspath, joined
-from entrycache_conformance.java.jdk import find_java
+from entrycache_conformance.brokers.jars import BrokerJars, broker_releases, build_broker_jars
+from entrycache_conformance.brokers.pulsar import BrokerPlan, run_standalone
+from entrycache_conformance.java.build import find_java
+from entrycache_conformance.java.driver import JavaTestClasspath, join_classpath
 from entrycache_conformance.java.program import compile_and_run
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import FINDINGS, PAGES, Page
@@ -34,11 +33,11 @@ CONTROL: Final = f"a deleted, then d: f, which has acknowledged nothing, receive
 def ended(finding: str, name: str, release: str, folder: Path, *more: Path) -> subprocess.CompletedProcess[str]:
     """How a test of a finding ends beside a broker."""
     try:
-        jars = broker_jars("pulsar", release).broker
+        jars = build_broker_jars("pulsar", release).broker
         java = find_java(JAVA, compiler=True)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    tools = JavaTestClasspath(java.program, str(java.tool("javac")), joined([*jars, *more]), None, ())
+    tools = JavaTestClasspath(java.program, str(java.tool("javac")), join_classpath([*jars, *more]), None, ())
     path = FINDINGS / finding / "broker" / f"{name}.java"
     return compile_and_run(path, tools, folder, timeout_seconds=SECONDS_MOST)
 
@@ -54,7 +53,7 @@ def test_a_subscription_that_has_acknowledged_nothing_loses_an_entry(tmp_path: P
     assert done.stdout.endswith("expected 5 entries, the first one is lost\n")
 
 
-@pytest.mark.parametrize("release", releases_of("pulsar"))
+@pytest.mark.parametrize("release", broker_releases("pulsar"))
 def test_settings_of_the_time_in_the_cache_are_ignored_at_start(release: str, tmp_path: Path) -> None:
     done = ended("extend-ttl-ignored-at-start", "ExtendTtlIgnoredTest", release, tmp_path)
     assert done.returncode == 1
@@ -69,21 +68,21 @@ def told(done: subprocess.CompletedProcess[str]) -> list[str]:
 def with_clients(release: str, folder: Path, front: Path | None = None) -> subprocess.CompletedProcess[str]:
     """How public clients of a broker that runs fare; `front`: classes in front of the broker's own."""
     try:
-        jars = broker_jars("pulsar", release)
+        jars = build_broker_jars("pulsar", release)
         java = find_java(JAVA, compiler=True)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    tools = JavaTestClasspath(java.program, str(java.tool("javac")), joined(jars.broker), None, ())
+    tools = JavaTestClasspath(java.program, str(java.tool("javac")), join_classpath(jars.broker), None, ())
     path = FINDINGS / HEAP / "broker" / "LostMessageTest.java"
     serving = BrokerJars(jars.recorder, jars.clients, (*([front] if front else []), *jars.broker))
-    with standalone(java.program, serving, Plan("none"), folder, None, lambda line: None) as broker:
+    with run_standalone(java.program, serving, BrokerPlan("none"), folder, None, lambda line: None) as broker:
         asked = (broker.addresses.service, broker.addresses.web)
         done = compile_and_run(path, tools, folder / "out", *asked, timeout_seconds=SCENARIO_SECONDS_MOST)
         broker.stop()
     return done
 
 
-@pytest.mark.parametrize("release", releases_of("pulsar"))
+@pytest.mark.parametrize("release", broker_releases("pulsar"))
 def test_a_running_broker_loses_a_message_that_nobody_has_acknowledged(release: str, tmp_path: Path) -> None:
     done = with_clients(release, tmp_path)
     assert done.returncode == 1, done.stderr

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.java.releases import newest, releases
+from entrycache_conformance.java.releases import newest_release, releases
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import PAGES
 from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, REVIVAL, TOPOLOGIES, TWINS, Campaign, play
@@ -24,7 +24,7 @@ EXPLAINED: Final = {
 def played(campaign: Campaign, seeds: tuple[int, int], folder: Path, mode: str = "") -> tuple[int, dict[str, Any]]:
     """What a campaign tells of the newest release; without Maven the test is skipped."""
     try:
-        return play(campaign, newest("kafka-streams"), seeds, folder, mode=mode)
+        return play(campaign, newest_release("kafka-streams"), seeds, folder, mode=mode)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
@@ -34,7 +34,7 @@ def test_the_committed_run_is_of_every_release_and_its_page_tells_it(campaign: C
     told = json.loads(campaign.results.read_text("utf-8"))["releases"]
     page = (campaign.folder / "README.md").read_text("utf-8")
     subjects = {release.subject for release in releases("kafka-streams")}
-    with_fixes = {f"{newest('kafka-streams').subject} {FIXED}"} if campaign.fixes else set()
+    with_fixes = {f"{newest_release('kafka-streams').subject} {FIXED}"} if campaign.fixes else set()
     assert told.keys() == subjects | with_fixes
     names = {page.name for page in PAGES}
     for subject, run in told.items():

@@ -9,21 +9,20 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.releases import Release, every_release, releases
-from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.releases import FAMILIES, Release, all_releases, releases
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import TestedSubject
 from tests.support.findings import CASES, FINDINGS, PAGE_SYSTEMS, PAGES, TESTS, TIERS, Page
 from tests.support.jvm import mains
 from tests.support.jvm.mains import Ended, has_threads, run_all, run_as_it_is
 from tests.support.jvm.rocks import needs_rocks
 
 FAILED: Final = 1
-RELEASES: Final = every_release()
+RELEASES: Final = all_releases()
 NEWEST: Final = {releases(name)[-1] for name in FAMILIES}
 """The older ones are for the long run, but for the cases of their pages."""
 
@@ -88,7 +87,7 @@ def test_every_family_of_released_jars_has_its_pages() -> None:
 @pytest.mark.parametrize("path", [path for _, path in CASES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_the_outcomes_of_a_case_are_the_reference_s(path: Path) -> None:
     case = read_case(path, SYSTEMS)
-    assert [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())] == list(
+    assert [case.system.wire.write_outcome(done.outcome) for done in run_reference(case, Coverage())] == list(
         case.outcomes
     )
     assert case.rules
@@ -100,11 +99,11 @@ def test_the_outcomes_of_a_case_are_the_reference_s(path: Path) -> None:
     ids=lambda one: one.stem if isinstance(one, Path) else getattr(one, "name", str(one)),
 )
 def test_a_case_differs_where_its_page_says(
-    release: Release, page: Page, path: Path, released_subject: Callable[[str], UnderTest]
+    release: Release, page: Page, path: Path, released_subject: Callable[[str], TestedSubject]
 ) -> None:
     case = read_case(path, SYSTEMS)
     subject = released_subject(release.subject)
-    difference = judge(case, trajectory(case, Coverage()), subject.play([case])[0], subject.declaration)
+    difference = judge(case, run_reference(case, Coverage()), subject.play([case])[0], subject.declaration)
     if not page.fails(release, path.name):
         assert difference is None
         return
@@ -207,7 +206,7 @@ def test_a_page_that_names_the_wrong_release_is_seen(
     page: Page,
     case: Path,
     path: Path,
-    released_subject: Callable[[str], UnderTest],
+    released_subject: Callable[[str], TestedSubject],
     ended: Callable[[Release], Mapping[Path, Ended]],
 ) -> None:
     wrong = page._replace(fails_on=page.holds_on, holds_on=page.fails_on)

@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.levels import PROFILES
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.narrowed import Narrowed, unmasked, without
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers, without_operations
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import Verdict
 from tests.support.findings import CASES, PAGES, TESTS, Page
 from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.mains import Ended, run_in_front
@@ -36,7 +36,7 @@ def findings_fixed(page: Page) -> list[str]:
     return [page.name, *(patch.parent.name for patch in page.fixes if patch.parent.name != page.name)]
 
 
-def under_other_masks(case: Case, held: Narrowed) -> Case:
+def under_other_masks(case: Case, held: NarrowedSubject) -> Case:
     """The case, judged with the variants that are still on: other defects of the release stay."""
     return replace(case, config=replace(case.config, variants=held.declaration.variants or case.config.variants))
 
@@ -52,12 +52,16 @@ def test_the_tests_of_a_page_conform_with_its_fix(page: Page, classes: Callable[
 def test_a_run_conforms_with_the_fix_and_without_the_masks(
     page: Page, classes: Callable[[Page], Path], tmp_path: Path
 ) -> None:
-    subject = resolve(Choice(release_of_fixes(page).subject, classpath=str(classes(page)), timeout_seconds=60))
-    held = unmasked(without(subject, LEFT_OUT.get(page.fixes[-1].parent.name, frozenset())), findings_fixed(page))
+    subject = resolve_subject(
+        SubjectChoice(release_of_fixes(page).subject, classpath=str(classes(page)), timeout_seconds=60)
+    )
+    held = lift_waivers(
+        without_operations(subject, LEFT_OUT.get(page.fixes[-1].parent.name, frozenset())), findings_fixed(page)
+    )
     try:
         for path in [path for one, path in CASES if one is page]:
             case = under_other_masks(read_case(path, SYSTEMS), held)
-            assert judge(case, trajectory(case, Coverage()), held.play([case])[0], held.declaration) is None
+            assert judge(case, run_reference(case, Coverage()), held.play([case])[0], held.declaration) is None
         options = Options(LEVELS[page.system.family], PROFILES["dev"], 0, 0.0, tmp_path)
         assert conform(held, options, lambda *_: None).verdict is Verdict.CONFORMS
     finally:

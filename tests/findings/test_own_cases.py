@@ -10,32 +10,36 @@ import pytest
 from click.testing import CliRunner
 
 from entrycache_cli.main import main
-from entrycache_conformance.java.releases import Release, every_release
-from entrycache_conformance.own_cases import OwnCase, asked_cases, own_cases, try_own
-from entrycache_conformance.profiles import Profile
+from entrycache_conformance.finding_cases import (
+    FindingCase,
+    load_finding_cases,
+    play_finding_cases,
+    select_finding_cases,
+)
+from entrycache_conformance.java.releases import Release, all_releases
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.narrowed import ALL, unmasked, without
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, lift_waivers, without_operations
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import UnderTest
-from entrycache_protocol.verdict import Verdict
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.subject import TestedSubject
 from tests.support.findings import CASES
 
 HEAP = "heap-removal-breaks-order"
 PULSAR = SYSTEMS["pulsar-pip430"]
 
 
-def options(folder: Path, first: tuple[OwnCase, ...], *levels: str) -> Options:
+def options(folder: Path, first: tuple[FindingCase, ...], *levels: str) -> Options:
     return Options(levels, Profile(40, 0, 0), 0, 0.0, folder, first)
 
 
-@pytest.mark.parametrize("release", every_release(), ids=str)
+@pytest.mark.parametrize("release", all_releases(), ids=str)
 def test_every_release_that_a_page_names_violates_and_no_other(
-    release: Release, released_subject: Callable[[str], UnderTest]
+    release: Release, released_subject: Callable[[str], TestedSubject]
 ) -> None:
     subject = released_subject(release.subject)
-    cases = own_cases(subject.declaration.system)
+    cases = load_finding_cases(subject.declaration.system)
     pages = [
         page for page in {page.name: page for page, _ in CASES}.values() if page.system.family == release.family.name
     ]
@@ -43,39 +47,39 @@ def test_every_release_that_a_page_names_violates_and_no_other(
     for page in pages:
         files = sorted((path for one, path in CASES if one is page), key=lambda path: (path.name != "case.json", path))
         for path, own in zip(files, cases[page.name], strict=True):
-            tried = try_own(unmasked(subject, (page.name,), cases), [own], own.level)
+            tried = play_finding_cases(lift_waivers(subject, (page.name,), cases), [own], own.level)
             assert [finding for finding, _ in tried.failing] == [page.name] * page.fails(release, path.name)
             assert tried.skipped == ()
 
 
 def test_a_repaired_cache_conforms_with_every_case_of_its_system(tmp_path: Path) -> None:
     for system in SYSTEMS.values():
-        first = asked_cases(own_cases(system), (ALL,))
+        first = select_finding_cases(load_finding_cases(system), (ALL_FINDINGS,))
         level = system.levels[0]
         for own in first:
-            assert try_own(reference(system), [own], own.level) == ((), ())
-        report = conform(reference(system), options(tmp_path, first, level))
+            assert play_finding_cases(reference_subject(system), [own], own.level) == ((), ())
+        report = conform(reference_subject(system), options(tmp_path, first, level))
         assert report.levels[level].verdict is Verdict.CONFORMS
         above = {f"the case of {own.finding}" for own in first if own.level != level}
         assert {skip.what for skip in report.skipped} >= above
 
 
 def test_a_case_that_needs_what_is_not_offered_is_told(tmp_path: Path) -> None:
-    own = own_cases(PULSAR)[HEAP][0]
-    tried = try_own(without(reference(PULSAR), frozenset({"slowest"})), [own], own.level)
+    own = load_finding_cases(PULSAR)[HEAP][0]
+    tried = play_finding_cases(without_operations(reference_subject(PULSAR), frozenset({"slowest"})), [own], own.level)
     assert [(skip.what, skip.reason) for skip in tried.skipped] == [
         (f"the case of {HEAP}", "reference does not offer slowest, which the case needs")
     ]
 
 
 def test_a_finding_that_nothing_masks_may_be_asked_where_it_has_a_case() -> None:
-    cases = own_cases(PULSAR)
-    assert unmasked(reference(PULSAR), (HEAP,), cases).declaration.findings == {}
+    cases = load_finding_cases(PULSAR)
+    assert lift_waivers(reference_subject(PULSAR), (HEAP,), cases).declaration.findings == {}
     with pytest.raises(UsageError, match="masks no finding 'nope'"):
-        unmasked(reference(PULSAR), ("nope",), cases)
+        lift_waivers(reference_subject(PULSAR), ("nope",), cases)
 
 
-def test_the_command_tells_whose_case_it_is(released_subject: Callable[[str], UnderTest], tmp_path: Path) -> None:
+def test_the_command_tells_whose_case_it_is(released_subject: Callable[[str], TestedSubject], tmp_path: Path) -> None:
     released_subject("pulsar:4.2.4")
     line = ["conform", "pulsar:4.2.4", "--level", "cursors", "--unmask", HEAP, "--failures", str(tmp_path)]
     done = CliRunner().invoke(main, [*line, "--json"])

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.java.classpath import java_test_classpath
-from entrycache_conformance.java.releases import newest, releases
+from entrycache_conformance.java.driver import java_test_classpath
+from entrycache_conformance.java.releases import newest_release, releases
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import PAGES
 from tests.support.jvm.pulsar_campaigns import (
@@ -72,7 +72,7 @@ def test_every_check_has_a_planted_fault_that_was_seen() -> None:
 
 def test_the_limiter_does_on_the_newest_release_what_it_did(tmp_path: Path) -> None:
     try:
-        told = play("Limiter", java_test_classpath(newest("pulsar").subject), 300, tmp_path)
+        told = play("Limiter", java_test_classpath(newest_release("pulsar").subject), 300, tmp_path)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     assert differences("Limiter", SUBJECTS[-1], told["met"]) == []

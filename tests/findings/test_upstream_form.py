@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.program import compiled, main_of
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.program import compile_sources, main_class
 from entrycache_conformance.java.releases import Release, releases
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import GRAVE, TESTS, Page
@@ -57,13 +57,13 @@ def release_of(page: Page, path: Path) -> Release:
 
 def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.CompletedProcess[str]:
     """How the launcher of JUnit or TestNG ends."""
-    program = compiled([source], tools, source.parent / "out")
+    program = compile_sources([source], tools, source.parent / "out")
     if is_kafka:
-        main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_of(source))
+        main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_class(source))
     else:
         main, arguments = (
             "org.testng.TestNG",
-            ("-verbose", "2", "-d", str(source.parent / "report"), "-testclass", main_of(source)),
+            ("-verbose", "2", "-d", str(source.parent / "report"), "-testclass", main_class(source)),
         )
     return program.run(main, *arguments, timeout_seconds=SECONDS_MOST)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.subjects.jvm import released_command
+from entrycache_conformance.java.driver import released_command
 from entrycache_protocol.errors import MissingPrerequisite
 
 
@@ -23,7 +23,6 @@ def released() -> list[str]:
 
 @pytest.fixture(scope="session")
 def changed_jars(released: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from entrycache_cli.faults.change import write_changed_jars
-    from entrycache_cli.pulsar_pip430.changed_jars import CHANGES
+    from entrycache_dev.changed_jars import PULSAR_PIP430_CHANGES, write_changed_jars
 
-    return write_changed_jars(tmp_path_factory.mktemp("changed"), CHANGES)
+    return write_changed_jars(tmp_path_factory.mktemp("changed"), PULSAR_PIP430_CHANGES)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, clock_sites, java_test_classpath
-from entrycache_conformance.java.program import Program, compiled
+from entrycache_conformance.java.driver import JavaTestClasspath, clock_sites, java_test_classpath
+from entrycache_conformance.java.program import Program, compile_sources
 from tests.support.jvm.driver import SUBJECT
 
 NAME = "org.apache.bookkeeper.mledger.Sample"
@@ -67,7 +67,7 @@ def tools(released: list[str]) -> JavaTestClasspath:
 def sample(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
     (folder / "Sample.java").write_text(SAMPLE)
-    compiled([folder / "Sample.java"], tools, folder / "out")
+    compile_sources([folder / "Sample.java"], tools, folder / "out")
     return folder / "out"
 
 

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.java import jdk
-from entrycache_conformance.java.classpath import clock_sites, jar_under_test, pinned_jar
-from entrycache_conformance.java.releases import Release, newest, releases, versions
-from entrycache_conformance.subjects.jvm import released_command
+from entrycache_conformance.java import build
+from entrycache_conformance.java.driver import clock_sites, jar_under_test, pinned_jar, released_command
+from entrycache_conformance.java.releases import Release, newest_release, release_versions, releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.jvm.driver import RELEASE, SUBJECT, run_request, talk
 
 VERSION = RELEASE.version
-PAGES = newest("pulsar", "pages")
+PAGES = newest_release("pulsar", "pages")
 CLOCKED = (*releases("pulsar"), *releases("pulsar-legacy"))
 
 
@@ -65,8 +64,7 @@ def test_a_new_clock_site_stops_the_driver(released: list[str], tmp_path: Path) 
 
 
 def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str], tmp_path: Path) -> None:
-    from entrycache_cli.faults.change import write_changed_jar
-    from entrycache_cli.pulsar_pip430.changed_jars import NO_CLOCK_CALL
+    from entrycache_dev.changed_jars import NO_CLOCK_CALL, write_changed_jar
 
     jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
     command = released_command(SUBJECT, str(jar))
@@ -83,7 +81,7 @@ def test_with_a_class_path_the_sites_are_printed(changed_jars: dict[str, Path]) 
 
 
 def test_bad_arguments_are_one_clear_line() -> None:
-    known = re.escape(", ".join([*versions("pulsar-legacy"), *versions("pulsar")]))
+    known = re.escape(", ".join([*release_versions("pulsar-legacy"), *release_versions("pulsar")]))
     with pytest.raises(UsageError, match=rf"^there is no driver for Pulsar 1\.0; known: {known}$"):
         released_command("pulsar:1.0")
     with pytest.raises(UsageError, match=r"^class path entry no-such\.jar does not exist;.*$"):
@@ -108,8 +106,8 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setattr(jdk, "PLACES", (f"{tmp_path}/jdks/*",))
-    monkeypatch.setattr(jdk, "RUNTIME_ON_PYPI", "no_such_package")
+    monkeypatch.setattr(build, "PLACES", (f"{tmp_path}/jdks/*",))
+    monkeypatch.setattr(build, "RUNTIME_ON_PYPI", "no_such_package")
     return tmp_path / "bin"
 
 
@@ -141,22 +139,22 @@ def test_the_first_java_that_is_new_enough_is_taken(bare: Path, monkeypatch: pyt
     _java(bare, "17.0.1")
     for version in ("21.0.1", "25.0.1"):
         _java(bare.parent / "jdks" / version / "bin", version)
-    assert jdk.find_java(17).program == str(bare / "java")
-    assert jdk.find_java(21).major == 21
-    assert jdk.find_java(25).major == 25
+    assert build.find_java(17).program == str(bare / "java")
+    assert build.find_java(21).major == 21
+    assert build.find_java(25).major == 25
     _tool(bare.parent / "jdks" / "25.0.1" / "bin", "javac", "exit 0")
-    assert jdk.find_java(17, compiler=True).major == 25
+    assert build.find_java(17, compiler=True).major == 25
     monkeypatch.setenv("JAVA_HOME", str(bare.parent / "jdks" / "25.0.1"))
-    assert jdk.find_java(17).major == 25
+    assert build.find_java(17).major == 25
 
 
 def test_the_runtime_of_a_python_package_is_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = bare.parent / "site" / "a_java_runtime"
     _java(package / "java-runtime" / "bin", "25.0.2")
     (package / "__init__.py").write_text("")
-    monkeypatch.setattr(jdk, "RUNTIME_ON_PYPI", "a_java_runtime")
+    monkeypatch.setattr(build, "RUNTIME_ON_PYPI", "a_java_runtime")
     monkeypatch.syspath_prepend(str(package.parent))
-    assert jdk.find_java(21).program == str(package / "java-runtime" / "bin" / "java")
+    assert build.find_java(21).program == str(package / "java-runtime" / "bin" / "java")
 
 
 NOT_FOUND = (
@@ -202,7 +200,7 @@ def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_
     _tool(tmp_path, "mvn", f"echo built >> {tmp_path}/builds; sleep 0.5; mkdir -p {folders}; touch {made}")
     environment = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin", "ENTRYCACHE_CACHE": str(tmp_path / "cache")}
     environment["JAVA_HOME"] = ""
-    program = f"from entrycache_conformance.subjects.jvm import released_command; released_command({SUBJECT!r})"
+    program = f"from entrycache_conformance.java.driver import released_command; released_command({SUBJECT!r})"
     users = [
         subprocess.Popen([sys.executable, "-c", program], env=environment, stderr=subprocess.PIPE, text=True)
         for _ in range(3)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.stand_alone import java_test
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.program import render_java_test
 from entrycache_protocol.errors import UsageError
 from tests.support.jvm.driver import SUBJECT
 from tests.support.jvm.java_file import Compiled, compiled_case
@@ -133,7 +133,7 @@ def test_a_case_with_time_asks_for_the_agent(timed: Compiled, tools: JavaTestCla
 def test_a_case_without_time_needs_no_agent(
     untimed: Compiled, tools: JavaTestClasspath, changed_jars: dict[str, Path]
 ) -> None:
-    assert "javaagent" not in java_test(UNTIMED, None)
+    assert "javaagent" not in render_java_test(UNTIMED, None)
     assert untimed.run(tools).stdout == "conforms\n"
     changed = java_test_classpath(SUBJECT, str(changed_jars["size-one-entry-too-many"]))
     assert untimed.run(changed).returncode == 1
@@ -141,8 +141,8 @@ def test_a_case_without_time_needs_no_agent(
 
 def test_what_has_no_java_test_is_refused() -> None:
     with pytest.raises(UsageError, match="for the system cachelib"):
-        java_test({**UNTIMED, "system": "cachelib"}, None)
+        render_java_test({**UNTIMED, "system": "cachelib"}, None)
     with pytest.raises(UsageError, match="0 outcomes for 3 steps"):
-        java_test({**UNTIMED, "outcomes": []}, None)
+        render_java_test({**UNTIMED, "outcomes": []}, None)
     with pytest.raises(UsageError, match="no Java test for the op append"):
-        java_test({**UNTIMED, "steps": [{"op": "append"}], "outcomes": [{}]}, None)
+        render_java_test({**UNTIMED, "steps": [{"op": "append"}], "outcomes": [{}]}, None)

@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.driver import java_test_classpath
+from entrycache_conformance.java.program import CLASS_NAME, render_java_test
 from entrycache_conformance.java.releases import Release, releases
-from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
-from entrycache_conformance.judge import Coverage, trajectory
+from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_protocol.case import read_case, to_json
+from entrycache_protocol.case import case_to_json, read_case
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import ops
 from tests.support import ROOT
@@ -33,14 +33,14 @@ def _case(config: Any, rows: Any) -> dict[str, Any]:
 
 def _finding(path: Path) -> dict[str, Any]:
     case = read_case(path, SYSTEMS)
-    outcomes = [write_outcome(done.outcome) for done in trajectory(case, Coverage())]
-    return {**to_json(case), "outcomes": outcomes}
+    outcomes = [write_outcome(done.outcome) for done in run_reference(case, Coverage())]
+    return {**case_to_json(case), "outcomes": outcomes}
 
 
 SHOWN: Final = {name: _case(*case) for name, case in CASES.items() if all(step["op"] != "share" for step, _ in case[1])}
 FAILING: Final = {path.parent.name: _finding(path) for path in FINDINGS if path.parent.name != NEVER_ENDS}
 TEXTS: Final = {
-    f"Case{number}": java_test(case).replace(CLASS_NAME, f"Case{number}")
+    f"Case{number}": render_java_test(case).replace(CLASS_NAME, f"Case{number}")
     for number, case in enumerate((*SHOWN.values(), *FAILING.values()))
 }
 NAMES: Final = dict(zip((*SHOWN, *FAILING), TEXTS, strict=True))
@@ -100,4 +100,4 @@ def test_a_file_alone_ends_as_it_does_beside_others(name: str, told: OnRelease, 
 def test_what_has_no_java_test_is_refused() -> None:
     share = {"op": "share", "total_bytes": 1, "threads": 1, "global_thread": False}
     with pytest.raises(UsageError, match="no Java test for the op share"):
-        java_test({"system": "kafka-streams", "config": {}, "steps": [share], "outcomes": [{"bytes": 1}]})
+        render_java_test({"system": "kafka-streams", "config": {}, "steps": [share], "outcomes": [{"bytes": 1}]})

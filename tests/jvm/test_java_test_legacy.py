@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.commands.replay import stand_alone
-from entrycache_cli.faults.change import write_changed_jar
-from entrycache_cli.pulsar_legacy.changed_jars import CHANGES, SUBJECT
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
+from entrycache_cli.commands.replay import export_test
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.program import CLASS_NAME, render_java_test
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_dev.changed_jars import PULSAR_LEGACY_CHANGES, PULSAR_LEGACY_RELEASE, write_changed_jar
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.jvm.java_file import Compiled
 
@@ -55,24 +54,24 @@ def case(config: dict[str, Any], steps: list[dict[str, Any]], folder: Path) -> s
     """The case in a file, and its test of Java by the reference's answers."""
     file = folder / "case.json"
     file.write_text(json.dumps({"system": "pulsar-legacy", "config": config, "steps": steps}), "utf-8")
-    return stand_alone(file, "java", None)
+    return export_test(file, "java", None)
 
 
 @pytest.fixture(scope="module")
 def tools() -> JavaTestClasspath:
     try:
-        return java_test_classpath(SUBJECT)
+        return java_test_classpath(PULSAR_LEGACY_RELEASE)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
 
 def compiled_text(text: str, tools: JavaTestClasspath, folder: Path) -> Compiled:
-    from entrycache_conformance.java.program import compiled, main_of
+    from entrycache_conformance.java.program import compile_sources, main_class
 
     source = folder / f"{CLASS_NAME}.java"
     source.write_text(text, "utf-8")
-    compiled([source], tools, folder / "out")
-    return Compiled(main_of(source), folder / "out")
+    compile_sources([source], tools, folder / "out")
+    return Compiled(main_class(source), folder / "out")
 
 
 def test_the_release_passes_with_every_op_and_a_changed_jar_fails(tools: JavaTestClasspath, tmp_path: Path) -> None:
@@ -80,8 +79,8 @@ def test_the_release_passes_with_every_op_and_a_changed_jar_fails(tools: JavaTes
     classes = compiled_text(case(CONFIG, STEPS, tmp_path), tools, tmp_path)
     done = classes.run(tools, *tools.options)
     assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr
-    jar = write_changed_jar(CHANGES["legacy-cutoff-is-young"], tmp_path / "changed.jar")
-    changed = java_test_classpath(SUBJECT, str(jar))
+    jar = write_changed_jar(PULSAR_LEGACY_CHANGES["legacy-cutoff-is-young"], tmp_path / "changed.jar")
+    changed = java_test_classpath(PULSAR_LEGACY_RELEASE, str(jar))
     done = classes.run(changed, *changed.options)
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == "step 9: {op: expire, cache: a, older_than_nanos: 5}"
@@ -104,4 +103,6 @@ def test_the_file_says_which_releases_it_fits_and_refuses_an_unknown_op(tmp_path
     text = case({}, STEPS[:1], tmp_path)
     assert "released classes of Pulsar: 4.0.0, 4.0.8." in text
     with pytest.raises(UsageError, match="no Java test for the op mark_read"):
-        java_test({"system": "pulsar-legacy", "config": {}, "steps": [{"op": "mark_read"}], "outcomes": [{}]}, None)
+        render_java_test(
+            {"system": "pulsar-legacy", "config": {}, "steps": [{"op": "mark_read"}], "outcomes": [{}]}, None
+        )

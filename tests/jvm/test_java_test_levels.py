@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.releases import Release, newest
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.releases import Release, newest_release
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.jvm.cases_cursors import CASES as CURSORS
 from tests.support.jvm.cases_manager import CASES as MANAGER
@@ -29,7 +29,7 @@ STALE_RANK: Final[Case] = (
 )
 """What era `map` answers otherwise: the last cursor moves back to where another one stands."""
 
-PAGES: Final = newest("pulsar", "pages")
+PAGES: Final = newest_release("pulsar", "pages")
 
 
 def _case(case: Case) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.java.driver import released_command
 from entrycache_conformance.java.releases import releases
-from entrycache_conformance.subjects.jvm import released_command
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.jvm.cases_kafka import CASES, LISTEN, USAGE, at, put, usage
 from tests.support.jvm.driver import Step, talk

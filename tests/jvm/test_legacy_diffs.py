@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.subjects.jvm import released_command
+from entrycache_conformance.java.driver import released_command
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.jvm.legacy_diffs import PAGE, PAIRS, made, part
 

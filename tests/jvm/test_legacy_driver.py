@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from entrycache_conformance.java.driver import released_command
 from entrycache_conformance.java.releases import Release, releases
-from entrycache_conformance.subjects.jvm import released_command
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.jvm.driver import Step, run_request, talk
 from tests.support.jvm.params import newest_in_every_run

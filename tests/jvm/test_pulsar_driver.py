@@ -8,9 +8,8 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.java.classpath import java_test_classpath
-from entrycache_conformance.java.program import compiled
-from entrycache_conformance.subjects.jvm import released_command
+from entrycache_conformance.java.driver import java_test_classpath, released_command
+from entrycache_conformance.java.program import compile_sources
 from tests.support.jvm import cases_cursors, cases_manager, cases_range_queue, cases_reads
 from tests.support.jvm.driver import RELEASE, SUBJECT, Step, run_request, talk
 from tests.support.jvm.steps import Case
@@ -119,7 +118,7 @@ def test_a_jar_that_keeps_references_leaks(changed_jars: dict[str, Path]) -> Non
 
 def test_a_jar_that_hands_over_wrong_bytes_is_seen_by_its_tokens(released: list[str], tmp_path: Path) -> None:
     """The right positions and sizes, but each entry that storage answers has the bytes of the one after it."""
-    compiled([Path(__file__).with_name("ReadEntryUtils.java")], java_test_classpath(SUBJECT), tmp_path)
+    compile_sources([Path(__file__).with_name("ReadEntryUtils.java")], java_test_classpath(SUBJECT), tmp_path)
     seen_in = "without caching all is read from storage"
     config, steps = CASES[seen_in]
     request = run_request(1, config, [step for step, _ in steps])

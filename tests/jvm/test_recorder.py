@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.brokers.parts import recorder_jar
-from entrycache_conformance.java.classpath import jar_under_test, java_test_classpath
-from entrycache_conformance.java.program import Program, compiled
+from entrycache_conformance.brokers.jars import build_recorder_jar
+from entrycache_conformance.java.driver import jar_under_test, java_test_classpath
+from entrycache_conformance.java.program import Program, compile_sources
 from entrycache_protocol.errors import UsageError
-from entrycache_trace.convert import convert
+from entrycache_trace.convert import convert, convert_recording
 from entrycache_trace.files import list_parts, read_broker, read_jsonl, read_metadata
-from entrycache_trace.recorded import recorded_to_parquet
 from entrycache_trace.schema import ROW_COLUMNS
 from tests.support.jvm.driver import SUBJECT
 
@@ -28,7 +27,9 @@ QUEUE = "org/apache/bookkeeper/mledger/impl/cache/RangeCacheRemovalQueue.class"
 def sample(released: list[str], tmp_path_factory: pytest.TempPathFactory) -> Program:
     tools = java_test_classpath(SUBJECT)
     source = Path(__file__).with_name("RecorderSample.java")
-    return compiled([source], tools._replace(classpath=str(recorder_jar())), tmp_path_factory.mktemp("sample"))
+    return compile_sources(
+        [source], tools._replace(classpath=str(build_recorder_jar())), tmp_path_factory.mktemp("sample")
+    )
 
 
 def _written(sample: Program, folder: Path, *arguments: str) -> list[dict[str, Any]]:
@@ -48,7 +49,7 @@ def test_every_column_of_every_op_is_a_row_of_the_schema(sample: Program, tmp_pa
         False,
     )
     assert [row["seq"] for row in rows] == list(range(len(rows)))
-    assert recorded_to_parquet(tmp_path / "t", tmp_path / "p") == len(rows)
+    assert convert_recording(tmp_path / "t", tmp_path / "p") == len(rows)
     written = read_broker(list_parts(tmp_path / "p")).to_pylist()
     assert [
         {name: value for name, value in row.items() if value is not None} | {"broker": BROKER} for row in written
@@ -79,7 +80,7 @@ def test_a_line_that_was_cut_is_left_out(sample: Program, tmp_path: Path) -> Non
     _written(sample, tmp_path / "t", "many", "50")
     part = next((tmp_path / "t").glob("broker=*/part-*.jsonl"))
     part.write_bytes(part.read_bytes()[:-20])
-    assert recorded_to_parquet(tmp_path / "t", tmp_path / "p") == 50
+    assert convert_recording(tmp_path / "t", tmp_path / "p") == 50
 
 
 @pytest.mark.parametrize(
@@ -97,11 +98,11 @@ def test_a_row_that_is_none_is_refused(sample: Program, tmp_path: Path, from_: b
     head, _, rest = part.read_bytes().partition(b"\n")
     part.write_bytes(head + b"\n" + rest.replace(from_, to, 1))
     with pytest.raises(UsageError, match=told):
-        recorded_to_parquet(tmp_path / "t", tmp_path / "p")
+        convert_recording(tmp_path / "t", tmp_path / "p")
 
 
 def _counted(java: str, *jars: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([java, "-jar", recorder_jar(), *jars], capture_output=True, text=True, check=False)
+    return subprocess.run([java, "-jar", build_recorder_jar(), *jars], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_a_broker_of_another_make_runs_unrecorded(sample: Program, other: Path, 
     folder = tmp_path / "trace"
     classpath = f"{sample.classpath}:{other if there else tmp_path}"
     program = sample._replace(classpath=classpath)
-    agent = f"-javaagent:{recorder_jar()}={folder}"
+    agent = f"-javaagent:{build_recorder_jar()}={folder}"
     done = program.run("entrycache.recorder.RecorderSample", tmp_path / "t", "many", "10", options=[agent])
     assert done.returncode == 0
     nearest = "pulsar-4.2.4" if there else "kafka-streams-4.3.1"
@@ -152,7 +153,7 @@ def test_a_broker_of_another_make_runs_unrecorded(sample: Program, other: Path, 
 def test_wrong_options_are_one_line_and_the_broker_starts(
     sample: Program, tmp_path: Path, options: str, told: str
 ) -> None:
-    agent = f"-javaagent:{recorder_jar()}={options.replace('DIR', str(tmp_path / 'd'))}"
+    agent = f"-javaagent:{build_recorder_jar()}={options.replace('DIR', str(tmp_path / 'd'))}"
     done = sample.run("entrycache.recorder.RecorderSample", tmp_path / "t", "many", "10", options=[agent])
     assert done.returncode == 0
     assert told in done.stderr

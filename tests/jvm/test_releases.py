@@ -8,46 +8,56 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.java.classpath import JavaTestClasspath
-from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.jdk import find_java
+from entrycache_conformance.java.build import find_java
+from entrycache_conformance.java.driver import JavaTestClasspath
 from entrycache_conformance.java.program import DoesNotCompile, compile_and_run
-from entrycache_conformance.java.releases import Release, every_release, listed, newest, releases, sources, toured
+from entrycache_conformance.java.releases import (
+    FAMILIES,
+    Release,
+    all_releases,
+    demo_release,
+    list_releases,
+    maven_project,
+    newest_release,
+    releases,
+)
 from entrycache_protocol.errors import MissingPrerequisite
 
 
 def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
     family = FAMILIES["kafka-streams"]
-    shutil.copytree(sources() / family.name, tmp_path / family.name)
-    before = listed(family, tmp_path)
+    shutil.copytree(maven_project() / family.name, tmp_path / family.name)
+    before = list_releases(family, tmp_path)
     added = tmp_path / family.name / "10.0.0-M1"
     added.mkdir()
     (added / "release.toml").write_text('era = "commit"\njava = 25\n', "utf-8")
-    assert [release.version for release in listed(family, tmp_path)] == [
+    assert [release.version for release in list_releases(family, tmp_path)] == [
         *(release.version for release in before),
         "10.0.0-M1",
     ]
-    assert listed(family, tmp_path)[-1] == Release(family, "10.0.0-M1", added, "commit", 25)
+    assert list_releases(family, tmp_path)[-1] == Release(family, "10.0.0-M1", added, "commit", 25)
     (added / "release.toml").write_text('era = "commit"\njava = 25\njdk = 25\n', "utf-8")
     with pytest.raises(TypeError, match="jdk"):
-        listed(family, tmp_path)
+        list_releases(family, tmp_path)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_oldest_comes_first_and_a_milestone_before_its_release(family: str) -> None:
     found = releases(family)
-    assert newest(family) is found[-1]
-    assert toured(family) in found
-    assert {newest(family, release.era).era for release in found} == {release.era for release in found}
+    assert newest_release(family) is found[-1]
+    assert demo_release(family) in found
+    assert {newest_release(family, release.era).era for release in found} == {release.era for release in found}
 
 
-@pytest.mark.parametrize("release", every_release(), ids=str)
+@pytest.mark.parametrize("release", all_releases(), ids=str)
 def test_maven_builds_what_the_suite_knows(release: Release) -> None:
-    family = sources() / release.family.name
+    family = maven_project() / release.family.name
     era = re.findall("<era>(.*)</era>", (release.folder / "pom.xml").read_text("utf-8"))
     assert [release.era] == (era or re.findall("<era>(.*)</era>", (family / "pom.xml").read_text("utf-8")))
     assert (family / "src" / release.era / "java").is_dir()
-    assert f"<module>{release.family.name}/{release.version}</module>" in (sources() / "pom.xml").read_text("utf-8")
+    assert f"<module>{release.family.name}/{release.version}</module>" in (maven_project() / "pom.xml").read_text(
+        "utf-8"
+    )
     assert release.tested_jar in release.lock.read_text("utf-8")
 
 

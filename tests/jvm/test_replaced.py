@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.java.driver import driver
-from entrycache_conformance.java.releases import release_of
-from entrycache_conformance.java.replaced import classes
-from entrycache_conformance.subjects.jvm import released_command
+from entrycache_conformance.java.driver import build_driver, list_classes, released_command
+from entrycache_conformance.java.releases import require_release
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 SUBJECT = "pulsar:4.2.4"
@@ -21,7 +19,7 @@ CLASS = "org/apache/bookkeeper/mledger/impl/cache/RangeCache.class"
 @pytest.fixture(scope="module")
 def released_jar() -> Path:
     try:
-        return driver(release_of(SUBJECT)).tested_jar
+        return build_driver(require_release(SUBJECT)).tested_jar
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
@@ -65,7 +63,7 @@ def test_what_replaces_some_says_how_many(
     released_jar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = folder_with(released_jar, tmp_path / "classes", ".")
-    copy, others = shutil.copy(released_jar, tmp_path / "copy.jar"), len(classes(released_jar)) - 1
+    copy, others = shutil.copy(released_jar, tmp_path / "copy.jar"), len(list_classes(released_jar)) - 1
     released_command(SUBJECT, f"{folder}:{copy}")
     err = capsys.readouterr().err.splitlines()
     assert err[0] == f"entrycache: {folder}: 1 classes of managed-ledger-4.2.4.jar come from here"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from entrycache_fast import BrokerCache
-from entrycache_fast.pulsar.views import Stored
-from entrycache_league.policies import Broker
+from entrycache_fast.pulsar.store import StoredEntry
+from entrycache_league.policies import BrokerSettings
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Requests
 from entrycache_reference import pulsar_legacy, pulsar_pip430, pulsar_segmented
 from entrycache_reference.pulsar_legacy import ops as legacy_ops
@@ -45,7 +45,7 @@ def ticks(requests: Requests, interval: int) -> Callable[[int], Iterator[int]]:
 def pip430(
     requests: Requests,
     capacity: int,
-    broker: Broker,
+    broker: BrokerSettings,
     by_count: bool,
     extend: bool,
     split: bool,
@@ -62,7 +62,7 @@ def pip430(
         extend_recently_accessed=extend,
         requeue_budget="split" if split else "shared",
         clock=lambda: now,
-        storage=lambda cache, ledger, entry: Stored(int(requests.sizes[entry]), None),
+        storage=lambda cache, ledger, entry: StoredEntry(int(requests.sizes[entry]), None),
     )
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
@@ -90,7 +90,9 @@ def pip430(
     return hits, held
 
 
-def era_5(requests: Requests, capacity: int, broker: Broker, extend: bool, variants: pulsar_pip430.Variants) -> Answers:
+def era_5(
+    requests: Requests, capacity: int, broker: BrokerSettings, extend: bool, variants: pulsar_pip430.Variants
+) -> Answers:
     """What the reference of `pulsar-pip430` answers under these variants, of entries of one size."""
     config = pulsar_pip430.Config(
         max_size_bytes=capacity,
@@ -136,7 +138,7 @@ def era_5(requests: Requests, capacity: int, broker: Broker, extend: bool, varia
 class Legacy:
     """The reference of the cache before PIP-430; a topic is a managed ledger, an entry a position of one ledger."""
 
-    def __init__(self, requests: Requests, capacity: int, broker: Broker) -> None:
+    def __init__(self, requests: Requests, capacity: int, broker: BrokerSettings) -> None:
         self.sizes = [int(size) for size in requests.sizes]
         self.topics = [int(topic) for topic in requests.topics]
         self.config = pulsar_legacy.Config(
@@ -167,7 +169,7 @@ def name_of(topic: int) -> CacheName:
     return CacheName(f"{topic:06}")
 
 
-def legacy(requests: Requests, capacity: int, broker: Broker, fills: bool) -> Answers:
+def legacy(requests: Requests, capacity: int, broker: BrokerSettings, fills: bool) -> Answers:
     """What the reference of `pulsar-legacy` answers."""
     cache = Legacy(requests, capacity, broker)
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)

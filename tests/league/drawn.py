@@ -7,7 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Event, Requests, requests_of
+from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Request, Requests, collect_requests
 
 STEP_NS = 4_000_000
 KINDS = (READ, READ, READ, READ, ADD, ADD, EXPECT, PASSED)
@@ -16,7 +16,7 @@ MOST = 1 << 12
 
 def decoded(numbers: Iterable[int], sizes: int = 1, entries: int = 8, kinds: tuple[int, ...] = KINDS) -> Requests:
     """Requests about so many entries of two topics, of `sizes` different sizes; a read is of one to three entries."""
-    made: list[Event] = []
+    made: list[Request] = []
     now = 0
     for at, number in enumerate([*numbers, 0]):
         kind, rest = kinds[number % 8 % len(kinds)], number // 8
@@ -24,8 +24,8 @@ def decoded(numbers: Iterable[int], sizes: int = 1, entries: int = 8, kinds: tup
         now += pause * STEP_NS
         length = 1 + count % 3 if kind == READ and len(kinds) > 1 else 1
         for each in range(entry, entry + length):
-            made.append(Event(now, kind, "ab"[each % 2], (1, each // 2), 1 + each * 7 % sizes, count, at))
-    return requests_of("decoded", sorted(made, key=lambda event: (event.time_ns, event.call, event.topic)))
+            made.append(Request(now, kind, "ab"[each % 2], (1, each // 2), 1 + each * 7 % sizes, count, at))
+    return collect_requests("decoded", sorted(made, key=lambda event: (event.time_ns, event.call, event.topic)))
 
 
 def requests(sizes: int = 1, most: int = 40, kinds: tuple[int, ...] = KINDS) -> st.SearchStrategy[Requests]:

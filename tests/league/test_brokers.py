@@ -8,19 +8,19 @@ from typing import Final
 
 import pytest
 
-from entrycache_league.policies import POLICIES, Broker, Replayed
+from entrycache_league.policies import POLICIES, BrokerSettings, ReplayOutput
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.config import CountFloor, DuplicateCount, SizePassRounds, ZeroReads
 from tests.league import brokers
 from tests.league.drawn import seeded
 
-BROKER = Broker(ttl_nanos=30_000_000, watermark=0.7, max_requeues=2)
+BROKER = BrokerSettings(ttl_nanos=30_000_000, watermark=0.7, max_requeues=2)
 SEEDS = range(12)
 
 
-def played(policy: str, seed: int, broker: Broker = BROKER) -> brokers.Answers:
+def played(policy: str, seed: int, broker: BrokerSettings = BROKER) -> brokers.Answers:
     out = POLICIES[policy](seeded(seed, 200, 1 + seed % 3 * 4, 30), capacity(seed), broker)
-    assert isinstance(out, Replayed)
+    assert isinstance(out, ReplayOutput)
     return out.hits.tolist(), out.held.tolist()
 
 
@@ -56,7 +56,7 @@ def test_a_flag_that_is_not_followed_is_seen(policy: str, other: str) -> None:
 def test_without_backlog_caching_no_read_fills(flags: str) -> None:
     for seed in SEEDS:
         requests = seeded(seed, 200, 1 + seed % 3 * 4, 30)
-        cold = Broker(ttl_nanos=BROKER.ttl_nanos, watermark=BROKER.watermark, max_requeues=2)
+        cold = BrokerSettings(ttl_nanos=BROKER.ttl_nanos, watermark=BROKER.watermark, max_requeues=2)
         own = brokers.pip430(requests, capacity(seed), cold, False, flags == "extend", False, fill_count=0)
         assert played(f"pip430:{flags}", seed) == own
 
@@ -75,7 +75,7 @@ def test_the_readings_of_5_answer_as_the_reference(extend: bool) -> None:
     for seed in SEEDS:
         requests = seeded(seed, 200, 1, 30)
         out = POLICIES[policy](requests, capacity(seed), BROKER)
-        assert isinstance(out, Replayed)
+        assert isinstance(out, ReplayOutput)
         wanted = brokers.era_5(requests, capacity(seed), BROKER, extend, OF_5)
         assert (out.hits.tolist(), out.held.tolist()) == wanted, seed
 
@@ -100,7 +100,7 @@ def test_legacy_answers_as_its_reference() -> None:
 
 def test_another_time_to_live_of_legacy_is_seen() -> None:
     asked = {seed: seeded(seed, 200, 1 + seed % 3 * 4, 30) for seed in SEEDS}
-    wrong = Broker(ttl_nanos=BROKER.ttl_nanos + 10_000_000, watermark=BROKER.watermark)
+    wrong = BrokerSettings(ttl_nanos=BROKER.ttl_nanos + 10_000_000, watermark=BROKER.watermark)
     assert any(played("legacy", seed) != brokers.legacy(asked[seed], capacity(seed), wrong, False) for seed in SEEDS)
 
 
@@ -111,7 +111,7 @@ def test_segmented_answers_as_its_reference(copies: bool) -> None:
         requests = seeded(seed, 200, 1 + seed % 3 * 40, 30)
         size = capacity(seed) * (64 if seed % 2 else 10)
         own = POLICIES["segmented:copy" if copies else "segmented:reference"](requests, size, BROKER)
-        assert isinstance(own, Replayed)
+        assert isinstance(own, ReplayOutput)
         assert (own.hits.tolist(), own.held.tolist()) == brokers.segmented(requests, size, copies), seed
         unlike += (own.hits.tolist(), own.held.tolist()) != brokers.segmented(requests, size, not copies)
     assert unlike

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from entrycache_cli.main import main
-from entrycache_league.page import page, read_numbers
+from entrycache_league.page import read_numbers, render_page
 from entrycache_league.policies import POLICIES
-from entrycache_trace.generate import generate
+from entrycache_trace.generators.generate import generate
 from tests.support import ROOT
 
 
@@ -105,4 +105,4 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(
 
 def test_the_page_says_what_its_numbers_say() -> None:
     numbers = read_numbers(ROOT / "docs" / "explanation" / "league.json")
-    assert (ROOT / "docs" / "explanation/policy-comparison.md").read_text(encoding="utf-8") == page(numbers)
+    assert (ROOT / "docs" / "explanation/policy-comparison.md").read_text(encoding="utf-8") == render_page(numbers)

@@ -6,28 +6,28 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from entrycache_league.policies import POLICIES, Bound, Broker, Replayed
-from entrycache_league.replay import measure
+from entrycache_league.comparison import measure_replay
+from entrycache_league.policies import POLICIES, BrokerSettings, HitBound, ReplayOutput
+from entrycache_league.pulsar_segmented import LINE_BYTES
 from entrycache_league.requests import READ, Requests
-from entrycache_league.segmented import LINE_BYTES
 from tests.league import drawn
 
 QUICK = settings(max_examples=40, deadline=None, derandomize=True, database=None)
-BROKER = Broker(ttl_nanos=15_000_000, max_requeues=2)
+BROKER = BrokerSettings(ttl_nanos=15_000_000, max_requeues=2)
 GENERIC = ("fifo", "lru", "lfu", "clock", "sieve", "s3fifo", "arc", "w-tinylfu", "expected-reads")
 WITHIN = (*GENERIC, "segmented:reference")
 """Policies that never hold more than the capacity."""
 
 
-def played(policy: str, requests: Requests, capacity: int) -> Replayed:
+def played(policy: str, requests: Requests, capacity: int) -> ReplayOutput:
     out = POLICIES[policy](requests, capacity, BROKER)
-    assert isinstance(out, Replayed)
+    assert isinstance(out, ReplayOutput)
     return out
 
 
 def optimum(requests: Requests, capacity: int) -> int:
     out = POLICIES["belady"](requests, capacity, BROKER)
-    return out.hits if isinstance(out, Bound) else int(out.hits.sum())
+    return out.hits if isinstance(out, HitBound) else int(out.hits.sum())
 
 
 def beaten(requests: Requests, capacity: int, most: int) -> list[str]:
@@ -56,16 +56,16 @@ def test_the_bytes_of_hits_stay_below_their_bound() -> None:
     for seed in range(20):
         requests, capacity = drawn.seeded(seed, 200, sizes=30), 10 + 7 * seed
         bound = POLICIES["belady"](requests, capacity, BROKER)
-        assert isinstance(bound, Bound)
+        assert isinstance(bound, HitBound)
         for policy in WITHIN:
-            told = measure(requests, policy, capacity, played(policy, requests, capacity), 1.0)
+            told = measure_replay(requests, policy, capacity, played(policy, requests, capacity), 1.0)
             assert told.hit_bytes <= bound.hit_bytes
             assert told.hits <= bound.hits
 
 
 def over(requests: Requests, policy: str, capacity: int) -> int:
     """The bytes above the capacity that a policy ever holds."""
-    return measure(requests, policy, capacity, played(policy, requests, capacity), 1.0).over_bytes
+    return measure_replay(requests, policy, capacity, played(policy, requests, capacity), 1.0).over_bytes
 
 
 @QUICK
@@ -94,9 +94,9 @@ def test_bytes_above_the_capacity_are_seen() -> None:
 def test_hits_and_misses_are_the_reads(requests: Requests, capacity: int) -> None:
     for policy in POLICIES:
         out = POLICIES[policy](requests, capacity, BROKER)
-        told = measure(requests, policy, capacity, out, 1.0)
+        told = measure_replay(requests, policy, capacity, out, 1.0)
         assert told.hits + told.misses == told.reads == int((requests.kinds == READ).sum())
-        assert isinstance(out, Bound) or not out.hits[requests.kinds != READ].any()
+        assert isinstance(out, HitBound) or not out.hits[requests.kinds != READ].any()
 
 
 def not_included(policy: str, requests: Requests, capacity: int) -> bool:
@@ -123,5 +123,5 @@ def test_fifo_does_not() -> None:
 def test_the_same_requests_give_the_same_counts(policy: str) -> None:
     requests = drawn.seeded(3, 300, sizes=4)
     one, two = (POLICIES[policy](requests, 30, BROKER) for _ in range(2))
-    told = [measure(requests, policy, 30, each, 1.0) for each in (one, two)]
+    told = [measure_replay(requests, policy, 30, each, 1.0) for each in (one, two)]
     assert told[0] == told[1]

@@ -9,11 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from entrycache_league.oracle_general import read_oracle_general, write_oracle_general
-from entrycache_league.policies import POLICIES, Broker, Replayed
-from entrycache_league.presets import zipf
+from entrycache_league.policies import POLICIES, BrokerSettings, ReplayOutput
 from entrycache_league.requests import READ
-from entrycache_league.shape import Shape, shaped
+from entrycache_league.sources import (
+    WorkloadShape,
+    read_oracle_general,
+    shape_requests,
+    write_oracle_general,
+    zipf_requests,
+)
 from entrycache_protocol.errors import UsageError
 
 RECORD = "<IQIq"
@@ -25,7 +29,7 @@ def written(path: Path, *records: tuple[int, int, int, int]) -> Path:
 
 
 def test_a_record_has_24_bytes_in_the_order_of_the_format(tmp_path: Path) -> None:
-    requests = shaped("two readers", Shape(topics=2, sizes=(5, 50), lags=(1, 2)), 20)
+    requests = shape_requests("two readers", WorkloadShape(topics=2, sizes=(5, 50), lags=(1, 2)), 20)
     path = tmp_path / "x.oracleGeneral"
     count = write_oracle_general(requests, path)
     records = list(struct.iter_unpack(RECORD, path.read_bytes()))
@@ -37,7 +41,7 @@ def test_a_record_has_24_bytes_in_the_order_of_the_format(tmp_path: Path) -> Non
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    requests = zipf(2_000)
+    requests = zipf_requests(2_000)
     write_oracle_general(requests, tmp_path / "x.oracleGeneral")
     again = read_oracle_general(tmp_path / "x.oracleGeneral")
     np.testing.assert_array_equal(again.numbers, requests.numbers)
@@ -71,7 +75,7 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sizes", [(10, 10), (5, 400)])
 def test_libcachesim_has_as_many_misses(policy: str, sizes: tuple[int, int], tmp_path: Path) -> None:
     libcachesim = importlib.import_module("libcachesim")  # GPL: it stands beside our tests, and in no package of ours
-    requests = shaped("beside", Shape(topics=3, sizes=sizes, lags=(1_000, 3_000_000, 9_000_000)), 900)
+    requests = shape_requests("beside", WorkloadShape(topics=3, sizes=sizes, lags=(1_000, 3_000_000, 9_000_000)), 900)
     path = tmp_path / "x.oracleGeneral"
     write_oracle_general(requests, path)
     capacity = int(requests.sizes.sum()) // 20
@@ -79,6 +83,6 @@ def test_libcachesim_has_as_many_misses(policy: str, sizes: tuple[int, int], tmp
     reader = libcachesim.TraceReader(str(path), libcachesim.TraceType.ORACLE_GENERAL_TRACE)
     misses, _ = getattr(libcachesim, theirs)(capacity).process_trace(reader)
     again = read_oracle_general(path)
-    ours = POLICIES[policy](again, capacity, Broker())
-    assert isinstance(ours, Replayed)
+    ours = POLICIES[policy](again, capacity, BrokerSettings())
+    assert isinstance(ours, ReplayOutput)
     assert 1 - ours.hits.mean() == pytest.approx(misses, abs=1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_league.policies import POLICIES, Broker, Replayed
+from entrycache_league.policies import POLICIES, BrokerSettings, ReplayOutput
 from entrycache_league.requests import Requests
 from tests.league import naive
 from tests.league.drawn import seeded
@@ -27,8 +27,8 @@ def unlike(policy: str, other: str, seed: int) -> bool:
     """Whether a kernel and a second implementation differ in a hit; sizes and capacity follow the seed."""
     requests = seeded(seed, 150, sizes=1 + seed % 3 * 4)
     capacity = (3 + seed * 5 % 40) * (100 if other == "w-tinylfu" and seed % 2 else 1)
-    played = POLICIES[policy](requests, capacity, Broker())
-    assert isinstance(played, Replayed)
+    played = POLICIES[policy](requests, capacity, BrokerSettings())
+    assert isinstance(played, ReplayOutput)
     period = max(10, 10 * capacity * len(requests.sizes) // int(requests.sizes.sum()))
     second = naive.tinylfu(capacity, period) if other == "w-tinylfu" else SECOND[other](capacity)
     return played.hits.tolist() != naive.hits_of(second, requests)
@@ -56,6 +56,6 @@ def test_less_than_the_best_of_all_choices_is_seen() -> None:
 
 
 def hits(policy: str, requests: Requests, capacity: int) -> int:
-    played = POLICIES[policy](requests, capacity, Broker())
-    assert isinstance(played, Replayed)
+    played = POLICIES[policy](requests, capacity, BrokerSettings())
+    assert isinstance(played, ReplayOutput)
     return int(played.hits.sum())

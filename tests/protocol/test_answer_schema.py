@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from entrycache_conformance.search import seeded_cases
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.search import make_seeded_cases
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.schema import answer_schema
 from entrycache_protocol.system import AnySystem
 from tests.support import ROOT
@@ -27,7 +27,7 @@ def test_answers_fit_and_others_do_not(system: AnySystem) -> None:
     assert schema == answer_schema(system)
     Draft202012Validator.check_schema(schema)
     menu = system.cases.menu(system.ops_up_to(system.levels[0]), system.levels[0])
-    for made in islice(seeded_cases(reference(system).declaration, menu, 100, 3), 20):
+    for made in islice(make_seeded_cases(reference_subject(system).declaration, menu, 100, 3), 20):
         outcomes = [system.wire.write_outcome(done.outcome) for done in made.steps]
         answer = json.loads(json.dumps({"id": 1, "outcomes": outcomes}))
         assert fits(schema, answer) and fits(schema, {**answer, "leaked": 0})

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import Refuse, Skip, Subject, author, check, loop
+from entrycache_protocol import Refuse, Skip, Subject, author, check, server
 from entrycache_protocol.errors import EntrycacheError
 from tests.support import ROOT
 from tests.support.pages import blocks
@@ -48,7 +48,7 @@ def asked(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dic
     run = {"cmd": "run", "id": 7, "system": subject.system, "config": {}, "steps": steps} | request
     sink = io.StringIO()
     lines = ['{"cmd":"start","version":1}', json.dumps(run), '{"cmd":"stop"}', "never read"]
-    assert loop.serve(author.Authored(subject), io.StringIO("\n".join(lines)), sink) == 0
+    assert server.serve_requests(author.ClassAnswerer(subject), io.StringIO("\n".join(lines)), sink) == 0
     start, answer = sink.getvalue().splitlines()
     assert subject.system in json.loads(start)["systems"]
     found: dict[str, Any] = json.loads(answer)
@@ -79,7 +79,7 @@ def test_its_public_methods_are_its_operations() -> None:
 
     assert Small.operations == ("insert", "exists")
     assert More.operations == ("insert", "exists", "get")
-    offer = author.Authored(More).start_answer["systems"]["pulsar-pip430"]
+    offer = author.ClassAnswerer(More).start_answer["systems"]["pulsar-pip430"]
     assert offer["limits"] == {"max_steps": 9}
     assert offer["config"] == ()
 

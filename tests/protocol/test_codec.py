@@ -12,13 +12,13 @@ from jsonschema import Draft202012Validator
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.subjects.validate import _plain
+from entrycache_conformance.subjects.wrappers import _as_json
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.answers import ANSWERS
-from entrycache_faults.catalogue import CASES, catalogue
-from entrycache_protocol.case import Case, dumps, encode_outcome, from_json, read_case, to_json
-from entrycache_protocol.codec import Malformed, decode_op, encode_op
+from entrycache_conformance.systems.pulsar_pip430.system import ANSWERS
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_faults.seeded import CASES_FOLDER, load_catalogue
+from entrycache_protocol.case import Case, case_from_json, case_to_json, encode_outcome, format_case, read_case
+from entrycache_protocol.codec import MalformedValue, decode_op, encode_op
 from entrycache_protocol.declaration import read_declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import case_schema
@@ -27,7 +27,7 @@ SYSTEM = SYSTEMS["pulsar-pip430"]
 
 
 def made(seed: int) -> tuple[Case, list[Any]]:
-    subject = reference(SYSTEM)
+    subject = reference_subject(SYSTEM)
     found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
     return found.case, found.steps
 
@@ -36,11 +36,11 @@ def made(seed: int) -> tuple[Case, list[Any]]:
 def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
     case, steps = made(seed)
     path = tmp_path / "case.json"
-    path.write_text(dumps(case))
+    path.write_text(format_case(case))
     again = read_case(path, SYSTEMS)
     assert again.steps == case.steps
-    assert to_json(again) == to_json(case)
-    declaration = reference(SYSTEM).declaration
+    assert case_to_json(again) == case_to_json(case)
+    declaration = reference_subject(SYSTEM).declaration
     for op, done in zip(case.steps, steps, strict=True):
         outcome = json.loads(json.dumps(encode_outcome(done.outcome)))
         assert ANSWERS.read_outcome(op, outcome, declaration) == done.outcome
@@ -49,9 +49,9 @@ def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_made_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
     case, steps = made(seed)
-    assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_plain(to_json(case))))
+    assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_as_json(case_to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
-        outcome = _plain(encode_outcome(done.outcome))
+        outcome = _as_json(encode_outcome(done.outcome))
         assert not list(Draft202012Validator(SYSTEM.wire.outcome_schema(type(op))).iter_errors(outcome))
 
 
@@ -78,7 +78,7 @@ BAD_STEPS = [
 
 @pytest.mark.parametrize("step", BAD_STEPS, ids=lambda step: json.dumps(step)[:60])
 def test_what_the_schema_refuses_the_reader_refuses(step: Any) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedValue):
         decode_op(SYSTEM.ops, step)
     # In JSON Schema 1.0 is an integer; the reader is stricter, as the page says integers.
     if step != BAD_STEPS[2]:
@@ -109,14 +109,14 @@ def test_null_and_absent_expected_reads_are_both_kept() -> None:
 )
 def test_a_bad_case_is_refused_in_one_line(value: Any, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        from_json(value, SYSTEMS)
+        case_from_json(value, SYSTEMS)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_cases_of_the_museum_hold_the_whole_configuration() -> None:
-    for name, case in catalogue(SYSTEMS).items():
-        assert (CASES / f"{name}.json").read_text(encoding="utf-8") == dumps(case)
+    for name, case in load_catalogue(SYSTEMS).items():
+        assert (CASES_FOLDER / f"{name}.json").read_text(encoding="utf-8") == format_case(case)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_protocol import extras
+from entrycache_protocol import errors
 
 WHEEL = {"url": "file:///some%20where/entrycache-0.1.0-py3-none-any.whl", "archive_info": {}}
 CLONE = {"url": "file:///src/entrycache", "dir_info": {"editable": True}}
@@ -49,19 +49,19 @@ class Installed:
 def test_the_line_is_that_of_the_installation(
     source: dict[str, Any] | None, prefix: str, pip: bool, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extras, "distribution", lambda name: Installed(source))
-    monkeypatch.setattr(extras, "find_spec", lambda name: object() if pip else None)
+    monkeypatch.setattr(errors, "distribution", lambda name: Installed(source))
+    monkeypatch.setattr(errors, "find_spec", lambda name: object() if pip else None)
     monkeypatch.setattr(Path, "exists", lambda path: True)
     monkeypatch.setattr(sys, "prefix", prefix)
     monkeypatch.setattr(sys, "executable", f"{prefix}/bin/python")
-    assert extras.install("trace") == line
-    assert str(extras.missing("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
+    assert errors.install_command("trace") == line
+    assert str(errors.missing_extra("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
 
 
 def test_where_the_sources_are_gone_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = {"url": (tmp_path / "src").as_uri(), "dir_info": {}}
-    monkeypatch.setattr(extras, "distribution", lambda name: Installed(gone))
-    monkeypatch.setattr(extras, "find_spec", lambda name: object())
-    line = extras.install("spark")
+    monkeypatch.setattr(errors, "distribution", lambda name: Installed(gone))
+    monkeypatch.setattr(errors, "find_spec", lambda name: object())
+    line = errors.install_command("spark")
     assert re.fullmatch(r"pip install( '[a-z]+[<>=][^' ]+')+", line)
     assert {"pyspark", "pandas", "duckdb", "pyarrow"} <= set(re.findall(r"'([a-z]+)", line))

@@ -13,9 +13,9 @@ from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_conformance.systems.kafka_streams.themes import Theme
-from entrycache_protocol.case import Case, dumps, from_json, to_json
-from entrycache_protocol.codec import Malformed
+from entrycache_conformance.systems.kafka_streams.workload import Theme
+from entrycache_protocol.case import Case, case_from_json, case_to_json, format_case
+from entrycache_protocol.codec import MalformedValue
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.schema import case_schema
@@ -36,9 +36,9 @@ def _made(seed: int) -> tuple[Case, list[Any]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_case_comes_back_from_its_text(seed: int) -> None:
     case, _ = _made(seed)
-    value = json.loads(dumps(case))
+    value = json.loads(format_case(case))
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(value))
-    assert from_json(value, SYSTEMS) == case
+    assert case_from_json(value, SYSTEMS) == case
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -55,7 +55,7 @@ def test_an_outcome_comes_back_from_its_text_and_fits_its_schema(seed: int) -> N
 def test_bounds_and_steps_within_steps_have_the_names_of_the_protocol() -> None:
     inner = ops.Listen("b", (ops.Range("a", None, "x"),), 1)
     case = Case(SYSTEM, SYSTEM.model.config(), (ops.OnForward("s", "x", (inner,)),))
-    value = to_json(case)["steps"][0]
+    value = case_to_json(case)["steps"][0]
     range_ = {"op": "range", "ns": "a", "from": None, "to": "x", "to_inclusive": True}
     listen = {"op": "listen", "ns": "b", "on_flush": [range_], "fails": 1}
     assert value == {"op": "on_forward", "store": "s", "key": "x", "steps": [listen]}
@@ -77,7 +77,7 @@ def test_bounds_and_steps_within_steps_have_the_names_of_the_protocol() -> None:
 )
 def test_a_step_of_another_shape_is_refused(step: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
+        case_from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
 
 
 def test_steps_nested_beyond_all_measure_are_refused_in_one_line() -> None:
@@ -85,7 +85,7 @@ def test_steps_nested_beyond_all_measure_are_refused_in_one_line() -> None:
     for _ in range(5_000):
         step = {"op": "listen", "ns": "a", "on_flush": [step]}
     with pytest.raises(UsageError, match="steps within steps"):
-        from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
+        case_from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
 
 
 PUT: Final = ops.Put("a", "x", "1")
@@ -109,7 +109,7 @@ PUT: Final = ops.Put("a", "x", "1")
     ],
 )
 def test_an_outcome_of_another_shape_is_malformed(op: Any, value: Any) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedValue):
         SYSTEM.wire.read_outcome(op, value, DECLARATION)
 
 

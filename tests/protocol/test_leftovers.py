@@ -12,9 +12,15 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.java import build
-from entrycache_protocol.errors import MissingPrerequisite, Unwritten
-from entrycache_protocol.leftovers import FILES, FOLDERS, Beside, scratch
-from entrycache_protocol.output import whole, write_text
+from entrycache_protocol.errors import MissingPrerequisite, WriteError
+from entrycache_protocol.files import (
+    PARTIAL_FILES,
+    SCRATCH_FOLDERS,
+    PartialFile,
+    atomic_path,
+    scratch_folder,
+    write_text,
+)
 from entrycache_trace.files import PartWriter
 
 
@@ -30,7 +36,7 @@ def killed_in(work: Callable[[], object]) -> None:
 
 
 def begin_file(path: Path) -> None:
-    with whole(path) as beside:
+    with atomic_path(path) as beside:
         beside.write_text("half of i")
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -38,24 +44,24 @@ def begin_file(path: Path) -> None:
 def test_half_a_file_goes_when_the_next_is_written(tmp_path: Path) -> None:
     write_text(tmp_path / "file", "whole")
     killed_in(lambda: begin_file(tmp_path / "file"))
-    assert len(list(tmp_path.glob(FILES))) == 1
+    assert len(list(tmp_path.glob(PARTIAL_FILES))) == 1
     assert (tmp_path / "file").read_text() == "whole"
-    held = Beside(tmp_path)
+    held = PartialFile(tmp_path)
     write_text(tmp_path / "other", "text")
-    assert list(tmp_path.glob(FILES)) == [held.path]
+    assert list(tmp_path.glob(PARTIAL_FILES)) == [held.path]
     held.end()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "other"]
 
 
 def test_half_a_part_of_a_trace_goes_with_the_next_part(tmp_path: Path) -> None:
     killed_in(lambda: PartWriter(tmp_path, "b"))
-    assert len(list((tmp_path / "broker=b").glob(FILES))) == 1
+    assert len(list((tmp_path / "broker=b").glob(PARTIAL_FILES))) == 1
     PartWriter(tmp_path, "b", 1).close()
     assert [path.name for path in (tmp_path / "broker=b").iterdir()] == ["part-00001.parquet"]
 
 
 def begin_folder(parent: Path) -> None:
-    with scratch(parent) as folder:
+    with scratch_folder(parent) as folder:
         (folder / "in").mkdir()
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -63,13 +69,13 @@ def begin_folder(parent: Path) -> None:
 def test_a_folder_goes_when_the_next_is_made(tmp_path: Path) -> None:
     killed_in(lambda: begin_folder(tmp_path))
     (left,) = tmp_path.iterdir()
-    with scratch(tmp_path) as one, scratch(tmp_path) as two:
+    with scratch_folder(tmp_path) as one, scratch_folder(tmp_path) as two:
         assert not left.exists()
-        assert set(tmp_path.glob(FOLDERS)) == {one, two}
+        assert set(tmp_path.glob(SCRATCH_FOLDERS)) == {one, two}
     assert list(tmp_path.iterdir()) == []
 
 
-PART = build.Part("driver", "driver", (), (), lambda work, result: None)
+PART = build.BuildPart("driver", "driver", (), (), lambda work, result: None)
 
 
 def test_the_next_build_sweeps_what_a_killed_one_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,10 +83,10 @@ def test_the_next_build_sweeps_what_a_killed_one_has_left(tmp_path: Path, monkey
     monkeypatch.setattr("shutil.which", lambda name: None)
     (tmp_path / "jvm").mkdir()
     killed_in(lambda: begin_folder(tmp_path / "jvm"))
-    assert len(list((tmp_path / "jvm").glob(FOLDERS))) == 1
+    assert len(list((tmp_path / "jvm").glob(SCRATCH_FOLDERS))) == 1
     with pytest.raises(MissingPrerequisite, match="mvn"):
-        build.built(PART)
-    assert list((tmp_path / "jvm").glob(FOLDERS)) == []
+        build.build_part(PART)
+    assert list((tmp_path / "jvm").glob(SCRATCH_FOLDERS)) == []
 
 
 def test_a_build_on_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +94,6 @@ def test_a_build_on_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
-    monkeypatch.setattr(build, "_make", full)
-    with pytest.raises(Unwritten, match=r"cannot write .*driver-.*: No space left on device"):
-        build.built(PART)
+    monkeypatch.setattr(build, "_build_into", full)
+    with pytest.raises(WriteError, match=r"cannot write .*driver-.*: No space left on device"):
+        build.build_part(PART)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_protocol.telling import LINE_LENGTH, telling
+from entrycache_protocol.messages import MAX_LINE_LENGTH, extract_cause
 from tests.support.nasty import NASTY
 
 RUST = """reading
@@ -91,12 +91,12 @@ KeyError: (1, 0)
     ids=["rust", "go", "go recovered", "java", "java without a cause", "python", "else", "nothing"],
 )
 def test_the_cause_is_told_and_not_the_last_line(text: str, told: tuple[str, ...]) -> None:
-    assert telling(text) == told
+    assert extract_cause(text) == told
 
 
 @pytest.mark.parametrize("text", NASTY)
 @pytest.mark.parametrize("before", ["", "thread 'main' panicked at ", "panic: ", "Caused by: ", PYTHON])
 def test_what_is_told_is_printable_and_short(text: str, before: str) -> None:
-    for line in telling(before + text * 100):
+    for line in extract_cause(before + text * 100):
         assert line.isprintable()
-        assert len(line) <= LINE_LENGTH + 3
+        assert len(line) <= MAX_LINE_LENGTH + 3

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import entrycache_fast
 import entrycache_protocol
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_protocol import check
 from tests.protocol.typed_user import Mine
 from tests.support import ROOT
@@ -35,6 +35,6 @@ def test_a_small_file_of_a_user_is_clean_under_strict(tmp_path: Path) -> None:
 
 def test_that_file_is_a_subject_which_conforms() -> None:
     check(Mine, levels=["range"], examples=60)
-    subject = resolve(Choice(None, command=f"{sys.executable} {USER}"))
+    subject = resolve_subject(SubjectChoice(None, command=f"{sys.executable} {USER}"))
     assert subject.declaration.ops == {"insert", "exists", "clear"}
     subject.close()

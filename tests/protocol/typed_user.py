@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from entrycache_fast import BrokerCache, Position, Removed
+from entrycache_fast import BrokerCache, Position, Removal
 from entrycache_fast.kafka import CachingStore, Entry, ThreadCache
 from entrycache_protocol import Refuse, Skip, Subject, check, serve
 
@@ -31,7 +31,7 @@ class Mine(Subject):
         return {"exists": self.cache.exists(cache, *pos)}
 
     def clear(self, cache: str) -> dict[str, int]:
-        removed: Removed = self.cache.clear(cache)
+        removed: Removal = self.cache.clear(cache)
         return {"entries": removed.entries, "bytes": removed.size_bytes}
 
 

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from entrycache_cli.commands.record import record
 from entrycache_cli.main import main
-from entrycache_cli.record import record
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import from_json, read_case
-from entrycache_simulate.explain import explain
-from entrycache_simulate.run import SHOWN, read_brokers
+from entrycache_protocol.case import case_from_json, read_case
+from entrycache_simulate.explain import explain_event
+from entrycache_simulate.run import OBSERVABLE_OPS, read_brokers
 from entrycache_trace.files import iterate_rows, list_parts
 from tests.support.simulate.workload import anything
 
@@ -68,20 +68,20 @@ def altered(trace: Path, out: Path, column: str, seq: int) -> Path:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_case_gives_the_events_of_the_trace(seed: int, tmp_path: Path) -> None:
     anything(seed, tmp_path / "trace", SMALL)
-    found = explain(tmp_path / "trace", None, last_seq(tmp_path / "trace"))
-    assert found.unlike == ""
+    found = explain_event(tmp_path / "trace", None, last_seq(tmp_path / "trace"))
+    assert found.difference == ""
     again = tmp_path / "again"
-    assert record(resolve(Choice("fast")), from_json(found.case, SYSTEMS), again).failure is None
+    assert record(resolve_subject(SubjectChoice("fast")), case_from_json(found.case, SYSTEMS), again).failure is None
     told = [shown for _, shown in events(tmp_path / "trace")]
     assert [shown for _, shown in events(again)] == told
-    assert {shown.op for shown in told} == SHOWN
+    assert {shown.op for shown in told} == OBSERVABLE_OPS
 
 
 def test_a_case_ends_with_the_call_of_its_event(trace: Path, tmp_path: Path) -> None:
     for seq, _ in events(trace)[5:400:60]:
-        case = from_json(explain(trace, None, seq).case, SYSTEMS)
+        case = case_from_json(explain_event(trace, None, seq).case, SYSTEMS)
         out = tmp_path / str(seq)
-        record(resolve(Choice("fast")), case, out)
+        record(resolve_subject(SubjectChoice("fast")), case, out)
         assert [shown for at, shown in events(trace) if at <= seq] == [shown for _, shown in events(out)][
             : len([at for at, _ in events(trace) if at <= seq])
         ]

@@ -8,12 +8,21 @@ import pytest
 
 from entrycache_fast import Row
 from entrycache_protocol.errors import UsageError
-from entrycache_simulate.receive import BROKER, SIZES, STORAGE, Predictor, ReceiveBuffers
-from entrycache_simulate.retained import FRAME_BYTES, Connection, Retained, cumulated_capacity
+from entrycache_simulate.retained import (
+    BUFFER_SIZES,
+    FRAME_BYTES,
+    PUBLISH_BUFFERS,
+    STORAGE_BUFFERS,
+    BufferSizePredictor,
+    Connection,
+    ReceiveBuffers,
+    RetainedBytes,
+    cumulated_capacity,
+)
 
 
 def test_predictor_grows_four_sizes_when_a_read_fills_its_buffer() -> None:
-    predictor = Predictor(BROKER)
+    predictor = BufferSizePredictor(PUBLISH_BUFFERS)
     seen = [predictor.capacity]
     for _ in range(3):
         predictor.record(predictor.capacity)
@@ -22,7 +31,7 @@ def test_predictor_grows_four_sizes_when_a_read_fills_its_buffer() -> None:
 
 
 def test_predictor_shrinks_one_size_after_two_small_reads() -> None:
-    predictor = Predictor(BROKER)
+    predictor = BufferSizePredictor(PUBLISH_BUFFERS)
     seen = []
     for size in (100, 100, 100, 8_193, 100, 100):
         predictor.record(size)
@@ -35,10 +44,10 @@ def test_predictor_never_leaves_its_bounds() -> None:
     chance = random.Random(0)
     for _ in range(200):
         least, initial, most = sorted(chance.choices(range(1, 3_000_000), k=3))
-        predictor = Predictor(ReceiveBuffers(least, initial, most))
+        predictor = BufferSizePredictor(ReceiveBuffers(least, initial, most))
         for _ in range(50):
-            assert predictor.capacity in SIZES
-            assert predictor.capacity <= most or SIZES[0] > most or least > most // 2
+            assert predictor.capacity in BUFFER_SIZES
+            assert predictor.capacity <= most or BUFFER_SIZES[0] > most or least > most // 2
             predictor.record(chance.choice((1, predictor.capacity, predictor.capacity // 2)))
 
 
@@ -49,18 +58,18 @@ def test_sizes_are_checked(sizes: tuple[int, int, int]) -> None:
 
 
 def test_frames_of_one_turn_share_a_buffer() -> None:
-    small = Connection(BROKER).turn([1_000, 2_000, 3_000])
+    small = Connection(PUBLISH_BUFFERS).turn([1_000, 2_000, 3_000])
     assert len({id(buffer) for buffer in small}) == 1
     assert small[0].capacity == 16_384
 
 
 def test_a_frame_that_spans_reads_is_cumulated() -> None:
     # 16,384 arrive first: frame 1 whole, 6,384 of frame 2; the next read brings the other 3,616 of it
-    first, second = Connection(BROKER).turn([10_000, 10_000])
+    first, second = Connection(PUBLISH_BUFFERS).turn([10_000, 10_000])
     assert first.capacity == 16_384
     assert second.capacity == cumulated_capacity(10_000) == 16_384
     assert first is not second
-    (large,) = Connection(STORAGE).turn([1_000_000])
+    (large,) = Connection(STORAGE_BUFFERS).turn([1_000_000])
     assert large.capacity == 1 << 20
     assert cumulated_capacity(5 << 20) == 8 << 20
     assert cumulated_capacity(3) == 64
@@ -75,7 +84,7 @@ def leave(entry: int, ts_ns: int, op: str = "EVICT") -> Row:
 
 
 def test_a_buffer_lives_as_long_as_its_last_slice() -> None:
-    retained = Retained(10)
+    retained = RetainedBytes(10)
     for row in (insert(0, 100), insert(1, 100, 5), leave(0, 20)):
         retained.row(row)
     assert retained.bytes == 16_384
@@ -86,7 +95,7 @@ def test_a_buffer_lives_as_long_as_its_last_slice() -> None:
 
 
 def test_entries_further_apart_than_a_burst_have_buffers_of_their_own() -> None:
-    retained = Retained(10)
+    retained = RetainedBytes(10)
     for row in (insert(0, 100), insert(1, 100, 50), insert(2, 1, 99, "FILL")):
         retained.row(row)
     retained.close(200)
@@ -94,12 +103,12 @@ def test_entries_further_apart_than_a_burst_have_buffers_of_their_own() -> None:
 
 
 def test_an_entry_may_leave_before_its_burst_ends() -> None:
-    retained = Retained(1_000)
+    retained = RetainedBytes(1_000)
     for row in (insert(0, 100), leave(0, 1), insert(0, 100, 2), leave(0, 3, "REMOVE"), insert(1, 9, 4)):
         retained.row(row)
     retained.close(5_000)
     assert retained.bytes == 16_384
-    alone = Retained(1_000)
+    alone = RetainedBytes(1_000)
     for row in (insert(0, 100), leave(0, 1)):
         alone.row(row)
     alone.close(5_000)
@@ -111,7 +120,7 @@ def test_one_small_entry_pins_a_large_buffer() -> None:
     frames = [4_096 - FRAME_BYTES] * 1_024
     left = {}
     for most in (65_536, 1_048_576):
-        retained = Retained(10, ReceiveBuffers(1024, 16_384, most))
+        retained = RetainedBytes(10, ReceiveBuffers(1024, 16_384, most))
         for turn in range(3):
             for number, size in enumerate(frames):
                 retained.row(insert(turn * len(frames) + number, size, turn * 100))

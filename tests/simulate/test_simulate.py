@@ -19,11 +19,11 @@ import pytest
 from entrycache_cli.main import main
 from entrycache_fast import BrokerCache, Row
 from entrycache_protocol.errors import UsageError
-from entrycache_simulate.configs import whole_config
-from entrycache_simulate.curve import curve_of, kinds_of
+from entrycache_simulate.configs import complete_config
+from entrycache_simulate.retained import buffer_kinds, compute_curve
 from entrycache_simulate.run import simulate
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
-from entrycache_trace.generate import generate
+from entrycache_trace.generators.generate import generate
 from tests.support.simulate.workload import Recorded, anything, plain
 
 SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
@@ -46,7 +46,7 @@ def test_the_own_settings_give_the_trace_again(tmp_path: Path, changes: dict[str
         out = tmp_path / str(seed)
         run = anything(seed, out, {**SMALL, **changes})
         found = simulate(out, [])
-        assert found.unlike == ()
+        assert found.differences == ()
         assert (found.measured[0].hits, found.measured[0].lookups) == (run.hits, run.hits + run.misses)
         assert found.measured[0].lookups > 100
 
@@ -66,7 +66,7 @@ def test_other_settings_give_what_they_would_have_given(tmp_path: Path) -> None:
         out = tmp_path / f"{seed} {recorded['max_size_bytes']}"
         plain(seed, out, recorded)
         found = simulate(out, [(str(changes), changes) for changes in CHANGES])
-        assert found.unlike == ()
+        assert found.differences == ()
         ratios = set()
         for measured, changes in zip(found.measured[1:], CHANGES, strict=True):
             direct = plain(seed, None, {**recorded, **changes})
@@ -127,7 +127,7 @@ def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> Non
         run.flush()
     run.close()
     found = simulate(tmp_path / "t", [("none", {"grace_millis": 0}), ("longer", {"grace_millis": 2})])
-    assert found.unlike == ()
+    assert found.differences == ()
     assert [measured.hits for measured in found.measured] == [1, 0, 2]
 
 
@@ -150,7 +150,7 @@ def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path
 @pytest.mark.parametrize("preset", ["tail-fanout", "catch-up-fanout"])
 def test_generated_traces_are_given_again(tmp_path: Path, preset: str) -> None:
     generate(preset, 6_000, 3, tmp_path / "t", brokers=4)
-    assert simulate(tmp_path / "t", []).unlike == ()
+    assert simulate(tmp_path / "t", []).differences == ()
 
 
 def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def falsify(out: Path, op: str, column: str, value: Any) -> None:
 )
 def test_a_trace_that_its_settings_do_not_give_is_told(tmp_path: Path, op: str, column: str, value: Any) -> None:
     plain(3, tmp_path / "t", PLAIN, 200)
-    assert simulate(tmp_path / "t", []).unlike == ()
+    assert simulate(tmp_path / "t", []).differences == ()
     falsify(tmp_path / "t", op, column, value)
-    (line,) = simulate(tmp_path / "t", []).unlike
+    (line,) = simulate(tmp_path / "t", []).differences
     assert "recorded" in line
     done = command("t", "--no-retained", cwd=tmp_path)
     assert done.returncode == 1
@@ -199,7 +199,7 @@ def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path
     plain(4, tmp_path / "t", PLAIN, 300)
     found = simulate(tmp_path / "t", [])
     for burst in (0, 1_000_000, 50_000_000):
-        curve = curve_of(found.brokers, found.metadata, kinds_of([]), burst, [100, 400, 2_000])
+        curve = compute_curve(found.brokers, found.metadata, buffer_kinds([]), burst, [100, 400, 2_000])
         for point in curve.points:
             assert point.retained_peak[0] == point.accounted_peak
             assert point.retained_mean[0] == pytest.approx(point.accounted_mean)
@@ -350,7 +350,7 @@ OTHERS = {"storage", "clock", "on_row", "requeue_budget"}
 
 
 def test_each_key_of_a_configuration_is_a_setting_of_the_fast_cache() -> None:
-    cache = BrokerCache(**whole_config({"max_size_bytes": 77, "ttl_nanos": 5}, "here"))
+    cache = BrokerCache(**complete_config({"max_size_bytes": 77, "ttl_nanos": 5}, "here"))
     assert cache.max_size_bytes == 77
     settings = {name for name in signature(BrokerCache).parameters if name not in OTHERS}
-    assert settings == whole_config({}, "here").keys()
+    assert settings == complete_config({}, "here").keys()

@@ -6,39 +6,39 @@ from typing import Final
 
 import pytest
 
-from entrycache_spark.folder import audit
-from entrycache_spark.verdict import AuditResult
+from entrycache_spark.common.results import AuditResult
+from entrycache_spark.folders import audit_folder
 
 Evaluator = Callable[[Path], AuditResult]
 
 
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[object]:
-    from entrycache_spark.engines.session import session
+    from entrycache_spark.spark_backend import get_session
 
     quick = {
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.adaptive.enabled": "false",
     }
-    made = session("local[2]", quick)
+    made = get_session("local[2]", quick)
     yield made
     made.stop()
 
 
 WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
-    "local": lambda path: audit(path, "local"),
-    "local windows": lambda path: audit(path, "local", witnesses=False),
-    "replay": lambda path: audit(path, "replay"),
+    "local": lambda path: audit_folder(path, "local"),
+    "local windows": lambda path: audit_folder(path, "local", witnesses=False),
+    "replay": lambda path: audit_folder(path, "replay"),
 }
 
 
 @pytest.fixture(scope="session")
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
-        "spark": lambda path: audit(path, "spark"),
-        "spark sql": lambda path: audit(path, "spark", kernel="sql"),
-        "spark windows": lambda path: audit(path, "spark", kernel="sql", witnesses=False),
+        "spark": lambda path: audit_folder(path, "spark"),
+        "spark sql": lambda path: audit_folder(path, "spark", kernel="sql"),
+        "spark windows": lambda path: audit_folder(path, "spark", kernel="sql", witnesses=False),
         **WITHOUT_SPARK,
     }
 

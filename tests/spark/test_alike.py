@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
 from tests.spark.conftest import Evaluator
 from tests.support.traces import plant
 
@@ -81,7 +81,7 @@ def told(trace: Path, engine: str) -> Any:
     """What an engine says: verdicts and the places of violations, or that it refuses the trace, and why."""
     try:
         name, _, kernel = engine.partition(" ")
-        result = audit(trace, name, rules=RULES, kernel=kernel or None)
+        result = audit_folder(trace, name, rules=RULES, kernel=kernel or None)
     except UsageError as error:
         return str(error)
     shown = {rule: verdict.value for rule, verdict in result.rules.items()}
@@ -118,7 +118,7 @@ def test_an_engine_that_takes_a_name_for_a_pattern_is_seen(
     rows[50]["bytes_after"] += 1
     plant.write(tmp_path / "tx", rows)
     assert alike(trace, ("local", "replay"))[1] == []
-    monkeypatch.setattr("entrycache_spark.engines.local._literal", str)
+    monkeypatch.setattr("entrycache_spark.duckdb_backend._literal", str)
     with pytest.raises(AssertionError):
         alike(trace, ("local", "replay"))
 

@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
 from tests.support import ROOT
 from tests.support.traces import plant
 
@@ -145,7 +145,7 @@ def test_spark_submit_with_one_zip_gives_the_same_verdicts(
     )
     assert done.returncode == 0, done.stderr[-3_000:]
     answer = json.loads(done.stdout.splitlines()[-1])
-    wanted = audit(trace, "local")
+    wanted = audit_folder(trace, "local")
     assert answer["told"] == sorted([row.broker, row.rule, row.seq] for row in wanted.violations)
     assert len(answer["told"]) >= 3
     assert answer["verdicts"] == sum(len(own) for own in wanted.brokers.values())

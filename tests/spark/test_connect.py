@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
 from tests.support.traces import plant
 
 PROGRAM = """
@@ -54,7 +54,7 @@ def test_an_audit_over_spark_connect_answers_as_that_of_the_folder(tmp_path: Pat
     )
     assert run.returncode == 0, run.stderr[-2_000:]
     told = json.loads(run.stdout.strip().splitlines()[-1])
-    wanted = audit(trace, "local")
+    wanted = audit_folder(trace, "local")
     assert "connect" in told["session"]
     assert told["refused"] == []
     assert told["views"] == ["events"]

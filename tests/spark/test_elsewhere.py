@@ -13,12 +13,11 @@ from click.testing import CliRunner
 
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_spark.elsewhere import audit_elsewhere
-from entrycache_spark.engines.spark import literal
-from entrycache_spark.folder import audit
-from entrycache_spark.verdict import AuditResult
-from entrycache_trace.files import METADATA_NAME
-from entrycache_trace.places import is_elsewhere
+from entrycache_spark.common.results import AuditResult
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.locations import audit_location
+from entrycache_spark.spark_backend import escape_path
+from entrycache_trace.files import METADATA_NAME, is_spark_location
 from tests.support.traces import plant
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def dated(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wanted(folder: Path) -> AuditResult:
-    found = audit(folder, "local")
+    found = audit_folder(folder, "local")
     assert found.violations
     return found
 
@@ -56,8 +55,8 @@ def test_what_spark_is_to_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     for name in ("tr[a]ce", "s3a:x"):
         (tmp_path / name).mkdir()
-    assert [name for name in ("s3a://b/t", "table:x", "tr?ce", tmp_path.as_uri()) if not is_elsewhere(name)] == []
-    assert [name for name in ("tr[a]ce", "s3a:x", "nothing", "c", str(tmp_path)) if is_elsewhere(name)] == []
+    assert [name for name in ("s3a://b/t", "table:x", "tr?ce", tmp_path.as_uri()) if not is_spark_location(name)] == []
+    assert [name for name in ("tr[a]ce", "s3a:x", "nothing", "c", str(tmp_path)) if is_spark_location(name)] == []
 
 
 @pytest.mark.long
@@ -65,11 +64,11 @@ def test_it_is_judged_as_its_folder_is(
     spark_session: SparkSession, folder: Path, dated: Path, wanted: AuditResult, tmp_path: Path
 ) -> None:
     for where in (f"{dated}/date=*", f"{folder.parent}/tr\\[a\\]c?"):
-        found = audit_elsewhere(where, out=tmp_path)
+        found = audit_location(where, out=tmp_path)
         assert (found.rules, found.violations, found.rows) == (wanted.rules, wanted.violations, wanted.rows), where
         assert found.brokers == wanted.brokers
     assert (tmp_path / "violations.parquet").exists()
-    part = audit_elsewhere(f"{dated}/date=2026-01-01", rules=["R-STATE-1"])
+    part = audit_location(f"{dated}/date=2026-01-01", rules=["R-STATE-1"])
     assert (set(part.rules), set(part.brokers)) == ({"R-STATE-1"}, set(sorted(wanted.brokers)[:1]))
 
 
@@ -77,16 +76,16 @@ def test_it_is_judged_as_its_folder_is(
 def test_a_table_is_judged_as_its_folder_is(
     spark_session: SparkSession, folder: Path, wanted: AuditResult, tmp_path: Path
 ) -> None:
-    rows = spark_session.read.option("basePath", str(folder)).parquet(literal(str(folder)))
+    rows = spark_session.read.option("basePath", str(folder)).parquet(escape_path(str(folder)))
     rows.createOrReplaceGlobalTempView("elsewhere")
     try:
         metadata = folder / METADATA_NAME
-        found = audit_elsewhere("table:global_temp.elsewhere", metadata=metadata)
+        found = audit_location("table:global_temp.elsewhere", metadata=metadata)
         assert (found.rules, found.violations) == (wanted.rules, wanted.violations)
         with pytest.raises(UsageError, match="a table does not say of which system"):
-            audit_elsewhere("table:global_temp.elsewhere")
+            audit_location("table:global_temp.elsewhere")
         with pytest.raises(UsageError, match="table:nowhere: cannot be read"):
-            audit_elsewhere("table:nowhere", metadata=metadata)
+            audit_location("table:nowhere", metadata=metadata)
     finally:
         spark_session.catalog.dropGlobalTempView("elsewhere")
 
@@ -99,15 +98,15 @@ def test_what_is_no_trace_is_refused(spark_session: SparkSession, dated: Path, t
         (tmp_path.as_uri(), f"no {METADATA_NAME} in it or above"),
     ):
         with pytest.raises(UsageError, match=said):
-            audit_elsewhere(where)
+            audit_location(where)
     with pytest.raises(MissingPrerequisite, match="Spark does not read nosuch://x/y"):
-        audit_elsewhere("nosuch://x/y")
+        audit_location("nosuch://x/y")
     other = shutil.copytree(dated, tmp_path / "dated" / "b")
     shutil.copytree(dated, tmp_path / "dated" / "a")
     about = json.loads((other / METADATA_NAME).read_text())
     (other / METADATA_NAME).write_text(json.dumps({**about, "threads": "many"}))
     with pytest.raises(UsageError, match="say different things; audit each by itself"):
-        audit_elsewhere(f"{tmp_path}/dated/?")
+        audit_location(f"{tmp_path}/dated/?")
 
 
 def test_the_command_says_what_it_cannot(folder: Path, dated: Path) -> None:

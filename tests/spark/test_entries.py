@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_spark.folder import audit
-from entrycache_spark.pulsar_pip430.replay.entries import READ_BY
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.replay.pulsar_pip430.moments import READ_BY
 from tests.support.traces import plant
 
 
@@ -18,7 +18,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
 
 
 def differences(tmp_path: Path, rows: list[plant.Row], **metadata: object) -> tuple[str, ...]:
-    return audit(plant.write(tmp_path / "trace", rows, **metadata), "replay").differences
+    return audit_folder(plant.write(tmp_path / "trace", rows, **metadata), "replay").differences
 
 
 def shows_entry(row: plant.Row) -> bool:
@@ -70,7 +70,7 @@ def test_a_lost_mark_is_told_at_the_next_row_of_the_life(tmp_path: Path, rows: l
     lost = hits[life][0]
     lost.update({**dict.fromkeys(lost), **{name: lost[name] for name in ("broker", "seq", "ts_ns", "bytes_after")}})
     lost.update(op="MISS", call_id=lost["seq"])
-    result = audit(plant.write(tmp_path / "trace", own), "replay")
+    result = audit_folder(plant.write(tmp_path / "trace", own), "replay")
     after = next(row for row in own if row["seq"] > lost["seq"] and row["life"] == life)
     assert [line.split(", ")[1] for line in result.differences] == [f"seq {after['seq']}: accessed is True"]
     assert [(row.rule, row.seq) for row in result.violations] == [("R-READ-2", after["seq"])]

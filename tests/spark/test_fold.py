@@ -9,19 +9,18 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
+from entrycache_dev.audit_mutations import BASES, change_row, list_changes, read_base, rename_broker
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_spark.engines.tasks import DUCKDB, FOLD, Group, Question, answer
-from entrycache_spark.engines.tasks import folds as wants_fold
-from entrycache_spark.mutations.changes import changed, changes_of, renamed
-from entrycache_spark.mutations.judged import BASES, rows_of
-from entrycache_spark.pulsar_pip430.fold import broker as folds
-from entrycache_spark.pulsar_pip430.fold import leavers
-from entrycache_spark.pulsar_pip430.fold.carried import fold_carried
-from entrycache_spark.pulsar_pip430.fold.order import fold_order
-from entrycache_spark.pulsar_pip430.fold.slots import fold_slots
-from entrycache_spark.pulsar_pip430.fold.words import RULES
-from entrycache_spark.rulefiles import all_rules
-from entrycache_trace import compiled
+from entrycache_spark.checkers.pulsar_pip430 import broker as folds
+from entrycache_spark.checkers.pulsar_pip430 import removals
+from entrycache_spark.checkers.pulsar_pip430.lives import fold_carried
+from entrycache_spark.checkers.pulsar_pip430.order import fold_order
+from entrycache_spark.checkers.pulsar_pip430.removals import fold_slots
+from entrycache_spark.checkers.pulsar_pip430.rows import RULES
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.tasks import CHECKER, DUCKDB, Question, TaskGroup, evaluate_group
+from entrycache_spark.tasks import uses_checker as wants_fold
+from entrycache_trace import jit
 from entrycache_trace.files import Metadata, list_parts, write_rows
 from tests.spark import test_planted, test_twins
 from tests.support.traces import mutate, plant
@@ -100,7 +99,7 @@ FAMILIES = (
         "fold_calls",
         "fold_numbers",
     ),
-    *("Lives", "Places", "Leavers", "Cursors", "Meters"),
+    *("Lives", "Places", "Removals", "Cursors", "Totals"),
 )
 
 
@@ -111,10 +110,10 @@ def test_a_family_that_is_left_out_is_missed(
     """Rules that are planted are then called clean: the test above would see it."""
     if family == "Lives":
         monkeypatch.setattr(folds, "flag", lambda *arguments: None)
-    elif family in ("Places", "Leavers", "Cursors"):
+    elif family in ("Places", "Removals", "Cursors"):
         monkeypatch.setattr(getattr(folds, family), "follow", lambda *arguments: None)
-    elif family == "Meters":
-        monkeypatch.setattr(folds.Meters, "told", lambda *arguments: None)
+    elif family == "Totals":
+        monkeypatch.setattr(folds.Totals, "told", lambda *arguments: None)
     else:
         monkeypatch.setattr(folds, family, lambda *arguments: None)
     assert any(folded(batch, metadata).clean & broken for _, metadata, batch, broken in stories if broken)
@@ -145,8 +144,8 @@ def test_where_it_gives_up_it_calls_no_call_clean(stories: list[Story], monkeypa
     """With no steps, in which neither the place of an entry nor what a call has left is looked for."""
     asked = [story for story in stories if story.broken & CALLS]
     as_they_are = [folded(story.batch, story.metadata).clean for story in asked]
-    monkeypatch.setattr(leavers, "STEPS_AT_ONCE", -1)
-    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 0)
+    monkeypatch.setattr(removals, "STEPS_AT_ONCE", -1)
+    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 0)
     for (name, metadata, batch, broken), before in zip(asked, as_they_are, strict=True):
         clean = folded(batch, metadata).clean
         assert not clean & broken, name
@@ -160,12 +159,12 @@ def test_it_gives_up_for_good(stories: list[Story], monkeypatch: pytest.MonkeyPa
     ops = story.batch.column("op").to_pylist()
     last = len(ops) - ops[::-1].index("REMOVE")
     ended = story.batch.slice(0, last)
-    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 0)
+    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 0)
     for steps in range(-1, 2 * last):
-        monkeypatch.setattr(leavers, "STEPS_AT_ONCE", steps)
+        monkeypatch.setattr(removals, "STEPS_AT_ONCE", steps)
         assert "R-INVALIDATE-8" not in folded(ended, story.metadata).clean, steps
-    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 1)
-    monkeypatch.setattr(leavers, "STEPS_AT_ONCE", -last)
+    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 1)
+    monkeypatch.setattr(removals, "STEPS_AT_ONCE", -last)
     assert "R-INVALIDATE-8" not in folded(story.batch, story.metadata, [last - 1]).clean
 
 
@@ -178,9 +177,9 @@ def test_where_it_gives_up_in_its_last_look_it_says_so(monkeypatch: pytest.Monke
     script.call()
     script.remove("LEDGER", ("a", 2, 0))
     batch = batch_of(script.rows)
-    monkeypatch.setattr(leavers, "STEPS_AN_EVENT", 0)
+    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 0)
     for steps in range(-1, 10):
-        monkeypatch.setattr(leavers, "STEPS_AT_ONCE", steps)
+        monkeypatch.setattr(removals, "STEPS_AT_ONCE", steps)
         assert "R-INVALIDATE-8" not in folded(batch, Metadata(threads="one")).clean, steps
 
 
@@ -212,14 +211,14 @@ def test_random_traces_are_found_as_by_the_windows(tmp_path: Path, threads: str,
 @pytest.mark.parametrize("base", BASES, ids=lambda base: base.name)
 @pytest.mark.parametrize("sample", [25, pytest.param(100_000, marks=pytest.mark.long)])
 def test_changed_values_are_found_as_by_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
-    rows = rows_of(base)
-    every = changes_of(rows)
+    rows = read_base(base)
+    every = list_changes(rows)
     asked = every if sample >= len(every) else random.Random("fold").sample(every, sample)
     for start in range(0, len(asked), 250):
         copies: Rows = []
         for number, change in enumerate(asked[start : start + 250]):
-            copy = changed(rows, change, 7)
-            copies += renamed(copy[0], f"{number:03}") if copy else []
+            copy = change_row(rows, change, 7)
+            copies += rename_broker(copy[0], f"{number:03}") if copy else []
         trace = tmp_path / f"{start}"
         write_rows(trace, Metadata(system=base.system), copies)
         assert alike(trace) > 0
@@ -261,10 +260,13 @@ def test_without_numba_duckdb_evaluates_and_says_so(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as uncompiled:
         uncompiled.setattr("numba.config.DISABLE_JIT", True)
         assert told_by(trace) == (wanted, "DuckDB in tasks of Spark")
-    monkeypatch.setattr(compiled, "numba", None)
+    monkeypatch.setattr(jit, "numba", None)
     assert told_by(trace) == (wanted, "DuckDB in tasks of Spark")
     assert (
-        "numba" in answer(Group(list_parts(trace), 1, 512), Question(Metadata(), all_rules(), True, FOLD))[0]["refused"]
+        "numba"
+        in evaluate_group(TaskGroup(list_parts(trace), 1, 512), Question(Metadata(), all_rules(), True, CHECKER))[0][
+            "refused"
+        ]
     )
     with pytest.raises(MissingPrerequisite, match="numba"):
-        wants_fold(Question(Metadata(), all_rules(), True, FOLD))
+        wants_fold(Question(Metadata(), all_rules(), True, CHECKER))

@@ -10,12 +10,19 @@ import pytest
 
 from entrycache_protocol.errors import UsageError
 from entrycache_spark import audit
-from entrycache_spark.engines.tasks import FOUND, Group, Question, answer, collected, findings_of
-from entrycache_spark.folder import audit as audit_folder
-from entrycache_spark.frames import task
-from entrycache_spark.pulsar_pip430.columns import COLUMNS
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import Findings
+from entrycache_spark.common.results import Findings
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.systems.pulsar_pip430 import COLUMNS
+from entrycache_spark.tasks import (
+    RESULT_SCHEMA,
+    Question,
+    TaskGroup,
+    collect_rows,
+    evaluate_group,
+    frame_task,
+    read_findings,
+)
 from entrycache_trace.files import Metadata, Part, list_parts, read_part
 from tests.support.traces import plant
 
@@ -52,12 +59,14 @@ def table(parts: tuple[Part, ...]) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def wanted(parts: tuple[Part, ...]) -> Findings:
-    return findings_of(pa.Table.from_pylist(answer(Group(parts, 1, 512), QUESTION), FOUND).to_pylist())
+    return read_findings(
+        pa.Table.from_pylist(evaluate_group(TaskGroup(parts, 1, 512), QUESTION), RESULT_SCHEMA).to_pylist()
+    )
 
 
 def evaluated(table: pa.Table) -> Findings:
-    run = task(QUESTION, COLUMNS, 1, 512)
-    return findings_of(pa.Table.from_batches(run(iter(table.to_batches(max_chunksize=500)))).to_pylist())
+    run = frame_task(QUESTION, COLUMNS, 1, 512)
+    return read_findings(pa.Table.from_batches(run(iter(table.to_batches(max_chunksize=500)))).to_pylist())
 
 
 def test_rows_that_reach_a_task_are_judged_as_its_files_are(table: pa.Table, wanted: Findings) -> None:
@@ -95,7 +104,7 @@ def test_a_frame_is_judged_as_its_folder_and_its_session_keeps_what_it_has(
     before = settings(spark_session)
     frame = spark_session.read.option("basePath", str(folder)).parquet(f"{folder}/broker=*")
     for shuffled in (frame, frame.repartition(7).withColumnRenamed("seq", "SEQ").withColumnRenamed("SEQ", "seq")):
-        assert findings_of(collected(audit(shuffled, Metadata()))) == wanted
+        assert read_findings(collect_rows(audit(shuffled, Metadata()))) == wanted
     assert audit_folder(folder, "spark", kernel="sql", rules=["R-STATE-1"]).violations
     assert settings(spark_session) == before
     assert spark_session.table("trace").count() == 3

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from entrycache_cli.main import main
-from entrycache_spark import generating
+from entrycache_spark import locations
 
 ASKED = ["trace", "generate", "tail-fanout", "--events", "900", "--brokers", "3", "--seed", "5"]
 
@@ -43,6 +43,6 @@ def test_a_task_that_fails_is_one_line(spark_session: object) -> None:
 def test_a_folder_that_is_not_shared_is_said(
     spark_session: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generating, "list_parts", lambda directory: ())
+    monkeypatch.setattr(locations, "list_parts", lambda directory: ())
     done = CliRunner().invoke(main, [*ASKED, "--master", "local[2]", "--out", str(tmp_path / "t")])
     assert done.exit_code == 2 and " 0 of them are here; expected a folder that this" in done.stderr

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 
 from entrycache_cli.main import main
 from entrycache_protocol.errors import UsageError
-from entrycache_spark import growing
-from entrycache_spark.folder import LIVE_SLOTS_MOST, VIOLATIONS_NAME, audit
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark import folders
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.folders import MAX_LIVE_SLOTS, VIOLATIONS_NAME, audit_folder
 from tests.support.traces import plant
 
 Say = Callable[[str], None]
@@ -40,7 +40,7 @@ def brokers(tmp_path: Path) -> Path:
 
 
 def judge(directory: Path, out: Path, say: Say = lambda _: None, rules: tuple[str, ...] = ()) -> AuditResult:
-    return growing.audit_new(directory, "local", "", rules, out, max_live_slots=LIVE_SLOTS_MOST, progress=say)
+    return folders.audit_new_brokers(directory, "local", "", rules, out, max_live_slots=MAX_LIVE_SLOTS, progress=say)
 
 
 def told(out: Path) -> list[tuple[str, str, int]]:
@@ -64,7 +64,7 @@ def test_what_has_not_changed_is_not_judged_again(brokers: Path, tmp_path: Path)
         assert {one.broker for one in found.violations} <= {name}
         assert found.exit_code == int(name in ("b.c", "d"))
         every += places(found)
-    whole = audit(brokers, "local")
+    whole = audit_folder(brokers, "local")
     assert sorted(every) == sorted(told(out)) == sorted(places(whole))
     again = judge(growing_, out)
     assert (again.judged, again.violations, again.exit_code) == ((), (), 0)
@@ -93,8 +93,8 @@ def test_a_broker_with_more_events_is_judged_again_and_what_was_told_is_not_told
 def test_where_it_is_killed_between_batches_nothing_is_lost_or_told_twice(
     brokers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "BATCH_ROWS", 1)
-    whole, out = places(audit(brokers, "local")), tmp_path / "out"
+    monkeypatch.setattr(folders, "MAX_BATCH_ROWS", 1)
+    whole, out = places(audit_folder(brokers, "local")), tmp_path / "out"
     for left in (4, 3, 2, 1):
         begun: list[str] = []
 
@@ -134,7 +134,7 @@ def test_a_process_that_is_killed_leaves_what_the_next_one_goes_on_with(brokers:
     last = subprocess.run([sys.executable, "-c", SMALL_BATCHES, *asked], capture_output=True, text=True, check=False)
     assert last.returncode == 1, last.stderr
     assert len(json.loads(last.stdout)["judged"]) == 4 - before
-    assert told(out) == places(audit(brokers, "local"))
+    assert told(out) == places(audit_folder(brokers, "local"))
 
 
 def kept(out: Path) -> int:

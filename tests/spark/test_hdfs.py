@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.elsewhere import audit_elsewhere
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.locations import audit_location
 from tests.support.jvm.maven import jar_from_maven
 from tests.support.traces import plant
 
@@ -58,16 +58,16 @@ def cluster(folder: Path) -> Iterator[str]:
 
 @pytest.mark.long
 def test_it_is_judged_as_its_folder_is(spark_session: SparkSession, folder: Path, cluster: str) -> None:
-    wanted = audit(folder, "local")
+    wanted = audit_folder(folder, "local")
     assert wanted.violations
     for where in ("/traces/date=2026-01-01", "/traces/date=*"):
-        found = audit_elsewhere(cluster + where)
+        found = audit_location(cluster + where)
         assert (found.rules, found.violations, found.rows) == (wanted.rules, wanted.violations, wanted.rows), where
     with pytest.raises(UsageError, match="no such folder"):
-        audit_elsewhere(f"{cluster}/nothing")
+        audit_location(f"{cluster}/nothing")
 
 
 @pytest.mark.long
 def test_a_cluster_that_is_not_there_is_named(spark_session: SparkSession) -> None:
     with pytest.raises(UsageError, match=r"hdfs://localhost:1/x: cannot be read \(java.net.ConnectException"):
-        audit_elsewhere("hdfs://localhost:1/x")
+        audit_location("hdfs://localhost:1/x")

@@ -15,17 +15,17 @@ from click.testing import CliRunner
 
 from entrycache_cli.commands import audit as cli
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.survey import survey
-from entrycache_spark.systems import AUDITED
-from entrycache_spark.tiers import UNTOLD, Found
-from entrycache_spark.verdict import Verdict
+from entrycache_spark.common.results import Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.common.system import AUDITED
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.plan import NULL_TEXT, WindowFindings
+from entrycache_spark.survey import survey_brokers
 from entrycache_trace.convert import convert
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
-from entrycache_trace.generate import generate
-from entrycache_trace.inspect import as_json, summarize
+from entrycache_trace.generators.generate import generate
+from entrycache_trace.inspect import summarize, summary_json
 from entrycache_trace.schema import ROW_SCHEMA
 from tests.support.command import run
 from tests.support.traces import plant
@@ -49,7 +49,7 @@ def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row
     elif cut == "no begin":
         rows = rows[700:]
     trace = plant.write(tmp_path / "trace", rows, sampling=0.5 if cut == "sampled" else 1)
-    result = audit(trace, engine)
+    result = audit_folder(trace, engine)
     assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
     assert result.violations == ()
     assert result.exit_code == 0
@@ -59,7 +59,7 @@ def test_what_one_broker_lacks_does_not_hide_that_the_others_conform(tmp_path: P
     rows = [row for name in "abc" for row in plant.renamed(honest, name)[: -1 if name == "b" else None]]
     trace, out = plant.write(tmp_path / "trace", rows), ("--out", str(tmp_path / "out"))
     done = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", *out])
-    lone = audit(plant.write(tmp_path / "lone", plant.renamed(honest, "a")), "local", out=tmp_path / "out")
+    lone = audit_folder(plant.write(tmp_path / "lone", plant.renamed(honest, "a")), "local", out=tmp_path / "out")
     keep = sum(verdict is Verdict.CONFORMS for verdict in lone.rules.values())
     assert keep > 20
     assert f"2 of 3 brokers leave no rule open (a, c): {keep} rules conform there, 0 are violated" in done.stdout
@@ -95,7 +95,7 @@ def test_a_row_that_convicts_itself_does_so_beside_a_gap(tmp_path: Path, honest:
     rows = plant.renamed(honest, "b")
     rule, seq = plant.untouched_requeue(rows[1000:], random.Random(1))
     trace = plant.write(tmp_path / "trace", rows[:500] + rows[505:])
-    result = audit(trace, engine)
+    result = audit_folder(trace, engine)
     assert [(row.rule, row.seq) for row in result.violations] == [(rule, seq)]
     assert result.rules["R-STATE-1"] is Verdict.INCONCLUSIVE
 
@@ -107,31 +107,31 @@ def test_an_event_of_no_cause_alone_shows_nothing(tmp_path: Path, honest: list[p
         tmp_path / "trace", [{**honest[0], "op": "SNAPSHOT", "cause": None, "value": None}], system=system
     )
     for engine in ENGINES:
-        assert set(audit(trace, engine).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+        assert set(audit_folder(trace, engine).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
 def test_violations_whose_texts_are_null_are_told_beside_others(tmp_path: Path, honest: list[plant.Row]) -> None:
     parts, rules = list_parts(plant.write(tmp_path / "trace", honest)), all_rules()
-    engine, metadata = LocalEngine(parts), Metadata()
-    brokers = survey(engine, metadata, rules)
+    engine, metadata = DuckDbBackend(parts), Metadata()
+    brokers = survey_brokers(engine, metadata, rules)
     engine.close()
     (name,) = (broker.name for broker in brokers)
-    found = Found(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
+    found = WindowFindings(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
     rows = [("R-STATE-1", (name, 7, None, expected, None, [7], True)) for expected in (None, "bytes_after 5")]
     found.add([], rows, whole=True)
     told = found.of(rules)[name]["R-STATE-1"].violations
-    assert [(row.seq, row.expected, row.observed) for row in told] == [(7, "bytes_after 5", UNTOLD)]
+    assert [(row.seq, row.expected, row.observed) for row in told] == [(7, "bytes_after 5", NULL_TEXT)]
 
 
 def test_an_empty_folder_checks_nothing(tmp_path: Path) -> None:
-    result = audit(tmp_path, "local", out=tmp_path.parent / "out")
+    result = audit_folder(tmp_path, "local", out=tmp_path.parent / "out")
     assert set(result.rules.values()) == {Verdict.NOTHING_CHECKED}
     assert result.exit_code == 2
 
 
 def test_a_trace_without_passes_checks_no_pass_rule(tmp_path: Path, honest: list[plant.Row]) -> None:
     rows = plant.renamed(honest, "b")[:5]
-    result = audit(plant.write(tmp_path / "trace", rows), "local")
+    result = audit_folder(plant.write(tmp_path / "trace", rows), "local")
     assert result.rules["R-EVICT-8"] is Verdict.NOTHING_CHECKED
 
 
@@ -140,32 +140,32 @@ def test_a_seq_recorded_twice_is_refused(tmp_path: Path, honest: list[plant.Row]
     rows = plant.renamed(honest, "it's \\ b")
     trace = plant.write(tmp_path / "trace", [*rows[:50], rows[49], *rows[51:]])
     with pytest.raises(UsageError, match="seq 49: recorded twice"):
-        audit(trace, engine)
+        audit_folder(trace, engine)
 
 
 def test_unreadable_files_are_refused(tmp_path: Path, honest: list[plant.Row]) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        audit(tmp_path / "nowhere", "local")
+        audit_folder(tmp_path / "nowhere", "local")
     trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
     part = next(trace.glob("*/*.parquet"))
     whole = part.read_bytes()
     part.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UsageError, match="cannot be read as Parquet"):
-        audit(trace, "local")
+        audit_folder(trace, "local")
     part.write_bytes(whole)
     pq.write_table(pq.ParquetFile(part).read().drop_columns(["head_no"]), part)
     with pytest.raises(UsageError, match="column head_no is missing"):
-        audit(trace, "local")
+        audit_folder(trace, "local")
     table = pq.ParquetFile(part).read()
     pq.write_table(table.append_column("head_no", pa.array(["x"] * len(table))), part)
     with pytest.raises(UsageError, match="column head_no is string"):
-        audit(trace, "local")
+        audit_folder(trace, "local")
     (trace / "_entrycache.json").unlink()
     part.write_bytes(whole)
     with pytest.raises(UsageError, match=r"_entrycache\.json: missing"):
-        audit(trace, "local")
+        audit_folder(trace, "local")
     with pytest.raises(UsageError, match="R-NONE-1"):
-        audit(trace, "local", rules=["R-NONE-1"])
+        audit_folder(trace, "local", rules=["R-NONE-1"])
 
 
 @pytest.mark.parametrize("name", [field.name for field in ROW_SCHEMA if not field.nullable])
@@ -185,7 +185,7 @@ def test_a_null_where_a_value_is_required_is_a_broken_trace(
     pq.write_table(broken, part, write_statistics=statistics)
     for engine in (*ENGINES, "spark"):
         with pytest.raises(UsageError, match=rf"\.parquet: column {name} is null in row 7; it has a value"):
-            audit(trace, engine)
+            audit_folder(trace, engine)
 
 
 def test_a_folder_of_a_broker_that_cannot_be_read_is_not_left_out(honest: list[plant.Row]) -> None:
@@ -224,7 +224,7 @@ def test_jsonl_and_back_loses_nothing(tmp_path: Path, honest: list[plant.Row]) -
     before, after = (list(iterate_rows(list_parts(path))) for path in (trace, tmp_path / "back"))
     assert before == after
     assert (trace / "_entrycache.json").read_text() == (tmp_path / "back" / "_entrycache.json").read_text()
-    verdicts = audit(tmp_path / "back", "local").rules
+    verdicts = audit_folder(tmp_path / "back", "local").rules
     assert set(verdicts.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
     assert verdicts["R-EVICT-8"] is Verdict.CONFORMS
 
@@ -254,7 +254,7 @@ def test_names_of_brokers_are_the_same_everywhere(
     rows = [row for name in names for row in plant.renamed(honest[:300] + honest[301:], name)]
     trace = plant.write(tmp_path / "a [b]" / "trace", rows)
     (trace / "broker=utf8").rename(trace / "broker=%C3%BC")
-    noted = [set(audit(trace, engine, rules=["R-EXPIRE-2"]).notes) for engine in ("spark", "local")]
+    noted = [set(audit_folder(trace, engine, rules=["R-EXPIRE-2"]).notes) for engine in ("spark", "local")]
     assert noted[0] == noted[1]
     assert all(any(repr(name) in note for note in noted[0]) for name in (*names[:-1], "ü"))
 
@@ -275,12 +275,12 @@ def test_inspect_counts_gaps(tmp_path: Path, honest: list[plant.Row]) -> None:
     assert summary.brokers[0].missing == 4
     assert summary.brokers[0].first_gap_seq == 100
     assert sum(summary.brokers[0].ops.values()) == len(rows) - 4
-    json.dumps(as_json(summary))
+    json.dumps(summary_json(summary))
 
 
 def test_replay_gives_up_above_its_limit(tmp_path: Path, honest: list[plant.Row]) -> None:
     trace = plant.write(tmp_path / "trace", plant.renamed(honest, "b"))
-    result = audit(trace, "replay", max_live_slots=10)
+    result = audit_folder(trace, "replay", max_live_slots=10)
     assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
     assert "more than 10 slots" in result.notes[0]
 

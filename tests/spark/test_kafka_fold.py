@@ -12,15 +12,15 @@ import pyarrow as pa
 import pytest
 
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.fold import Folded, GivenUp
-from entrycache_spark.kafka_streams.columns import COLUMNS as KAFKA_COLUMNS
-from entrycache_spark.kafka_streams.fold import broker as folds
-from entrycache_spark.kafka_streams.fold.events import fold_events
-from entrycache_spark.kafka_streams.fold.words import GROUNDS
-from entrycache_spark.rulefiles import all_rules, shared_view
-from entrycache_spark.survey import survey
-from entrycache_spark.windows import Windows
+from entrycache_spark.checkers.kafka_streams import broker as folds
+from entrycache_spark.checkers.kafka_streams.events import fold_events
+from entrycache_spark.checkers.kafka_streams.rows import GROUNDS
+from entrycache_spark.common.rule_files import all_rules, shared_view
+from entrycache_spark.common.system import CheckerGaveUp, CheckerResult
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.plan import Windows
+from entrycache_spark.survey import survey_brokers
+from entrycache_spark.systems.kafka_streams import COLUMNS as KAFKA_COLUMNS
 from entrycache_trace.files import Metadata, list_parts, read_metadata
 from tests.spark.test_fold import by_broker
 from tests.spark.test_kafka_random import PRESET, random_traces
@@ -55,7 +55,7 @@ def settled_by(grounds: Set[str]) -> set[str]:
     return {rule.id for rule in all_rules(STREAMS) if rule.holds(grounds)}
 
 
-def clean_in(own: Folded, *more: str) -> set[str]:
+def clean_in(own: CheckerResult, *more: str) -> set[str]:
     """The rules of which it tells that nothing breaks them; `more`: grounds that are taken to hold."""
     return settled_by(own.grounds | set(more)) | own.clean | ({"K-PUT-1"} if "writes_hold" in more else set())
 
@@ -63,8 +63,8 @@ def clean_in(own: Folded, *more: str) -> set[str]:
 def told_by_the_view(trace: Path) -> dict[str, frozenset[str]]:
     """The grounds that hold of each broker that begins empty and misses nothing, as the view `settled` tells them."""
     metadata = read_metadata(trace)
-    engine = LocalEngine(list_parts(trace, KAFKA_COLUMNS), columns=KAFKA_COLUMNS)
-    brokers = survey(engine, metadata, all_rules(STREAMS))
+    engine = DuckDbBackend(list_parts(trace, KAFKA_COLUMNS), columns=KAFKA_COLUMNS)
+    brokers = survey_brokers(engine, metadata, all_rules(STREAMS))
     Windows(engine, brokers, metadata).open(
         [own for own in brokers if own.starts and not own.opened and not own.gapped]
     )
@@ -94,7 +94,7 @@ def test_it_settles_what_the_view_does(tmp_path: Path) -> None:
 
 def test_what_is_planted_is_not_clean(stories: list[Story]) -> None:
     rules = {rule.id for rule in all_rules(STREAMS)}
-    assert clean_in(Folded(*[0] * 10, (), frozenset({"K-PUT-1"}), ALL)) == rules
+    assert clean_in(CheckerResult(*[0] * 10, (), frozenset({"K-PUT-1"}), ALL)) == rules
     for name, batch, broken in stories:
         assert not clean_in(folded(batch, ONE)) & broken, name
     assert len(fold_events.signatures) == 1
@@ -132,7 +132,7 @@ def test_an_honest_trace_is_clean_and_what_lacks_a_part_is_not(tmp_path: Path) -
     assert sum(kind.events for kind in own.kinds) == len(rows)
     for lacking in (honest.slice(1), pa.concat_batches([honest.slice(0, 99), honest.slice(100)])):
         assert folded(lacking, ONE).grounds == frozenset()
-    with pytest.raises(GivenUp, match="there twice"):
+    with pytest.raises(CheckerGaveUp, match="there twice"):
         folded(pa.concat_batches([honest.slice(0, 100), honest.slice(99)]), ONE)
 
 
@@ -147,8 +147,8 @@ def test_keys_that_have_ended_are_forgotten(tmp_path: Path, monkeypatch: pytest.
     assert broker.end() == wanted
     keys = set(zip(*(batch.column(name).to_pylist() for name in ("cache", "key_hash")), strict=True))
     assert broker._keys.used[0] < len(keys) - 500
-    monkeypatch.setattr("entrycache_spark.kafka_streams.fold.keys.KEYS_MOST", 10)
-    with pytest.raises(GivenUp):
+    monkeypatch.setattr("entrycache_spark.checkers.kafka_streams.state.MAX_KEYS", 10)
+    with pytest.raises(CheckerGaveUp):
         folded(batch, ONE, list(cuts))
 
 
@@ -158,6 +158,6 @@ def test_a_hash_that_stands_for_null_is_not_decided(tmp_path: Path) -> None:
     for row in rows:
         if row["key_hash"] == key:
             row["key_hash"] = -(1 << 63)
-    with pytest.raises(GivenUp, match="key_hash"):
+    with pytest.raises(CheckerGaveUp, match="key_hash"):
         folded(batch_of(rows), ONE)
     assert alike(plant.write(tmp_path / "trace", rows, system=STREAMS)) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_trace.kafka_streams.recorder import key_hash
+from entrycache_trace.formats.kafka_streams import key_hash
 
 
 def test_spark_hashes_keys_alike(spark_session: object) -> None:

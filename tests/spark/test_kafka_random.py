@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.folder import audit
-from entrycache_spark.kafka_streams.columns import COLUMNS as STREAM_COLUMNS
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import Verdict, together
+from entrycache_spark.common.results import Verdict, merge_brokers
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.plan import evaluate_in_sql as evaluate_sql
+from entrycache_spark.systems.kafka_streams import COLUMNS as STREAM_COLUMNS
 from entrycache_trace.files import list_parts, read_metadata
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
@@ -67,8 +67,8 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
         assert result.rules == wanted.rules, name
     other = split(trace, tmp_path / "files", 3, FIRST)
     for threads in (1, 3):
-        engine = LocalEngine(list_parts(other, STREAM_COLUMNS), threads, STREAM_COLUMNS)
-        found = together(evaluate_sql(engine, read_metadata(other), all_rules(STREAMS)))
+        engine = DuckDbBackend(list_parts(other, STREAM_COLUMNS), threads, STREAM_COLUMNS)
+        found = merge_brokers(evaluate_sql(engine, read_metadata(other), all_rules(STREAMS)))
         engine.close()
         assert by_broker(tuple(row for item in found.values() for row in item.violations)) == by_broker(
             wanted.violations
@@ -78,7 +78,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
 def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> None:
     rows = plant.honest(tmp_path / "honest", 6_000, 11, preset=PRESET)["thread-0"]
     for engine in ("local", "replay"):
-        result = audit(tmp_path / "honest", engine)
+        result = audit_folder(tmp_path / "honest", engine)
         assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
         assert result.rules["K-EVICT-1"] is result.rules["K-EVICT-3"] is Verdict.CONFORMS
     gapped: list[plant.Row] = []
@@ -88,7 +88,7 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
         gapped += own
     trace = plant.write(tmp_path / "gapped", gapped, system=STREAMS)
     for engine in ("local", "replay"):
-        result = audit(trace, engine)
+        result = audit_folder(trace, engine)
         assert not result.violations
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
@@ -98,13 +98,13 @@ def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
     said: list[str] = []
     kernel = "sql" if engine == "spark" else None
-    result = audit(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
+    result = audit_folder(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
     assert "grounds" in said
     assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1
     trace = plant.write(tmp_path / "wrong", rows, system=STREAMS)
-    wrong = audit(trace, engine, kernel=kernel, progress=said.append)
+    wrong = audit_folder(trace, engine, kernel=kernel, progress=said.append)
     assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
     assert any("conditions over" in text for text in said)

@@ -9,9 +9,9 @@ import pytest
 
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
 from tests.support.traces import plant
 from tests.support.traces.kafka_outside import evicted_last, stripped
 from tests.support.traces.kafka_script import StreamScript
@@ -77,7 +77,7 @@ def test_stories_recorded_by_somebody_else_are_judged_alike(tmp_path: Path) -> N
     assert len({broker for broker, _, _ in wanted}) > 60
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
     for engine in ("local", "replay"):
-        result = audit(trace, engine)
+        result = audit_folder(trace, engine)
         found = found_in(result)
         assert found == wanted, (engine, sorted(found - wanted), sorted(wanted - found))
         assert not result.notes
@@ -90,7 +90,7 @@ def test_an_honest_trace_recorded_by_somebody_else_conforms(tmp_path: Path) -> N
     rows += stripped(evicted_last(plant.renamed(rows, "late")))
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
     for engine in ("local", "replay"):
-        result = audit(trace, engine)
+        result = audit_folder(trace, engine)
         assert not result.violations
         assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, result.notes
 
@@ -104,7 +104,7 @@ def test_every_rule_has_a_story() -> None:
 def test_several_threads_leave_open_what_needs_one_order(tmp_path: Path, engine: str) -> None:
     rows, wanted = told()
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS, threads="many")
-    result = audit(trace, engine)
+    result = audit_folder(trace, engine)
     decided = {(broker, rule, seq) for broker, rule, seq in wanted if rule in ORDER_FREE and "later" not in broker}
     assert found_in(result) == decided | {item for item in wanted if item[0].startswith("time_goes_back")}
     for rule in ("K-GET-1", "K-GET-2", "K-EVICT-1"):
@@ -116,15 +116,15 @@ def test_a_trace_of_one_system_is_asked_for_its_own_rules(tmp_path: Path, engine
     script = StreamScript("thread")
     script.put("a", "k")
     trace = plant.write(tmp_path / "streams", script.finish(), system=STREAMS)
-    result = audit(trace, engine)
+    result = audit_folder(trace, engine)
     assert {rule[:2] for rule in result.rules} == {"K-"}
     assert result.rules["K-PUT-1"] is Verdict.CONFORMS
     assert result.rules["K-EVICT-1"] is Verdict.NOTHING_CHECKED
     with pytest.raises(UsageError, match="R-EVICT-8: no trace check of that id for kafka-streams"):
-        audit(trace, engine, rules=["R-EVICT-8"])
+        audit_folder(trace, engine, rules=["R-EVICT-8"])
     with pytest.raises(UsageError, match="K-EVICT-1: no trace check of that id for pulsar-pip430"):
-        audit(plant.write(tmp_path / "pulsar", []), engine, rules=["K-EVICT-1"])
-    empty = audit(plant.write(tmp_path / "empty", [], system=STREAMS), engine)
+        audit_folder(plant.write(tmp_path / "pulsar", []), engine, rules=["K-EVICT-1"])
+    empty = audit_folder(plant.write(tmp_path / "empty", [], system=STREAMS), engine)
     assert set(empty.rules.values()) == {Verdict.NOTHING_CHECKED}
     assert empty.exit_code == 2
 
@@ -134,7 +134,7 @@ def test_what_is_cut_off_is_inconclusive(tmp_path: Path) -> None:
     for at, cut in enumerate((rows[1:], [row for row in rows if row["op"] not in ("END", "CONFIG")])):
         trace = plant.write(tmp_path / f"cut-{at}", cut, system=STREAMS)
         for engine in ("local", "replay"):
-            assert Verdict.CONFORMS not in audit(trace, engine).rules.values()
+            assert Verdict.CONFORMS not in audit_folder(trace, engine).rules.values()
 
 
 @pytest.mark.parametrize("value", ["", "[]", '{"max_size_bytes": "many"}'])
@@ -145,7 +145,7 @@ def test_settings_that_cannot_be_read_leave_everything_open(tmp_path: Path, valu
     rows[0]["value"] = value
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
     for engine in ("local", "replay"):
-        result = audit(trace, engine)
+        result = audit_folder(trace, engine)
         assert Verdict.CONFORMS not in result.rules.values()
         assert not result.violations
 
@@ -153,5 +153,5 @@ def test_settings_that_cannot_be_read_leave_everything_open(tmp_path: Path, valu
 def test_a_pulsar_trace_whose_settings_cannot_be_read_is_inconclusive(tmp_path: Path) -> None:
     rows = plant.honest(tmp_path / "honest", 500, 1)["broker-0"]
     rows[0]["value"] = "none"
-    result = audit(plant.write(tmp_path / "trace", rows), "local")
+    result = audit_folder(plant.write(tmp_path / "trace", rows), "local")
     assert Verdict.CONFORMS not in result.rules.values()

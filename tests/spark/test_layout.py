@@ -15,12 +15,12 @@ from pyspark.sql import SparkSession
 from entrycache_cli.commands import audit as cli
 from entrycache_cli.main import main
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.engines.session import is_worth_telling, session
-from entrycache_spark.folder import KERNELS, audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.tiers import evaluate
-from entrycache_spark.verdict import together
+from entrycache_spark.common.results import merge_brokers
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.folders import KERNELS, audit_folder
+from entrycache_spark.plan import evaluate_in_sql
+from entrycache_spark.spark_backend import get_session, is_worth_logging
 from entrycache_trace.files import list_parts, read_metadata
 from tests.support.traces import plant
 from tests.support.traces.layout import split
@@ -40,15 +40,15 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long  # random traces are split and read by threads in every run
 def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, planted: Path) -> None:
-    wanted = audit(planted, "local")
+    wanted = audit_folder(planted, "local")
     assert len(wanted.violations) >= 4
     for files in (1, 3, 7):
         trace = split(planted, tmp_path / str(files), files, files)
-        assert audit(trace, "local") == wanted
-        assert audit(trace, "replay").rules == wanted.rules
+        assert audit_folder(trace, "local") == wanted
+        assert audit_folder(trace, "replay").rules == wanted.rules
         for threads in (1, 2, 5):
-            engine = LocalEngine(list_parts(trace), threads)
-            found = together(evaluate(engine, read_metadata(trace), all_rules()))
+            engine = DuckDbBackend(list_parts(trace), threads)
+            found = merge_brokers(evaluate_in_sql(engine, read_metadata(trace), all_rules()))
             engine.close()
             shown = {(row.rule, row.broker, row.seq) for item in found.values() for row in item.violations}
             assert shown == {(row.rule, row.broker, row.seq) for row in wanted.violations}
@@ -59,18 +59,18 @@ def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, pl
 def test_spark_does_not_see_files_orders_or_partitions(
     tmp_path: Path, planted: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, kernel: str
 ) -> None:
-    from entrycache_spark.engines import spark, tasks
+    from entrycache_spark import spark_backend, tasks
 
     assert spark_session
     rules = ["R-EVICT-8", "R-STATE-1"]
-    wanted = audit(planted, "local", rules=rules)
+    wanted = audit_folder(planted, "local", rules=rules)
     assert len(wanted.violations) >= 2
-    found = audit(planted, "spark", rules=rules, kernel=kernel)
+    found = audit_folder(planted, "spark", rules=rules, kernel=kernel)
     assert found == wanted
-    for module in (spark, tasks):
+    for module in (spark_backend, tasks):
         monkeypatch.setattr(module, "ROWS_PER_TASK", 1_000)  # one or two partitions before, one a thousand rows now
-    monkeypatch.setattr(tasks, "KEPT_ROWS", 0)
-    assert audit(split(planted, tmp_path / "split", 3, 3), "spark", rules=rules, kernel=kernel) == found
+    monkeypatch.setattr(tasks, "MAX_KEPT_ROWS", 0)
+    assert audit_folder(split(planted, tmp_path / "split", 3, 3), "spark", rules=rules, kernel=kernel) == found
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_no_java_is_one_line(planted: Path, tmp_path: Path, monkeypatch: pytest.
 
 def test_a_stopped_command_leaves_no_traceback_of_py4j(caplog: pytest.LogCaptureFixture) -> None:
     root = logging.getLogger()
-    root.addFilter(is_worth_telling)
+    root.addFilter(is_worth_logging)
     try:
         logging.exception("KeyboardInterrupt while sending command.")
         logging.exception("Exception while sending command.")
     finally:
-        root.removeFilter(is_worth_telling)
+        root.removeFilter(is_worth_logging)
     assert [record.msg for record in caplog.records] == ["Exception while sending command."]
     assert "KeyboardInterrupt while sending command." in Path(java_gateway.__file__).read_text("utf-8")
 
@@ -126,11 +126,11 @@ def test_nor_does_one_that_is_stopped_while_spark_starts(monkeypatch: pytest.Mon
     root = logging.getLogger()
 
     def starts(self: SparkSession.Builder) -> None:
-        assert is_worth_telling in root.filters
+        assert is_worth_logging in root.filters
         raise KeyboardInterrupt
 
-    root.removeFilter(is_worth_telling)
+    root.removeFilter(is_worth_logging)
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(SparkSession.Builder, "getOrCreate", starts)
     with pytest.raises(KeyboardInterrupt):
-        session("spark://nowhere:7077")
+        get_session("spark://nowhere:7077")

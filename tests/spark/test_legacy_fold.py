@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
+from entrycache_dev.audit_mutations import change_row, list_changes, rename_broker
 from entrycache_reference.pulsar_legacy import NAME
-from entrycache_spark.mutations.changes import changed, changes_of, renamed
-from entrycache_spark.pulsar_legacy.fold import broker as folds
-from entrycache_spark.pulsar_legacy.fold import shares
-from entrycache_spark.pulsar_legacy.fold.passes import fold_passes
-from entrycache_spark.pulsar_legacy.fold.reads import fold_reads
-from entrycache_spark.pulsar_legacy.fold.words import RULES
-from entrycache_spark.pulsar_pip430.fold.order import fold_order
-from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.checkers.pulsar_legacy import broker as folds
+from entrycache_spark.checkers.pulsar_legacy import passes
+from entrycache_spark.checkers.pulsar_legacy.passes import fold_passes
+from entrycache_spark.checkers.pulsar_legacy.reads import fold_reads
+from entrycache_spark.checkers.pulsar_legacy.rows import RULES
+from entrycache_spark.checkers.pulsar_pip430.order import fold_order
+from entrycache_spark.common.rule_files import all_rules
 from entrycache_trace.files import Metadata
 from tests.spark import test_legacy_twins
 from tests.spark.test_legacy_random import recorded  # noqa: F401 - a fixture
@@ -85,7 +85,7 @@ def test_twins_are_clean_and_what_is_planted_is_not(stories: list[Story]) -> Non
 
 FAMILIES = (
     *("fold_order", "fold_plain", "fold_carried", "fold_rows", "fold_offers", "fold_passes", "fold_reads"),
-    *("Lives", "Places", "Leavers", "Shares", "Meters"),
+    *("Lives", "Places", "Removals", "Shares", "Totals"),
 )
 
 
@@ -94,9 +94,9 @@ def test_a_family_that_is_left_out_is_missed(
     family: str, stories: list[Story], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rules that are planted are then called clean: the test above would see it."""
-    if family == "Meters":
-        monkeypatch.setattr(folds.Meters, "end", lambda *arguments: None)
-    elif family in ("Lives", "Places", "Leavers"):
+    if family == "Totals":
+        monkeypatch.setattr(folds.Totals, "end", lambda *arguments: None)
+    elif family in ("Lives", "Places", "Removals"):
         name = "of" if family == "Lives" else "follow"
         follow = getattr(getattr(folds, family), name)
 
@@ -104,7 +104,7 @@ def test_a_family_that_is_left_out_is_missed(
             return follow(*arguments[:-1], arguments[-1].copy())
 
         monkeypatch.setattr(getattr(folds, family), name, deaf)
-        monkeypatch.setattr(folds.Leavers, "end", lambda *arguments: None)
+        monkeypatch.setattr(folds.Removals, "end", lambda *arguments: None)
     elif family == "Shares":
         monkeypatch.setattr(folds.Shares, "follow", lambda *arguments: None)
     else:
@@ -131,7 +131,7 @@ def test_where_it_gives_up_it_calls_no_share_clean(stories: list[Story], monkeyp
     """With no steps, in which no cache is chosen."""
     evictions = {f"L-EVICT-{number}" for number in range(1, 6)}
     asked = [story for story in stories if story.broken & evictions]
-    monkeypatch.setattr(shares, "STEPS_AT_ONCE", -1_000_000)
+    monkeypatch.setattr(passes, "STEPS_AT_ONCE", -1_000_000)
     for name, metadata, batch, _ in asked:
         assert not folded(batch, metadata).clean & evictions, name
     assert len(asked) > len(evictions)
@@ -186,9 +186,9 @@ def test_random_traces_are_found_as_by_the_windows(
     for number in range(copies):
         made: list[plant.Row] = []
         for broker, own in enumerate(rows):
-            made += renamed(own, f"{broker:02}") if number == 0 else []
-            copy = changed(own, chance.choice(changes_of(own)), number)
-            made += renamed(copy[0] if copy else own, f"{broker:02} changed")
+            made += rename_broker(own, f"{broker:02}") if number == 0 else []
+            copy = change_row(own, chance.choice(list_changes(own)), number)
+            made += rename_broker(copy[0] if copy else own, f"{broker:02} changed")
         trace = plant.write(tmp_path / f"{number}", made, **{**told, "threads": threads})
         assert alike(trace) == len(rows) * (1 if number else 2)
 

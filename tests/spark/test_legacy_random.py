@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.record import record
+from entrycache_cli.commands.record import record
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_dev.audit_mutations import Row, change_row, list_changes, rename_broker
 from entrycache_reference.pulsar_legacy import NAME
-from entrycache_spark.folder import audit
-from entrycache_spark.mutations.changes import Row, changed, changes_of, renamed
-from entrycache_spark.verdict import Verdict
+from entrycache_spark.common.results import Verdict
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import iterate_rows, list_parts, read_metadata
 from tests.support.traces import plant
 
@@ -29,18 +29,18 @@ STEPS = 120
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[list[Row]], dict[str, Any]]:
     """The rows of each case, and what holds for all of them."""
     system = SYSTEMS[NAME]
-    subject = reference(system)
+    subject = reference_subject(system)
     rows = []
     told: dict[str, Any] = {}
     for seed in SEEDS:
         menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
         case = make_case(random.Random(seed).randint, subject.declaration, menu, Coverage(), STEPS).case
         folder = tmp_path_factory.mktemp("case") / "trace"
-        record(resolve(Choice("reference", system=NAME)), case, folder)
+        record(resolve_subject(SubjectChoice("reference", system=NAME)), case, folder)
         metadata = read_metadata(folder)
         assert metadata.variants.get("single_lookup", "position") == "position"
         told = {"system": metadata.system, "clock": metadata.clock, "threads": metadata.threads}
-        rows.append(renamed(iterate_rows(list_parts(folder)), f"{seed:02}"))
+        rows.append(rename_broker(iterate_rows(list_parts(folder)), f"{seed:02}"))
     return rows, told
 
 
@@ -50,7 +50,7 @@ def test_nothing_is_found_in_what_the_reference_did(
 ) -> None:
     rows, told = recorded
     trace = plant.write(tmp_path / "trace", [row for own in rows for row in own], **told)
-    result = audit(trace, engine, witnesses=witnesses)
+    result = audit_folder(trace, engine, witnesses=witnesses)
     assert not result.violations
     assert Verdict.NOTHING_CHECKED not in result.rules.values()
     # With a watermark above 0.98 an insert may schedule a pass that does nothing, and no row tells when that ran.
@@ -64,11 +64,12 @@ def test_engines_say_the_same_of_changed_copies(
     chance = random.Random("changed")
     copies: list[Row] = []
     for number, own in enumerate(rows * 4):
-        copy = changed(own, chance.choice(changes_of(own)), number)
-        copies += renamed(own if copy is None else copy[0], f"{number:03}")
+        copy = change_row(own, chance.choice(list_changes(own)), number)
+        copies += rename_broker(own if copy is None else copy[0], f"{number:03}")
     trace = plant.write(tmp_path / "trace", copies, **told)
     by_sql, by_replay = (
-        {(row.broker, row.rule, row.seq) for row in audit(trace, engine).violations} for engine in ("local", "replay")
+        {(row.broker, row.rule, row.seq) for row in audit_folder(trace, engine).violations}
+        for engine in ("local", "replay")
     )
     assert by_sql == by_replay
     assert len({broker for broker, _, _ in by_sql}) > len(rows)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.pulsar_legacy import NAME
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
 from tests.support.traces import plant
 from tests.support.traces.legacy_script import LegacyScript, at
 from tests.support.traces.legacy_twins import STORIES
@@ -52,7 +52,7 @@ def test_every_rule_has_a_story() -> None:
 @pytest.mark.parametrize("engine", ["local", "replay"])
 def test_an_honest_trace_conforms(tmp_path: Path, preset: str, engine: str) -> None:
     rows = plant.honest(tmp_path / "honest", 5_000, 1, preset=preset)["broker-0"]
-    result = audit(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual"), engine)
+    result = audit_folder(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual"), engine)
     assert not result.violations
     assert not result.notes
     shown = {rule for rule, verdict in result.rules.items() if verdict is Verdict.CONFORMS}
@@ -64,7 +64,7 @@ def test_an_honest_trace_conforms(tmp_path: Path, preset: str, engine: str) -> N
 @pytest.mark.parametrize("engine", ["local", "replay"])
 def test_what_needs_one_order_is_inconclusive_with_several_threads(tmp_path: Path, engine: str) -> None:
     rows, _ = told()
-    result = audit(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual", threads="many"), engine)
+    result = audit_folder(plant.write(tmp_path / "trace", rows, system=NAME, clock="virtual", threads="many"), engine)
     for rule in ("L-READ-1", "L-READ-4", "L-EVICT-3", "L-EVICT-5", "L-TRIGGER-2", "L-INSERT-3"):
         assert result.rules[rule] is Verdict.INCONCLUSIVE, rule
 
@@ -76,8 +76,8 @@ def test_where_lookups_go_by_the_object_a_miss_says_nothing(tmp_path: Path, engi
     missed = script.get(at(0), "MISS")
     rows = script.finish()
     told_so = plant.write(tmp_path / "object", rows, system=NAME, variants={"single_lookup": "object"})
-    assert not audit(told_so, engine).violations
-    found = audit(plant.write(tmp_path / "position", rows, system=NAME), engine).violations
+    assert not audit_folder(told_so, engine).violations
+    found = audit_folder(plant.write(tmp_path / "position", rows, system=NAME), engine).violations
     assert [(row.rule, row.seq) for row in found] == [("L-READ-1", missed["seq"])]
 
 
@@ -86,4 +86,4 @@ def test_what_is_cut_off_is_inconclusive(tmp_path: Path, engine: str) -> None:
     rows, _ = told()
     for at_, cut in enumerate((rows[1:40], [row for row in rows if row["op"] not in ("END", "CONFIG")])):
         trace = plant.write(tmp_path / f"cut-{at_}", cut, system=NAME, clock="virtual")
-        assert Verdict.CONFORMS not in audit(trace, engine).rules.values()
+        assert Verdict.CONFORMS not in audit_folder(trace, engine).rules.values()

@@ -9,17 +9,16 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_spark.folder import audit
-from entrycache_spark.needs import CONFIG, VALUE, Need, Told, parse_needs
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import CONFIG_PREFIX, VALUE_PREFIX, Need, NeedCounts, all_rules, parse_needs
+from entrycache_spark.folders import audit_folder
 from tests.spark import test_kafka_twins, test_segmented_twins, test_twins
 from tests.support.traces import plant
 
 ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
-    "local": lambda path: audit(path, "local"),
-    "windows": lambda path: audit(path, "local", witnesses=False),
-    "replay": lambda path: audit(path, "replay"),
+    "local": lambda path: audit_folder(path, "local"),
+    "windows": lambda path: audit_folder(path, "local", witnesses=False),
+    "replay": lambda path: audit_folder(path, "replay"),
 }
 KAFKA: Final = "kafka-streams"
 SEGMENTED: Final = "pulsar-segmented"
@@ -36,12 +35,12 @@ def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list
     for row in rows:
         row = dict(row)
         for name in names:
-            if name.startswith(CONFIG):
+            if name.startswith(CONFIG_PREFIX):
                 if row["op"] == "CONFIG":
-                    row["value"] = without(row["value"], name.removeprefix(CONFIG))
+                    row["value"] = without(row["value"], name.removeprefix(CONFIG_PREFIX))
             elif need.speaks_of(row):
-                row["value" if name.startswith(VALUE) else name] = (
-                    without(row["value"], name.removeprefix(VALUE)) if name.startswith(VALUE) else None
+                row["value" if name.startswith(VALUE_PREFIX) else name] = (
+                    without(row["value"], name.removeprefix(VALUE_PREFIX)) if name.startswith(VALUE_PREFIX) else None
                 )
         found.append(row)
     return found
@@ -120,22 +119,22 @@ def test_events_that_lack_something_are_left_out_and_counted(tmp_path: Path, eng
 
 
 def test_needs_name_what_there_is() -> None:
-    from entrycache_spark.pulsar_pip430.settings import KINDS
+    from entrycache_spark.systems.pulsar_pip430 import KINDS
     from entrycache_trace.schema import COLUMNS
 
     for name in names_of("pulsar-pip430"):
-        if name.startswith(CONFIG):
-            assert name.removeprefix(CONFIG) in {*KINDS, "grace_millis"}
+        if name.startswith(CONFIG_PREFIX):
+            assert name.removeprefix(CONFIG_PREFIX) in {*KINDS, "grace_millis"}
         else:
-            assert name.startswith(VALUE) or name in COLUMNS
+            assert name.startswith(VALUE_PREFIX) or name in COLUMNS
 
 
 def test_a_line_that_is_no_need_is_refused() -> None:
     assert parse_needs("ever a or CONFIG.b of X, Y Z *") == (Need(("a", "CONFIG.b"), (("X",), ("Y", "Z", None)), True),)
     with pytest.raises(ValueError, match="expected NAME of EVENTS"):
         parse_needs("bound: PASS_BEGIN")
-    assert Told(3, 3).never
-    assert not Told(0, 0).never
+    assert NeedCounts(3, 3).never
+    assert not NeedCounts(0, 0).never
 
 
 def row_of(**columns: Any) -> plant.Row:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
 from tests.spark import test_twins
 from tests.support.traces import plant
 from tests.support.traces.script import Script
@@ -85,7 +85,7 @@ def test_plants_are_found_without_witnesses(tmp_path: Path, seeds: int) -> None:
     unseen = {item for item in wanted if item[0].startswith("wrong_ticket")}
     trace = plant.write(tmp_path / "planted", rows)
     for engine in ("local", "replay"):
-        assert not differences(found_in(audit(trace, engine)), wanted - unseen), engine
+        assert not differences(found_in(audit_folder(trace, engine)), wanted - unseen), engine
 
 
 def test_several_threads_without_witnesses_leave_order_and_late_hits_open(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_several_threads_without_witnesses_leave_order_and_late_hits_open(tmp_pa
     trace = plant.write(tmp_path / "planted", rows, threads="many")
     decided = {item for item in wanted if item[1] not in ("R-EVICT-8", *LATE) and not item[0].startswith("hit_after")}
     for engine in ("local", "replay"):
-        result = audit(trace, engine)
+        result = audit_folder(trace, engine)
         assert not differences(found_in(result), decided), engine
         assert result.rules["R-EVICT-8"] is Verdict.INCONCLUSIVE, engine
 
@@ -103,7 +103,7 @@ def test_several_threads_with_witnesses_decide_the_order(tmp_path: Path) -> None
     trace = plant.write(tmp_path / "planted", rows, threads="many")
     decided = {item for item in wanted if item[1] not in LATE and not item[0].startswith("hit_after")}
     for engine in ("local", "replay"):
-        assert not differences(found_in(audit(trace, engine)), decided), engine
+        assert not differences(found_in(audit_folder(trace, engine)), decided), engine
 
 
 @pytest.mark.parametrize("witnesses", [True, pytest.param(False, marks=pytest.mark.long)], ids=["witnesses", "none"])
@@ -125,6 +125,6 @@ def test_traces_that_open_midway(tmp_path: Path, witnesses: bool) -> None:
         wanted = {item for item in wanted if not item[0].startswith("wrong_ticket")}
     trace = plant.write(tmp_path / "opened", rows)
     for engine, prove in (("local", True), ("local", False), ("replay", True)):
-        result = audit(trace, engine, witnesses=prove)
+        result = audit_folder(trace, engine, witnesses=prove)
         assert not differences(found_in(result), wanted), engine
         assert not result.notes, engine

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.tiers import evaluate as evaluate_sql
-from entrycache_spark.verdict import Verdict, together
+from entrycache_spark.common.results import Verdict, merge_brokers
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.plan import evaluate_in_sql as evaluate_sql
 from entrycache_trace.files import list_parts, read_metadata
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
@@ -45,12 +45,12 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     for files in (1, 5):
         other = split(trace, tmp_path / f"files-{files}", files, first + files)
         for threads in (1, 3):
-            engine = LocalEngine(list_parts(other), threads)
-            found = together(evaluate_sql(engine, read_metadata(other), all_rules()))
+            engine = DuckDbBackend(list_parts(other), threads)
+            found = merge_brokers(evaluate_sql(engine, read_metadata(other), all_rules()))
             engine.close()
             shown = by_broker(tuple(row for item in found.values() for row in item.violations))
             assert shown == by_broker(wanted.violations), (files, threads)
-    assert not differences(audit(other, "replay"), wanted)
+    assert not differences(audit_folder(other, "replay"), wanted)
 
 
 def test_gaps_are_inconclusive_to_every_engine(tmp_path: Path, engines: Mapping[str, Evaluator]) -> None:

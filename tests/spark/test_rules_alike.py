@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_spark.rulefiles import RuleFile, all_rules, parse_rule, shared_view, views_in
+from entrycache_spark.common.rule_files import RuleFile, all_rules, parse_rule, referenced_views, shared_view
 
 THEIRS = {rule.id: rule for rule in all_rules("pulsar-pip430")}
 OURS = {rule.id: rule for rule in all_rules("pulsar-legacy")}
@@ -42,4 +42,4 @@ def test_a_witness_goes_where_something_is_added() -> None:
 def test_a_view_is_ones_own_or_that_of_the_first_system() -> None:
     assert shared_view("pulsar-legacy", "survivors") == shared_view("pulsar-pip430", "survivors")
     assert shared_view("pulsar-legacy", "leavers") != shared_view("pulsar-pip430", "leavers")
-    assert views_in(shared_view("pulsar-legacy", "survivors")) == ("leavers",)
+    assert referenced_views(shared_view("pulsar-legacy", "survivors")) == ("leavers",)

@@ -13,12 +13,12 @@ import pytest
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
 from entrycache_reference.vocabulary import INTEGER_MAX
-from entrycache_spark.fold import GivenUp
-from entrycache_spark.loops.words import no_flags
-from entrycache_spark.pulsar_segmented.fold import broker as folds
-from entrycache_spark.pulsar_segmented.fold import entries, meters, offsets, places, turns
-from entrycache_spark.pulsar_segmented.fold.words import RULES
-from entrycache_spark.rulefiles import all_rules
+from entrycache_spark.checkers.primitives import new_flags
+from entrycache_spark.checkers.pulsar_segmented import broker as folds
+from entrycache_spark.checkers.pulsar_segmented import entries, lookups, segments
+from entrycache_spark.checkers.pulsar_segmented.rows import RULES
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.files import Metadata
 from tests.spark.test_fold import by_broker
 from tests.spark.test_kafka_random import random_traces
@@ -70,7 +70,13 @@ def test_twins_are_clean_and_what_is_planted_is_not(metadata: Metadata, stories:
         beside = {rule for broker, rule in [OF_ONE_THREAD] if metadata is MANY and broker == name}
         assert folded(batch, metadata).clean == set(RULES) - (broken - beside), name
     # Whatever columns are null, loops are compiled once.
-    loops = (entries._follow, meters._follow, offsets._follow, places._follow, turns._follow)
+    loops = (
+        entries._check_entries,
+        entries._check_totals,
+        segments._check_offsets,
+        lookups._check_places,
+        segments._check_turns,
+    )
     assert [len(loop.signatures) for loop in (*loops, folds.fold_order, folds.fold_plain, folds.fold_ranges)] == [1] * 8
 
 
@@ -84,13 +90,13 @@ def test_an_honest_trace_leaves_nothing_to_the_windows(tmp_path: Path, preset: s
 
 FAMILIES = (
     *("fold_plain", "fold_order", "fold_ranges"),
-    *("Turns", "Entries", "Offsets", "Places", "Meters"),
+    *("Turns", "Entries", "Offsets", "Places", "Totals"),
 )
 
 
 def unflagged(family: Callable[..., Any]) -> Callable[..., Any]:
     """A family that does its work and tells nothing."""
-    return lambda *arguments: family(*arguments[:-1], no_flags(len(RULES)))
+    return lambda *arguments: family(*arguments[:-1], new_flags(len(RULES)))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -130,7 +136,7 @@ def test_what_it_forgets_it_does_not_call_clean(stories: list[Story]) -> None:
 
 def test_ranges_that_cost_too_much_are_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = batch_of(honest(tmp_path))
-    monkeypatch.setattr(folds, "Places", lambda: places.Places(steps=-100_000))
+    monkeypatch.setattr(folds, "Places", lambda: lookups.Places(steps=-100_000))
     assert folded(batch, ONE).clean == set(RULES) - {"S-RANGE-1"}
 
 
@@ -206,7 +212,7 @@ def too_large(script: RingScript) -> None:
 
 def lost(script: RingScript) -> None:
     """The lot of another turn takes the place of the first one, which is asked for once more."""
-    script.insert(at(0))["tail_no"] = offsets.LOTS_KEPT
+    script.insert(at(0))["tail_no"] = segments.GENERATIONS_KEPT
     script.insert(at(1))
 
 
@@ -221,13 +227,13 @@ def test_it_gives_up(tell: Callable[[RingScript], None], mode: str) -> None:
     """Of another mode nothing is known of the offsets; then the sum of the entries is too large."""
     script = RingScript("given up", mode=mode)
     tell(script)
-    with pytest.raises(GivenUp):
+    with pytest.raises(CheckerGaveUp):
         folded(batch_of(script.finish()), ONE)
 
 
 def test_it_gives_up_where_more_is_cached_than_it_keeps(stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "LIVES_MOST", 1)
-    with pytest.raises(GivenUp, match="more is cached"):
+    with pytest.raises(CheckerGaveUp, match="more is cached"):
         folded(stories[0].batch, ONE)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
-from entrycache_spark.folder import audit
-from entrycache_spark.pulsar_segmented.columns import COLUMNS
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import Verdict
+from entrycache_spark.common.results import Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.systems.pulsar_segmented import COLUMNS
 from tests.spark.conftest import Evaluator
 from tests.spark.test_kafka_random import FIRST, TRACES, random_traces
 from tests.support.traces import mutate, plant
@@ -41,7 +41,7 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path, pres
     (rows,) = plant.honest(tmp_path / "honest", 3_000, 11, preset=preset).values()
     nothing = {PRESETS[preset], "S-CONFIG-1"}
     for engine in ("local", "replay"):
-        found = audit(tmp_path / "honest", engine).rules
+        found = audit_folder(tmp_path / "honest", engine).rules
         assert {rule for rule, verdict in found.items() if verdict is Verdict.CONFORMS} == found.keys() - nothing
         assert found.keys() == {rule.id for rule in all_rules(SEGMENTED)}
     gapped: list[plant.Row] = []
@@ -51,6 +51,6 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path, pres
         gapped += own
     trace = plant.write(tmp_path / "gapped", gapped, system=SEGMENTED)
     for engine in ("local", "replay"):
-        result = audit(trace, engine)
+        result = audit_folder(trace, engine)
         assert not result.violations
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}

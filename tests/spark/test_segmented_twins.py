@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
 from tests.support.traces import plant
 from tests.support.traces.segmented_script import RingScript
 from tests.support.traces.segmented_twins import STORIES
@@ -52,7 +52,7 @@ def test_every_rule_has_a_story() -> None:
 @pytest.mark.parametrize("engine", ["local", "replay"])
 def test_several_threads_leave_open_what_needs_one_order(tmp_path: Path, engine: str) -> None:
     rows, wanted = told()
-    result = audit(plant.write(tmp_path / "trace", rows, system=SEGMENTED, threads="many"), engine)
+    result = audit_folder(plant.write(tmp_path / "trace", rows, system=SEGMENTED, threads="many"), engine)
     assert found_in(result) < wanted
     for rule in ("S-GET-1", "S-RANGE-1", "S-RING-2", "S-USAGE-1"):
         assert result.rules[rule] in (Verdict.INCONCLUSIVE, Verdict.VIOLATES)
@@ -64,4 +64,4 @@ def test_what_is_cut_off_is_inconclusive(tmp_path: Path) -> None:
     for at, cut in enumerate((rows[1:], [row for row in rows if row["op"] not in ("END", "CONFIG")])):
         trace = plant.write(tmp_path / f"cut-{at}", cut, system=SEGMENTED)
         for engine in ("local", "replay"):
-            assert Verdict.CONFORMS not in audit(trace, engine).rules.values()
+            assert Verdict.CONFORMS not in audit_folder(trace, engine).rules.values()

@@ -11,13 +11,21 @@ import pyarrow as pa
 import pytest
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_spark import folder as audits
-from entrycache_spark.engines import session, tasks
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.engines.tasks import FOUND, Group, NotThere, Question, answer, findings_of, grouped
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.tiers import evaluate
-from entrycache_spark.verdict import Findings
+from entrycache_spark import folders as audits
+from entrycache_spark import spark_backend, tasks
+from entrycache_spark.common.results import Findings
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.plan import evaluate_in_sql
+from entrycache_spark.tasks import (
+    RESULT_SCHEMA,
+    Question,
+    TaskGroup,
+    TaskLacks,
+    evaluate_group,
+    group_brokers,
+    read_findings,
+)
 from entrycache_trace.files import Metadata, Part, list_parts
 from tests.support.traces import mutate, plant
 
@@ -42,13 +50,13 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
 
 def asked(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
     question = Question(Metadata(), RULES, True)
-    told = [row for own in groups for row in answer(Group(own, 1, 512), question)]
-    return findings_of(pa.Table.from_pylist(told, FOUND).to_pylist())
+    told = [row for own in groups for row in evaluate_group(TaskGroup(own, 1, 512), question)]
+    return read_findings(pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist())
 
 
 def test_a_broker_is_answered_for_alike_alone_and_beside_others(parts: tuple[Part, ...]) -> None:
-    engine = LocalEngine(parts)
-    together = evaluate(engine, Metadata(), RULES)
+    engine = DuckDbBackend(parts)
+    together = evaluate_in_sql(engine, Metadata(), RULES)
     engine.close()
     assert sum(len(finding.violations) for own in together.values() for finding in own.values()) > 3
     assert any(finding.unchecked for finding in together["silent"].values())
@@ -60,11 +68,11 @@ def test_brokers_are_shared_out_by_rows(tmp_path: Path) -> None:
     def trace(*rows: int) -> list[Part]:
         return [Part(f"b{number}", tmp_path, own) for number, own in enumerate(rows)]
 
-    assert [len(group.parts) for group in grouped(trace(10, 20, 0), 4)] == [2], "small: one task"
-    many = grouped(trace(*[1_000_000] * 8), 2)
+    assert [len(group.parts) for group in group_brokers(trace(10, 20, 0), 4)] == [2], "small: one task"
+    many = group_brokers(trace(*[1_000_000] * 8), 2)
     assert [(len(group.parts), group.threads) for group in many] == [(4, 1), (4, 1)]
-    assert len(grouped(trace(*[1_000_000] * 40), 2)) == 8
-    giant = grouped(trace(9_000_000, 500_000, 500_000), 2)
+    assert len(group_brokers(trace(*[1_000_000] * 40), 2)) == 8
+    giant = group_brokers(trace(9_000_000, 500_000, 500_000), 2)
     assert [(len(group.parts), group.threads) for group in giant] == [(1, 2), (2, 1)]
     assert all(group.memory_mib <= tasks.MEMORY_MIB for group in (*many, *giant))
 
@@ -80,11 +88,11 @@ def test_a_trace_that_is_refused_is_refused_by_its_first_broker(parts: tuple[Par
 
 def test_what_a_task_lacks_is_said(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     gone = (replace(parts[0], path=parts[0].path / "gone"),)
-    with pytest.raises(NotThere, match="not there where a task runs"):
+    with pytest.raises(TaskLacks, match="not there where a task runs"):
         asked(parts, [parts[1:], gone])
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    monkeypatch.delitem(sys.modules, "entrycache_spark.engines.local")
-    with pytest.raises(NotThere, match="needs the Python package duckdb"):
+    monkeypatch.delitem(sys.modules, "entrycache_spark.duckdb_backend")
+    with pytest.raises(TaskLacks, match="needs the Python package duckdb"):
         asked(parts, [parts])
 
 
@@ -92,17 +100,17 @@ def test_spark_decides_by_itself_where_tasks_lack_something(
     parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lacking(*arguments: object) -> Findings:
-        raise NotThere("engine local needs duckdb")
+        raise TaskLacks("engine local needs duckdb")
 
     monkeypatch.setattr(tasks, "evaluate_in_tasks", lacking)
-    monkeypatch.setattr(session, "session", lambda *arguments: None)
-    monkeypatch.setattr("entrycache_spark.engines.spark.SparkEngine", lambda *arguments: LocalEngine(parts))
+    monkeypatch.setattr(spark_backend, "get_session", lambda *arguments: None)
+    monkeypatch.setattr("entrycache_spark.spark_backend.SparkSqlBackend", lambda *arguments: DuckDbBackend(parts))
     trace = parts[0].path.parent.parent
-    result = audits.audit(trace, "spark")
-    assert result == audits.audit(trace, "local")
+    result = audits.audit_folder(trace, "spark")
+    assert result == audits.audit_folder(trace, "local")
     assert result.kernel == "Spark SQL (engine local needs duckdb)"
     with pytest.raises(MissingPrerequisite, match="kernel duckdb: engine local needs duckdb"):
-        audits.audit(trace, "spark", kernel="duckdb")
+        audits.audit_folder(trace, "spark", kernel="duckdb")
     for engine, kernel in (("local", "sql"), ("spark", "numba")):
         with pytest.raises(UsageError, match=f"kernel '{kernel}' is not known to engine {engine}"):
-            audits.audit(trace, engine, kernel=kernel)
+            audits.audit_folder(trace, engine, kernel=kernel)

@@ -9,9 +9,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from entrycache_spark.engines.translated import NARROW, to_duckdb
-from entrycache_spark.rulefiles import all_rules, shared_view, views_in
-from entrycache_spark.systems import AUDITED
+from entrycache_spark.common.rule_files import all_rules, referenced_views, shared_view
+from entrycache_spark.common.system import AUDITED
+from entrycache_spark.duckdb_backend import NARROW_COLUMNS, to_duckdb
 
 LAST = "last_value(case when op = 'A' then n end, true)"
 OVER = "(partition by broker order by seq rows between unbounded preceding and 1 preceding)"
@@ -24,7 +24,7 @@ def test_in_a_long_partition_the_last_value_is_that_of_the_greatest_seq() -> Non
     assert "ARG_MAX(CASE WHEN op = 'A' THEN n END, seq) OVER past" in named
 
 
-@pytest.mark.parametrize("narrow", sorted(NARROW))
+@pytest.mark.parametrize("narrow", sorted(NARROW_COLUMNS))
 def test_in_a_short_partition_it_is_looked_for(narrow: str) -> None:
     text = to_duckdb(f"select {LAST} over {OVER.replace('by broker', f'by broker, {narrow}')} as x from t")
     assert "LAST_VALUE(" in text
@@ -62,7 +62,9 @@ def test_what_is_told_nowhere_is_counted_as_0() -> None:
 @pytest.mark.parametrize("system", AUDITED)
 def test_no_rule_looks_for_a_value_in_a_long_partition(system: str) -> None:
     views = {condition.view for rule in all_rules(system) for condition in rule.conditions} - {"rows"}
-    texts = [shared_view(system, name) for view in views for name in (view, *views_in(shared_view(system, view)))]
+    texts = [
+        shared_view(system, name) for view in views for name in (view, *referenced_views(shared_view(system, view)))
+    ]
     texts += [rule.window for rule in all_rules(system) if rule.window]
     trees = [sqlglot.parse_one(to_duckdb(text), read="duckdb") for text in texts]
     asked = [window for tree in trees for window in tree.find_all(exp.Window)]
@@ -77,4 +79,4 @@ def _is_long(window: exp.Window) -> bool:
         assert isinstance(select, exp.Select)
         spec = next(each for each in select.args["windows"] if each.this.name == window.alias)
     columns = {column.name for part in spec.args["partition_by"] for column in part.find_all(exp.Column)}
-    return not columns & NARROW and len(spec.args["order"].expressions) == 1
+    return not columns & NARROW_COLUMNS and len(spec.args["order"].expressions) == 1

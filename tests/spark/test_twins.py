@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_spark.folder import audit
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
 from tests.support.traces import plant
 from tests.support.traces.script import Script
 from tests.support.traces.twins import STORIES
@@ -67,7 +67,7 @@ def test_every_rule_of_these_levels_has_a_story() -> None:
 def test_what_no_event_shows_is_nothing_checked(tmp_path: Path) -> None:
     script = Script("b")
     script.offer(("a", 1, 0))
-    result = audit(plant.write(tmp_path / "trace", script.finish()), "local")
+    result = audit_folder(plant.write(tmp_path / "trace", script.finish()), "local")
     assert result.rules["R-CURSOR-7"] is Verdict.NOTHING_CHECKED
     assert result.rules["R-METRICS-3"] is Verdict.NOTHING_CHECKED
     assert result.rules["R-INSERT-2"] is Verdict.CONFORMS

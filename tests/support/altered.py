@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
-from entrycache_reference.frame import Keyed, Named, Record, Shape
+from entrycache_evidence.core.frame import KeyedValues, NamedFields, Record, Shape
 from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Listener
 
@@ -39,16 +39,16 @@ def altered(value: Any, shape: Shape | None) -> Iterator[Altered]:
         for at, part in enumerate(shape.of):
             for aspect, new in altered(value[at], part):
                 yield aspect, value._make((*value[:at], new, *value[at + 1 :]))
-    elif isinstance(shape, Named):
+    elif isinstance(shape, NamedFields):
         for at, one in enumerate(value):
             yield shape.aspect, value._make((*value[:at], other(one), *value[at + 1 :]))
-    elif isinstance(shape, Keyed):
+    elif isinstance(shape, KeyedValues):
         yield from _keys_altered(value, shape)
     elif shape is not None:
         yield shape, other(value)
 
 
-def _keys_altered(value: Any, shape: Keyed) -> Iterator[Altered]:
+def _keys_altered(value: Any, shape: KeyedValues) -> Iterator[Altered]:
     for key in value:
         yield shape.aspect, {one: kept for one, kept in value.items() if one != key}
         if shape.of is None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.releases import Release, versions
+from entrycache_conformance.java.releases import Release, release_versions
 from tests.support import ROOT
 
 FINDINGS: Final = ROOT / "docs" / "findings"
@@ -33,9 +33,9 @@ class System(NamedTuple):
 
 
 PAGE_SYSTEMS: Final = {
-    "pulsar-pip430": System("pulsar", versions("pulsar"), "For a broker"),
-    "pulsar-legacy": System("pulsar-legacy", versions("pulsar-legacy"), "For a broker"),
-    "kafka-streams": System("kafka-streams", versions("kafka-streams"), "For a topology"),
+    "pulsar-pip430": System("pulsar", release_versions("pulsar"), "For a broker"),
+    "pulsar-legacy": System("pulsar-legacy", release_versions("pulsar-legacy"), "For a broker"),
+    "kafka-streams": System("kafka-streams", release_versions("kafka-streams"), "For a topology"),
 }
 
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from entrycache_cli.kafka_streams.recording import record_application
-from entrycache_cli.pulsar_pip430.recording import record_broker
-from entrycache_conformance.brokers.application import Application
-from entrycache_conformance.brokers.plans import PLANS
+from entrycache_cli.commands.kafka_recording import record_application
+from entrycache_cli.commands.pulsar_recording import record_broker
+from entrycache_conformance.brokers.kafka_streams import Application
+from entrycache_conformance.brokers.pulsar import BROKER_PLANS
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_spark.folder import audit
-from entrycache_spark.verdict import AuditResult, Verdict
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import list_parts, read_broker, read_metadata, write_rows
 from entrycache_trace.inspect import summarize
 
@@ -33,7 +33,7 @@ TOLD = {
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("broker") / "trace"
     try:
-        record_broker("4.2.4", replace(PLANS["mixed"], messages=12_000), out, lambda line: None)
+        record_broker("4.2.4", replace(BROKER_PLANS["mixed"], messages=12_000), out, lambda line: None)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     return out
@@ -43,7 +43,7 @@ def test_a_real_broker_keeps_every_rule(trace: Path, tmp_path: Path) -> None:
     summary = summarize(trace).brokers[0]
     assert summary.missing == 0
     assert summary.ops.keys() >= TOLD
-    result = audit(trace, "local", "", (), tmp_path / "audit")
+    result = audit_folder(trace, "local", "", (), tmp_path / "audit")
     assert _rules(result, Verdict.VIOLATES) == []
     assert len(_rules(result, Verdict.CONFORMS)) >= 20
 
@@ -54,7 +54,7 @@ def test_an_altered_row_of_it_is_found(trace: Path, tmp_path: Path) -> None:
     told = rows.to_pylist()
     told[evicted]["ticket"] += 1
     write_rows(tmp_path / "altered", read_metadata(trace), ({"broker": "standalone", **row} for row in told))
-    result = audit(tmp_path / "altered", "local", "", ("R-EVICT-8",), tmp_path / "audit")
+    result = audit_folder(tmp_path / "altered", "local", "", ("R-EVICT-8",), tmp_path / "audit")
     assert result.rules["R-EVICT-8"] is Verdict.VIOLATES
 
 
@@ -70,6 +70,6 @@ def test_a_real_application_of_kafka_streams_keeps_every_rule(tmp_path: Path) ->
         pytest.skip(str(missing))
     told = {op for broker in summarize(out).brokers for op in broker.ops}
     assert told >= {"PUT", "HIT GET", "MISS GET", "EVICT", "FLUSH EVICT", "FLUSH CALL", "DELETE FLUSH", "END"}
-    result = audit(out, "local", "", (), tmp_path / "audit")
+    result = audit_folder(out, "local", "", (), tmp_path / "audit")
     assert _rules(result, Verdict.VIOLATES) == []
     assert len(_rules(result, Verdict.CONFORMS)) >= 15

@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli import trace_format
-from entrycache_spark.check import check
-from entrycache_spark.folder import audit
-from entrycache_spark.systems import AUDITED
-from entrycache_spark.verdict import Verdict
+from entrycache_dev.pages import trace_format
+from entrycache_spark.check import check_trace
+from entrycache_spark.common.results import Verdict
+from entrycache_spark.common.system import AUDITED
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.convert import convert, metadata_path
 from entrycache_trace.files import Metadata, write_rows
 
-EXAMPLES = dict(zip(AUDITED, re.findall(r"```json\n(\{\"broker.*?)\n```", trace_format.page(), re.DOTALL), strict=True))
+EXAMPLES = dict(
+    zip(AUDITED, re.findall(r"```json\n(\{\"broker.*?)\n```", trace_format.render_page(), re.DOTALL), strict=True)
+)
 
 
 def rows_of(system: str) -> list[dict[str, Any]]:
@@ -30,7 +32,7 @@ def written(folder: Path, system: str, rows: list[dict[str, Any]]) -> Path:
 
 
 def test_the_page_is_as_it_is_written() -> None:
-    assert trace_format.PAGE.read_text(encoding="utf-8") == trace_format.page()
+    assert trace_format.PAGE.read_text(encoding="utf-8") == trace_format.render_page()
 
 
 @pytest.mark.parametrize("system", AUDITED)
@@ -38,10 +40,10 @@ def test_the_example_of_the_page_is_checked_and_audited_clean(system: str, tmp_p
     lines = tmp_path / "trace.jsonl"
     lines.write_text(EXAMPLES[system] + "\n", encoding="utf-8")
     metadata_path(lines).write_text(json.dumps({"schema": 1, "system": system, "threads": "one"}), encoding="utf-8")
-    found = check(lines)
+    found = check_trace(lines)
     assert (found.system, found.problems, found.notes) == (system, (), ())
     convert(lines, tmp_path / "trace")
-    verdicts = set(audit(tmp_path / "trace", "local").rules.values())
+    verdicts = set(audit_folder(tmp_path / "trace", "local").rules.values())
     assert Verdict.CONFORMS in verdicts
     assert Verdict.VIOLATES not in verdicts
 
@@ -64,13 +66,13 @@ def changed(rows: list[dict[str, Any]], at: int, **values: Any) -> list[dict[str
 )
 def test_a_row_that_is_not_as_the_format_says_is_found(values: dict[str, Any], expected: str, tmp_path: Path) -> None:
     rows = changed(rows_of("pulsar-pip430"), 2, **values)
-    found = check(written(tmp_path / "trace", "pulsar-pip430", rows))
+    found = check_trace(written(tmp_path / "trace", "pulsar-pip430", rows))
     assert [problem for problem in found.problems if problem.text.startswith(expected)]
 
 
 def test_settings_come_first_and_what_is_missing_is_told(tmp_path: Path) -> None:
     rows = rows_of("kafka-streams")
-    found = check(written(tmp_path / "trace", "kafka-streams", [*rows[1:4], *rows[5:-1]]))
+    found = check_trace(written(tmp_path / "trace", "kafka-streams", [*rows[1:4], *rows[5:-1]]))
     assert [problem.text for problem in found.problems] == [
         "a row before the first CONFIG; expected the settings first"
     ]
@@ -80,5 +82,5 @@ def test_settings_come_first_and_what_is_missing_is_told(tmp_path: Path) -> None
 
 def test_a_column_that_no_row_tells_is_named_with_its_rules(tmp_path: Path) -> None:
     rows = [{**row, "accessed": None} for row in rows_of("pulsar-pip430")]
-    found = check(written(tmp_path / "trace", "pulsar-pip430", rows))
+    found = check_trace(written(tmp_path / "trace", "pulsar-pip430", rows))
     assert "R-REQUEUE-1" in found.untold["accessed"]

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_cli.record import record
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_cli.commands.record import record
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_fast.kafka import Row, ThreadCache
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import NAME as STREAMS
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
-from entrycache_trace.generate import generate
-from entrycache_trace.kafka_streams.recorder import Recorder as StreamRecorder
-from entrycache_trace.kafka_streams.recorder import key_hash
+from entrycache_trace.formats.kafka_streams import Recorder as StreamRecorder
+from entrycache_trace.formats.kafka_streams import key_hash
+from entrycache_trace.generators.generate import generate
 
 CASE = {
     "system": "kafka-streams",
@@ -83,24 +83,24 @@ def test_rows_of_each_call(tmp_path: Path) -> None:
     ]
     assert json.loads(found[-1]["value"]) == {"entries": 0, "bytes": 0, "slots": 0}
     assert [row["key_hash"] for row in found if row["op"] == "MISS"] == [key_hash("m")]
-    assert not audit(tmp_path, "local").violations
+    assert not audit_folder(tmp_path, "local").violations
 
 
 @pytest.mark.parametrize("subject", ["reference", "fast"])
 def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path, subject: str) -> None:
     (tmp_path / "case.json").write_text(json.dumps(CASE), encoding="utf-8")
     case = read_case(tmp_path / "case.json", SYSTEMS)
-    found = resolve(Choice(subject, system=STREAMS))
+    found = resolve_subject(SubjectChoice(subject, system=STREAMS))
     recording = record(found, case, tmp_path / "trace")
     found.close()
     assert recording.failure is None
     rows = list(iterate_rows(list_parts(tmp_path / "trace")))
-    beside = resolve(Choice("reference", system=STREAMS))
+    beside = resolve_subject(SubjectChoice("reference", system=STREAMS))
     record(beside, case, tmp_path / "beside")
     assert rows == list(iterate_rows(list_parts(tmp_path / "beside")))
     assert sum(row["cause"] == "FAILED" for row in rows) == 4
     for engine in ("local", "replay"):
-        result = audit(tmp_path / "trace", engine)
+        result = audit_folder(tmp_path / "trace", engine)
         assert not result.violations
         assert result.exit_code == 0
 

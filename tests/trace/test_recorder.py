@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from entrycache_fast import BrokerCache, Row
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
-from entrycache_trace.pulsar_pip430.recorder import TraceWriter
+from entrycache_trace.recording import TraceWriter
 
 Call = tuple[object, ...]
 
@@ -61,7 +61,7 @@ def test_a_call_a_pass_and_a_life(tmp_path: Path) -> None:
     assert [row["call_id"] for row in rows[1:5]] == [1, 1, 3, 4]
     assert json.loads(str(rows[-1]["value"])) == {"entries": 1, "bytes": 30, "slots": 1}
     for engine in ("local", "replay"):
-        assert not audit(tmp_path / "trace", engine).violations
+        assert not audit_folder(tmp_path / "trace", engine).violations
 
 
 def test_dead_slots_at_the_end_have_no_life(tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ def test_dead_slots_at_the_end_have_no_life(tmp_path: Path) -> None:
         ("END", None, None),
     ]
     assert rows[-2]["tail_no"] == 0
-    assert not audit(tmp_path / "trace", "local").violations
+    assert not audit_folder(tmp_path / "trace", "local").violations

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.folder import audit
-from entrycache_spark.verdict import Verdict
-from entrycache_trace import repeat as repeats
+from entrycache_spark.common.results import Verdict
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import list_parts, read_broker
-from entrycache_trace.generate import generate
-from entrycache_trace.repeat import repeat, stretch_of
+from entrycache_trace.generators import generate as repeats
+from entrycache_trace.generators.generate import find_stretch, generate, repeat
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_repeated_trace_is_clean_to_every_engine(short: Path, tmp_path: Path) -> None:
-    stretch = stretch_of(short)
+    stretch = find_stretch(short)
     assert {"REQUEUE", "TOMBSTONE", "EVICT", "REMOVE"} <= set(stretch.events["op"].to_pylist())
     events = repeat(short, tmp_path / "long", 5_000, 2)
     parts = list_parts(tmp_path / "long")
@@ -31,7 +30,7 @@ def test_a_repeated_trace_is_clean_to_every_engine(short: Path, tmp_path: Path) 
     assert [part.broker for part in parts] == ["broker-0", "broker-1"]
     assert read_broker(parts[:1])["seq"].to_pylist() == list(range(parts[0].rows))
     for engine in ("local", "replay"):
-        result = audit(tmp_path / "long", engine)
+        result = audit_folder(tmp_path / "long", engine)
         assert set(result.rules.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, engine
         assert result.rules["R-EVICT-8"] is result.rules["R-EXPIRE-1"] is Verdict.CONFORMS
         assert not result.differences
@@ -43,7 +42,7 @@ def test_what_is_not_numbered_on_is_seen(
 ) -> None:
     monkeypatch.setattr(repeats, names, tuple(name for name in getattr(repeats, names) if name != left))
     repeat(short, tmp_path / "long", 2_000)
-    assert Verdict.VIOLATES in audit(tmp_path / "long", "local").rules.values()
+    assert Verdict.VIOLATES in audit_folder(tmp_path / "long", "local").rules.values()
 
 
 def test_what_cannot_be_repeated_is_refused(short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from entrycache_cli.record import record
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_cli.commands.record import record
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.fast.pulsar_segmented import FAULTS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
-from entrycache_spark.folder import audit
+from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
-from entrycache_trace.generate import generate
-from entrycache_trace.pulsar_segmented.workload import Broker
+from entrycache_trace.generators.generate import generate
+from entrycache_trace.generators.pulsar_segmented import SegmentedBroker
 
 CASE: dict[str, Any] = {
     "system": SEGMENTED,
@@ -66,7 +66,7 @@ BRANCH = {
 
 def recorded(folder: Path, case: dict[str, Any], subject: str) -> Path:
     (folder / f"{subject}.json").write_text(json.dumps(case), encoding="utf-8")
-    found = resolve(Choice(subject, system=SEGMENTED))
+    found = resolve_subject(SubjectChoice(subject, system=SEGMENTED))
     assert record(found, read_case(folder / f"{subject}.json", SYSTEMS), folder / subject).failure is None
     found.close()
     return folder / subject
@@ -87,7 +87,7 @@ def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path) -> None:
     assert [row["key_hash"] for row in rows if row["op"] == "HIT"] == [7, None, None]
     assert json.loads(rows[-1]["value"]) == {"entries": 3, "bytes": 750, "slots": 3}
     for engine in ("local", "replay"):
-        result = audit(traces[1], engine)
+        result = audit_folder(traces[1], engine)
         assert not result.violations
         assert result.exit_code == 0
 
@@ -99,14 +99,16 @@ def test_the_ways_of_the_branch_break_the_norm(tmp_path: Path, variant: str) -> 
     case = {**CASE, "variants": {variant: value}, "steps": steps}
     trace = recorded(tmp_path, case, "reference")
     for engine in ("local", "replay"):
-        assert rule in {violation.rule for violation in audit(trace, engine).violations}
+        assert rule in {violation.rule for violation in audit_folder(trace, engine).violations}
 
 
 @pytest.mark.parametrize("fault", SEEN)
 def test_a_fault_is_seen_in_its_trace(tmp_path: Path, fault: str) -> None:
     write_metadata(tmp_path, Metadata(system=SEGMENTED))
-    Broker(PartWriter(tmp_path, "broker"), "reference", "1", FAULTS[fault]).run(1_000, lambda count: None)
-    found = [{(row.rule, row.seq) for row in audit(tmp_path, engine).violations} for engine in ("local", "replay")]
+    SegmentedBroker(PartWriter(tmp_path, "broker"), "reference", "1", FAULTS[fault]).run(1_000, lambda count: None)
+    found = [
+        {(row.rule, row.seq) for row in audit_folder(tmp_path, engine).violations} for engine in ("local", "replay")
+    ]
     assert found[0] == found[1]
     assert SEEN[fault] in {rule for rule, _ in found[0]}
 

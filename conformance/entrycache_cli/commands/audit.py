@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
-from entrycache_cli.commands.options import say_nothing_checked
-from entrycache_cli.report.file_options import Files, report_options
-from entrycache_cli.report.terminal import console, description, echo
-from entrycache_protocol.errors import Unwritten, UsageError
-from entrycache_protocol.shown import printable
-from entrycache_protocol.stopped import Stopped
+from entrycache_cli.commands.options import print_nothing_checked
+from entrycache_cli.commands.report import ReportFiles, report_options
+from entrycache_cli.report.terminal import description_column, echo, make_console
+from entrycache_protocol.errors import Interrupted, UsageError, WriteError
+from entrycache_protocol.messages import escape_unprintable
 
 if TYPE_CHECKING:
-    from entrycache_spark.verdict import AuditResult
+    from entrycache_spark.common.results import AuditResult
 
 DEFAULT_OUT = Path("entrycache-audit")
 
@@ -30,8 +29,8 @@ DEFAULT_OUT = Path("entrycache-audit")
 @contextmanager
 def spinner(first: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is going on and for how long."""
-    columns = (SpinnerColumn(), description(), TimeElapsedColumn())
-    out = console(stderr=True)
+    columns = (SpinnerColumn(), description_column(), TimeElapsedColumn())
+    out = make_console(stderr=True)
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         task = progress.add_task(first, total=None)
         yield lambda text: progress.update(task, description=text)
@@ -68,7 +67,7 @@ def generate_command(
     Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
     unequal-topics-late, whose size passes wait until they are run; ring-copies and ring-references of pulsar-segmented.
     """
-    from entrycache_trace.generate import generate
+    from entrycache_trace.generators.generate import generate
 
     with spinner(f"generating {events} events") as say:
         done = 0
@@ -81,14 +80,14 @@ def generate_command(
         if master is None:
             total = generate(preset, events, seed, out, brokers, count, settings)
         else:
-            from entrycache_spark.generating import write_in_tasks
+            from entrycache_spark.locations import generate_in_tasks
 
-            write = partial(write_in_tasks, master=master)
+            write = partial(generate_in_tasks, master=master)
             total = generate(preset, events, seed, out.absolute(), brokers, count, settings, write=write)
     if as_json_:
         echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
     else:
-        echo(f"{total} events of {brokers} broker(s) in {printable(str(out))}")
+        echo(f"{total} events of {brokers} broker(s) in {escape_unprintable(str(out))}")
 
 
 @trace.command("convert")
@@ -100,7 +99,7 @@ def convert_command(source: Path, target: Path) -> None:
 
     with spinner(f"converting {source}"):
         total = convert(source, target)
-    echo(f"{total} events in {printable(str(target))}")
+    echo(f"{total} events in {escape_unprintable(str(target))}")
 
 
 @trace.command("inspect")
@@ -108,13 +107,13 @@ def convert_command(source: Path, target: Path) -> None:
 @click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of tables.")
 def inspect_command(directory: Path, as_json_: bool) -> None:
     """Show brokers, events by kind, gaps and metadata of a trace."""
-    from entrycache_trace.inspect import as_json, show, summarize
+    from entrycache_trace.inspect import print_summary, summarize, summary_json
 
     summary = summarize(directory)
     if as_json_:
-        echo(json.dumps(as_json(summary)))
+        echo(json.dumps(summary_json(summary)))
     else:
-        show(summary, console())
+        print_summary(summary, make_console())
 
 
 @trace.command("check")
@@ -124,10 +123,10 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
 def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
     """Hold the rows of a folder of Parquet, or of a file of JSON Lines, to the format; exit 0 they are as it says, 1
     some are not, 2 TRACE cannot be read."""
-    from entrycache_spark.check import check
+    from entrycache_spark.check import check_trace
 
     with spinner(f"checking {source}"):
-        found = check(source)
+        found = check_trace(source)
     if as_json_:
         problems = [
             {"text": one.text, "rows": one.rows, "first": [{"broker": b, "seq": s} for b, s in one.first]}
@@ -137,7 +136,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
         echo(json.dumps({**about, "notes": list(found.notes), "untold": found.untold}))
     else:
         for line in (*map(str, found.problems), *found.notes):
-            echo(printable(line))
+            echo(escape_unprintable(line))
         for name, rules in found.untold.items():
             echo(f"{name} is told in no row; an audit cannot check {', '.join(rules)}")
         verdict = "not as the format says" if found.problems else "as the format says"
@@ -198,11 +197,15 @@ def audit(
     table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
     by then, and writes nothing.
     """
-    from entrycache_cli.report.audit_shown import shown
-    from entrycache_cli.report.audit_text import audit_json, made_of, nothing_decided, say_audit
-    from entrycache_spark.folder import VIOLATIONS_NAME
-    from entrycache_spark.folder import audit as run_audit
-    from entrycache_spark.growing import audit_new
+    from entrycache_cli.report.audit import (
+        audit_json,
+        audit_provenance,
+        print_audit,
+        undecided_message,
+        violations_with_rows,
+    )
+    from entrycache_spark.folders import VIOLATIONS_NAME, audit_new_brokers
+    from entrycache_spark.folders import audit_folder as run_audit
 
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
     elsewhere = _for_spark(where, engine, kernel, metadata)
@@ -211,7 +214,7 @@ def audit(
     try:
         with spinner("reading the trace") as say:
             if new_only:
-                result = audit_new(
+                result = audit_new_brokers(
                     Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
                 )
             elif elsewhere is not None:
@@ -220,36 +223,36 @@ def audit(
                 result = run_audit(
                     Path(where), engine, master, ids, out, kernel=kernel, max_live_slots=live_slots, progress=say
                 )
-    except Stopped as stopped:
+    except Interrupted as stopped:
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
-        say_audit(stopped.so_far, unwritten, made_of(where, metadata, engine), as_json_, None)
+        print_audit(stopped.so_far, unwritten, audit_provenance(where, metadata, engine), as_json_, None)
         raise
     written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
-    made = made_of(where, metadata, engine)
-    say_audit(result, written, made, as_json_, None if elsewhere else Path(where))
+    made = audit_provenance(where, metadata, engine)
+    print_audit(result, written, made, as_json_, None if elsewhere else Path(where))
     if junit is not None or html is not None:
-        rows = [] if elsewhere or html is None else shown(Path(where), result.violations)
-        Files({"junit": junit, "html": html}).write([{**audit_json(result, made), "shown": rows}])
+        rows = [] if elsewhere or html is None else violations_with_rows(Path(where), result.violations)
+        ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, made), "shown": rows}])
     if result.unwritten:
-        raise Unwritten(result.unwritten)
+        raise WriteError(result.unwritten)
     if result.exit_code == 2:
-        say_nothing_checked(list(result.notes))
+        print_nothing_checked(list(result.notes))
     if strict and result.exit_code == 0 and result.undecided:
-        raise UsageError(nothing_decided(result))
+        raise UsageError(undecided_message(result))
     context.exit(result.exit_code)
 
 
 def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | None) -> Callable[..., AuditResult] | None:
     """What audits a trace that Spark is to find; None: it is a folder of this machine."""
-    from entrycache_trace.places import is_elsewhere
+    from entrycache_trace.files import is_spark_location
 
-    if not is_elsewhere(where):
+    if not is_spark_location(where):
         if metadata is not None:
             raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
         return None
     if engine != "spark" or kernel == "sql":
         chosen = f"--engine {engine}" if engine != "spark" else "--kernel sql"
         raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --engine spark with DuckDB")
-    from entrycache_spark.elsewhere import audit_elsewhere
+    from entrycache_spark.locations import audit_location
 
-    return audit_elsewhere
+    return audit_location

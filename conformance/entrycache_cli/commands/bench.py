@@ -12,12 +12,12 @@ from rich.text import Text
 
 from entrycache_cli.commands.bench_audit import command as audits
 from entrycache_cli.commands.options import json_option
-from entrycache_cli.report.terminal import console, echo
-from entrycache_protocol.output import write_text
-from entrycache_protocol.stopped import Stopped
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_protocol.errors import Interrupted
+from entrycache_protocol.files import write_text
 
 if TYPE_CHECKING:
-    from entrycache_bench.result import Result
+    from entrycache_dev.bench.result import BenchResult
 
 
 @click.group("bench", invoke_without_command=True)
@@ -78,17 +78,17 @@ def _measure(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    from entrycache_bench import result as results  # noqa: PLC0415 - slow to import
-    from entrycache_bench.page import page as page_of  # noqa: PLC0415
-    from entrycache_bench.picture import draw, require_matplotlib  # noqa: PLC0415
+    from entrycache_dev.bench import result as results  # noqa: PLC0415 - slow to import
+    from entrycache_dev.bench.page import draw_picture, require_matplotlib  # noqa: PLC0415
+    from entrycache_dev.bench.page import render_page as page_of  # noqa: PLC0415
 
     if page is not None:
         require_matplotlib()
     try:
-        result = results.run(rounds, operations, released) if source is None else results.read_result(source)
+        result = results.run_bench(rounds, operations, released) if source is None else results.read_result(source)
         if streams is not None:
-            result = results.with_streams(result, rounds, operations, streams)
-    except Stopped as stopped:
+            result = results.add_streams(result, rounds, operations, streams)
+    except Interrupted as stopped:
         if stopped.so_far.measurements:
             _say(stopped.so_far, as_json)
         raise
@@ -96,11 +96,11 @@ def _measure(
     if page is not None:
         picture = page.with_suffix(".svg")
         write_text(page, page_of(result, picture.name))
-        draw(result, picture)
+        draw_picture(result, picture)
     return 1 if result.missed else 0
 
 
-def _say(result: Result, as_json: bool) -> None:
+def _say(result: BenchResult, as_json: bool) -> None:
     """What was measured."""
     if as_json:
         echo(json.dumps(result.to_json()))
@@ -112,4 +112,4 @@ def _say(result: Result, as_json: bool) -> None:
     for item in (*result.measurements, *(() if result.streams is None else result.streams.measurements)):
         style = "red" if item.missed else ""
         table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
-    console().print(table)
+    make_console().print(table)

@@ -9,10 +9,10 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.output import write_text
+from entrycache_protocol.files import write_text
 
 SIZES_MOST = 1_000_000_000
 
@@ -26,15 +26,15 @@ SIZES_MOST = 1_000_000_000
     "--page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a page in Markdown."
 )
 @json_option
-@ends_with_code
+@exits_with_code
 def command(sizes: str, rounds: int, master: str, profile: bool, page: Path | None, as_json: bool) -> int:
     """Measure audits on Spark beside DuckDB alone and trivial aggregates of the same files.
 
     Exit 1 where a ratio misses its target.
     """
-    from entrycache_bench.picture import require_matplotlib  # noqa: PLC0415
-    from entrycache_cli.audit_bench.result import measure  # noqa: PLC0415
     from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
+    from entrycache_dev.audit_bench import measure_audits  # noqa: PLC0415
+    from entrycache_dev.bench.page import require_matplotlib  # noqa: PLC0415
 
     wanted = [part.strip() for part in sizes.split(",")]
     if not all(part.isdigit() and 0 < int(part) <= SIZES_MOST for part in wanted):
@@ -45,7 +45,7 @@ def command(sizes: str, rounds: int, master: str, profile: bool, page: Path | No
     if profile:
         return _profile(events[0], master, page, as_json)
     with spinner("starting Spark") as say:
-        numbers = measure(events, rounds, master, say)
+        numbers = measure_audits(events, rounds, master, say)
     if as_json:
         echo(json.dumps(numbers.to_json()))
     else:
@@ -54,21 +54,21 @@ def command(sizes: str, rounds: int, master: str, profile: bool, page: Path | No
             table.add_row(
                 Text(item.what), Text(item.shown, style="red" if item.missed else ""), item.target, Text(item.note)
             )
-        console().print(table)
+        make_console().print(table)
     if page is not None:
-        from entrycache_cli.audit_bench.page import draw  # noqa: PLC0415
-        from entrycache_cli.audit_bench.page import page as page_of  # noqa: PLC0415
+        from entrycache_dev.audit_bench_page import draw_audit_costs  # noqa: PLC0415
+        from entrycache_dev.audit_bench_page import render_audit_page as page_of  # noqa: PLC0415
 
         picture = page.with_suffix(".svg")
         write_text(page, page_of(numbers, picture.name))
-        draw(numbers, picture)
+        draw_audit_costs(numbers, picture)
     return 1 if numbers.missed else 0
 
 
 def _profile(events: int, master: str, page: Path | None, as_json: bool) -> int:
-    from entrycache_cli.audit_bench.page import profile_lines, profile_page  # noqa: PLC0415
-    from entrycache_cli.audit_bench.result import measure_profile  # noqa: PLC0415
     from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
+    from entrycache_dev.audit_bench import measure_profile  # noqa: PLC0415
+    from entrycache_dev.audit_bench_page import profile_lines, profile_page  # noqa: PLC0415
 
     with spinner("generating") as say:
         found = measure_profile(events, master, say)

@@ -8,22 +8,20 @@ from typing import Any, Final
 
 import click
 
-from entrycache_cli.commands.options import Seconds, ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
+from entrycache_cli.commands.options import SecondsRange, exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.campaign.programs import PROGRAMS
-from entrycache_conformance.campaign.run import Plan, run_campaign
-from entrycache_conformance.campaign.subjects import open_subject
+from entrycache_conformance.campaign.run import CampaignPlan, open_subject, run_campaign
 from entrycache_conformance.java.releases import find_release
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.errors import Unwritten
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.output import write_text
-from entrycache_protocol.stopped import Stopped
+from entrycache_protocol.errors import Interrupted, WriteError
+from entrycache_protocol.files import write_text
+from entrycache_protocol.subject import InProcessSubject
 
 THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
-TOLD_EVERY: Final = 1_000_000
+PROGRESS_STEPS: Final = 1_000_000
 """Judged steps between two lines of progress on stderr."""
 
 
@@ -42,7 +40,7 @@ TOLD_EVERY: Final = 1_000_000
 @click.option("--cases", type=click.IntRange(1), help="How many cases.")
 @click.option(
     "--cpu-seconds",
-    type=Seconds(min_open=True),
+    type=SecondsRange(min_open=True),
     help="Instead: as many cases as this process makes and judges in so many seconds.",
 )
 @click.option("--differences", type=click.IntRange(1), default=5, show_default=True, help="End after so many.")
@@ -55,7 +53,7 @@ TOLD_EVERY: Final = 1_000_000
     help="Where the cases of differences are written.",
 )
 @json_option
-@ends_with_code
+@exits_with_code
 def command(
     subjects: tuple[str, ...],
     theme: str,
@@ -80,28 +78,28 @@ def command(
         program = PROGRAMS[theme]
         try:
             record = program.play(subjects, seed, cases or 100)
-        except Stopped as stopped:
-            _tell(stopped.so_far, program.kept(stopped.so_far), out, as_json)
+        except Interrupted as stopped:
+            _report_record(stopped.so_far, program.kept(stopped.so_far), out, as_json)
             raise
-        _tell(record, program.kept(record), out, as_json)
+        _report_record(record, program.kept(record), out, as_json)
         return 1 if record["differences"] else 0
-    plan = Plan(theme, seed, steps, cases, cpu_seconds, differences, failures)
-    opened: list[Child | InProcess] = []
+    plan = CampaignPlan(theme, seed, steps, cases, cpu_seconds, differences, failures)
+    opened: list[Child | InProcessSubject] = []
     try:
         wanted = system or _system(subjects)
         for name in subjects:
             opened.append(open_subject(name, wanted))
         campaign = run_campaign(opened, plan, _Progress())
-    except Stopped as stopped:
-        _tell(stopped.so_far.json, stopped.so_far.json, out, as_json)
+    except Interrupted as stopped:
+        _report_record(stopped.so_far.json, stopped.so_far.json, out, as_json)
         raise
     finally:
         for subject in opened:
             subject.close()
-    _tell(campaign.json, campaign.json, out, as_json)
+    _report_record(campaign.json, campaign.json, out, as_json)
     unwritten = [kept.unwritten for kept in campaign.kept if kept.unwritten]
     if unwritten:
-        raise Unwritten(unwritten[0])
+        raise WriteError(unwritten[0])
     return 1 if campaign.kept else 0
 
 
@@ -111,28 +109,28 @@ def _system(subjects: tuple[str, ...]) -> str:
     return next((release.family.system for release in found if release is not None), next(iter(SYSTEMS)))
 
 
-def _tell(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """Print a record, then write what is kept of it, also of one that was stopped once it has judged something."""
     if record.get("stopped") and not record["judged_steps"]:
         return
-    _print(record, as_json)
+    _print_record(record, as_json)
     if out is not None:
         write_text(out, json.dumps(kept, indent=1) + "\n")
 
 
-def _print(record: dict[str, Any], as_json: bool) -> None:
+def _print_record(record: dict[str, Any], as_json: bool) -> None:
     if as_json:
         echo(json.dumps(record, indent=1))
         return
     names = ", ".join(subject["name"] for subject in record["subjects"])
-    console().print(
+    make_console().print(
         f"{names}: theme {record['theme']}, seed {record['seed']}, {record['cases']} cases, "
         f"{record['judged_steps']} judged steps, {record['cpu_seconds']} CPU seconds, "
         f"{len(record['differences'])} differences{', stopped' if record.get('stopped') else ''}",
         highlight=False,
     )
     for found in record["differences"]:
-        console().print(f"  {found}", highlight=False)
+        make_console().print(f"  {found}", highlight=False)
 
 
 class _Progress:
@@ -142,6 +140,6 @@ class _Progress:
         self._told = 0
 
     def __call__(self, cases: int, steps: int) -> None:
-        if steps - self._told >= TOLD_EVERY:
+        if steps - self._told >= PROGRESS_STEPS:
             self._told = steps
             echo(f"entrycache: {cases} cases, {steps} judged steps", err=True)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
-from entrycache_cli.commands.options import ends_with_code, json_option
+from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
-from entrycache_conformance.campaign.behaviour import Behaviour, behaviours, to_markdown
-from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_protocol.case import to_json
-from entrycache_protocol.errors import Unwritten
-from entrycache_protocol.output import write_text
-from entrycache_protocol.stopped import Stopped
+from entrycache_conformance.campaign.behaviour import BehaviourDifference, find_behaviour_differences, to_markdown
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
+from entrycache_protocol.case import case_to_json
+from entrycache_protocol.errors import Interrupted, WriteError
+from entrycache_protocol.files import write_text
 
 
 @click.command("diff")
@@ -24,19 +23,19 @@ from entrycache_protocol.stopped import Stopped
 @click.option("--cases", type=click.IntRange(1), default=200, show_default=True, help="How many cases are made.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there, as Markdown.")
 @json_option
-@ends_with_code
+@exits_with_code
 def command(before: str, after: str, seed: int, cases: int, out: Path | None, as_json: bool) -> int:
     """What the subject AFTER answers otherwise than the subject BEFORE: rule, shortest sequence, both outcomes.
 
     Exit 0: they answered alike; 1: they did not. One that is stopped prints what it has found, and writes no page.
     """
     run = f"entrycache diff {before} {after} --seed {seed} --cases {cases}"
-    one = resolve(Choice(before))
+    one = resolve_subject(SubjectChoice(before))
     try:
-        other = resolve(Choice(after))
+        other = resolve_subject(SubjectChoice(after))
         try:
-            found = behaviours(one, other, seed, cases, _notify)
-        except Stopped as stopped:
+            found = find_behaviour_differences(one, other, seed, cases, _notify)
+        except Interrupted as stopped:
             if stopped.so_far:
                 text = to_markdown((before, after), stopped.so_far, f"{run}, stopped")
                 _say(text, (before, after), stopped.so_far, {"stopped": True}, as_json)
@@ -50,18 +49,20 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
     if out is not None:
         try:
             write_text(out, text)
-        except Unwritten:
+        except WriteError:
             if not as_json:
                 echo(text)
             raise
     return 1 if found else 0
 
 
-def _say(text: str, names: tuple[str, str], found: list[Behaviour], more: dict[str, bool], as_json: bool) -> None:
+def _say(
+    text: str, names: tuple[str, str], found: list[BehaviourDifference], more: dict[str, bool], as_json: bool
+) -> None:
     """What was found, as one object or as the page."""
     if as_json:
         parts = [
-            {"label": each.label, "rules": each.rules, "case": to_json(each.case), "met": each.met}
+            {"label": each.label, "rules": each.rules, "case": case_to_json(each.case), "met": each.met}
             | {"before": each.before, "after": each.after}
             for each in found
         ]

@@ -15,15 +15,14 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
-from entrycache_conformance.java.jdk import find_java
-from entrycache_conformance.java.releases import every_release
-from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.extras import install
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_conformance.java.build import find_java
+from entrycache_conformance.java.releases import all_releases
+from entrycache_protocol.errors import MissingPrerequisite, install_command
 
 
-class Finding(NamedTuple):
+class Prerequisite(NamedTuple):
     """One prerequisite: what was found, what needs it, and what to do where it is missing."""
 
     what: str
@@ -50,17 +49,17 @@ TOOLS: Final = (
 )
 
 
-def findings() -> Iterator[Finding]:
+def prerequisites() -> Iterator[Prerequisite]:
     """What is there and what is not."""
-    yield Finding("python", sys.version.split()[0], "everything", "")
+    yield Prerequisite("python", sys.version.split()[0], "everything", "")
     for name, extra in _packages():
         advice = _extra(extra)
         try:
-            yield Finding(name, version(name), EXTRAS[extra], advice)
+            yield Prerequisite(name, version(name), EXTRAS[extra], advice)
         except PackageNotFoundError:
-            yield Finding(name, None, EXTRAS[extra], advice)
+            yield Prerequisite(name, None, EXTRAS[extra], advice)
     for name, flag, needed_by, advice in TOOLS:
-        yield Finding(name, _tool_version(name, flag), needed_by, advice)
+        yield Prerequisite(name, _tool_version(name, flag), needed_by, advice)
     yield from _newer_javas()
 
 
@@ -84,17 +83,17 @@ def _packages_of(extra: str) -> list[str]:
     return [match[1] for match in found if match[2] == extra and match[1] != "entrycache"]
 
 
-def _newer_javas() -> Iterator[Finding]:
+def _newer_javas() -> Iterator[Prerequisite]:
     """A Java for releases that need a newer one than the rest; it need not be the one on the path."""
-    oldest = min(release.java for release in every_release())
-    for java in sorted({release.java for release in every_release()} - {oldest}):
-        names = ", ".join(release.subject for release in every_release() if release.java == java)
+    oldest = min(release.java for release in all_releases())
+    for java in sorted({release.java for release in all_releases()} - {oldest}):
+        names = ", ".join(release.subject for release in all_releases() if release.java == java)
         try:
             found: str | None = f"{find_java(java).major}"
         except MissingPrerequisite:
             found = None
         advice = f"install a JDK, {java} or newer; JAVA_HOME may name it"
-        yield Finding(f"java {java}", found, names, advice)
+        yield Prerequisite(f"java {java}", found, names, advice)
 
 
 def _tool_version(name: str, flag: str) -> str | None:
@@ -111,10 +110,10 @@ def _tool_version(name: str, flag: str) -> str | None:
 
 @click.command("doctor")
 @json_option
-@ends_with_code
+@exits_with_code
 def command(as_json: bool) -> int:
     """Tell what this machine has of what the commands need. Exit 4 where something is missing."""
-    found = list(findings())
+    found = list(prerequisites())
     missing = [item for item in found if item.found is None]
     if as_json:
         echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in found}}))
@@ -125,8 +124,8 @@ def command(as_json: bool) -> int:
     for item in found:
         cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
         table.add_row(*map(Text, cells))
-    console().print(table)
+    make_console().print(table)
     lacking = {item.what for item in missing}
     for extra in (extra for extra in EXTRAS if not lacking.isdisjoint(_packages_of(extra))):
-        echo(f"{_extra(extra)}: {install(extra)}")
+        echo(f"{_extra(extra)}: {install_command(extra)}")
     return 4 if missing else 0

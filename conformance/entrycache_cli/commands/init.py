@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 
-from entrycache_cli.commands.options import ends_with_code
+from entrycache_cli.commands.options import exits_with_code
 from entrycache_cli.init.adapter import LANGUAGES, write_adapter
 from entrycache_cli.report.terminal import echo
-from entrycache_protocol.shown import printable
+from entrycache_protocol.messages import escape_unprintable
 
 
 @click.command("init")
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False), default=Path())
 @click.option("--lang", "language", type=click.Choice(list(LANGUAGES)), required=True, help="The adapter's language.")
-@ends_with_code
+@exits_with_code
 def command(directory: Path, language: str) -> int:
     """Write an adapter to begin with into DIRECTORY (default: here).
 
@@ -26,10 +26,10 @@ def command(directory: Path, language: str) -> int:
     """
     chosen = LANGUAGES[language]
     for path in write_adapter(language, directory):
-        echo(printable(f"wrote {path}"))
+        echo(escape_unprintable(f"wrote {path}"))
     echo("\nthen:")
     if directory != Path():
-        echo(printable(f"  cd {shlex.quote(str(directory))}"))
+        echo(escape_unprintable(f"  cd {shlex.quote(str(directory))}"))
     if not chosen.named and shutil.which(chosen.tool) is None:
         echo(f"  install {chosen.tool}: it is not on the path")
     if chosen.build:

@@ -8,18 +8,18 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_faults.catalogue import catalogue
+from entrycache_faults.seeded import load_catalogue
 
 
 @click.command("museum")
 @json_option
-@ends_with_code
+@exits_with_code
 def command(as_json: bool) -> int:
     """List the planted faults of our caches, each with its rule and a case that shows it."""
-    shown = catalogue(SYSTEMS)
+    shown = load_catalogue(SYSTEMS)
     if as_json:
         found = {
             name: {"rules": list(case.rules), "note": case.note, "steps": len(case.steps)}
@@ -32,5 +32,5 @@ def command(as_json: bool) -> int:
         table.add_column(column, overflow="fold")
     for name, case in shown.items():
         table.add_row(Text(name), Text(", ".join(case.rules)), Text(case.note), str(len(case.steps)))
-    console().print(table)
+    make_console().print(table)
     return 0

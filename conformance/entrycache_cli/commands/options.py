@@ -11,11 +11,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from entrycache_cli.ending import say
+from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.report.terminal import echo
-from entrycache_conformance.subjects.resolve import TIMEOUT_SECONDS, Choice
-from entrycache_conformance.subjects.stderr import Heard, SubjectLog
-from entrycache_protocol.shown import cut, printable
+from entrycache_conformance.resolve import TIMEOUT_SECONDS, SubjectChoice
+from entrycache_conformance.subjects.processes import StderrListener, SubjectLog
+from entrycache_protocol.messages import escape_unprintable, shorten
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +23,7 @@ SECONDS_MOST: Final = 1_000_000
 """Some eleven days; what waits for longer waits for ever."""
 
 
-class Seconds(click.FloatRange):
+class SecondsRange(click.FloatRange):
     """A number of seconds. `nan`, which lies in no range and beyond none, is not one."""
 
     def __init__(self, min_open: bool) -> None:
@@ -37,7 +37,7 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-def ends_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
+def exits_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
     """A command that answers its exit code."""
 
     @wraps(function)
@@ -47,16 +47,16 @@ def ends_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
     return command
 
 
-def say_nothing_checked(reasons: list[str]) -> None:
+def print_nothing_checked(reasons: list[str]) -> None:
     """One line on stderr for exit 2 where the usage was right: what kept the command from checking."""
-    why = cut(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
-    say(f"nothing was checked: {why}")
+    why = shorten(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
+    print_error(f"nothing was checked: {why}")
 
 
 def subject_options(function: F) -> F:
     """--system, --command, --classpath, --subject-log and --timeout, wherever a subject may stand."""
     for option in (
-        click.option("--timeout", type=Seconds(min_open=True), default=TIMEOUT_SECONDS,
+        click.option("--timeout", type=SecondsRange(min_open=True), default=TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
                      help="Seconds for an answer of a child process, beside 1 ms a step."),
         click.option("--subject-log", type=click.Path(path_type=Path), metavar="FILE",
@@ -69,28 +69,28 @@ def subject_options(function: F) -> F:
     return function
 
 
-def choice_of(subject: str | None, kwargs: dict[str, Any]) -> Choice:
+def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> SubjectChoice:
     """The subject that the command line means; what it writes to stderr goes where that says.
 
     Raises:
         Unwritten: the file of --subject-log cannot be written.
     """
     log = kwargs["subject_log"]
-    sinks: list[Heard] = [] if log is None else [SubjectLog(log)]
-    sinks += [said] if kwargs.get("verbose") else []
+    sinks: list[StderrListener] = [] if log is None else [SubjectLog(log)]
+    sinks += [echo_subject_output] if kwargs.get("verbose") else []
 
     def heard(chunk: bytes) -> None:
         for sink in sinks:
             sink(chunk)
 
     named = (subject, kwargs["command"], kwargs["classpath"], kwargs["system"], kwargs["timeout"])
-    return Choice(*named, heard if sinks else None)
+    return SubjectChoice(*named, heard if sinks else None)
 
 
-def said(chunk: bytes) -> None:
+def echo_subject_output(chunk: bytes) -> None:
     """What a subject writes to stderr, on ours."""
     for line in chunk.decode("utf-8", "replace").splitlines():
-        echo(f"subject: {printable(line)}", err=True)
+        echo(f"subject: {escape_unprintable(line)}", err=True)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")

@@ -9,16 +9,15 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
-from entrycache_protocol.stopped import Stopped
-from entrycache_protocol.verdict import Verdict
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_protocol.errors import Interrupted, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from entrycache_evidence import Proof
-    from entrycache_evidence.obtained import Refinement
+    from entrycache_evidence.core.results import Refinement
 
 
 ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
@@ -34,7 +33,7 @@ ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
     help="How far to go: minutes, a quarter of an hour, the largest worlds too.",
 )
 @json_option
-@ends_with_code
+@exits_with_code
 def command(profile: str, as_json: bool) -> int:
     """Prove, exhaust and confirm the rules for the model; each line is printed with its bounds.
 
@@ -45,7 +44,7 @@ def command(profile: str, as_json: bool) -> int:
 
     try:
         result = prove(profile)
-    except Stopped as stopped:
+    except Interrupted as stopped:
         if stopped.so_far.evidence or stopped.so_far.failures:
             _say(stopped.so_far, stopped.so_far.failures, Verdict.NOTHING_CHECKED, f"{profile}, stopped", as_json)
         raise
@@ -61,12 +60,12 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         for item in result.evidence
     ]
     if as_json:
-        from entrycache_cli.report.about import versions_with  # noqa: PLC0415 - for this form alone
+        from entrycache_cli.report.content import tool_versions_with  # noqa: PLC0415 - for this form alone
 
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
         shown = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
         walked = [refinement._asdict() for refinement in result.refinements]
-        versions = versions_with("crosshair-tool", "z3-solver")
+        versions = tool_versions_with("crosshair-tool", "z3-solver")
         made = {"subject": "reference", "profile": profile.partition(",")[0], "engine": ENGINE, "versions": versions}
         echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped, **made}))
         return
@@ -75,9 +74,9 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         table.add_column(column, overflow="fold")
     for line in evidence:
         table.add_row(*(Text(str(line[key])) for key in ("rule", "grade", "bounds", "refuted_mutant")))
-    console().print(table)
+    make_console().print(table)
     if result.refinements:
-        console().print(_refinements(result.refinements))
+        make_console().print(_refinements(result.refinements))
     for what, reason in result.skipped:
         echo(f"skipped: {what}: {reason}")
     for problem in problems:

@@ -10,32 +10,30 @@ from typing import Any
 import click
 
 from entrycache_cli.commands.options import (
-    choice_of,
-    ends_with_code,
+    choose_subject,
+    exits_with_code,
     file_argument,
     json_option,
-    say_nothing_checked,
+    print_nothing_checked,
     subject_options,
 )
-from entrycache_cli.report.failure_table import shown_table
-from entrycache_cli.report.stand_alone import TEMPLATES, stand_alone_test
-from entrycache_cli.report.terminal import console, echo
-from entrycache_cli.report.told_once import depends
-from entrycache_conformance.concurrent.replay import history_to_json, replay_history
-from entrycache_conformance.concurrent.run import schedules_of
-from entrycache_conformance.java.stand_alone import java_test
-from entrycache_conformance.judge import Coverage, trajectory
-from entrycache_conformance.replay import Replayed, replay
-from entrycache_conformance.subjects.resolve import resolve
+from entrycache_cli.report.content import earlier_runs_note
+from entrycache_cli.report.run_text import failure_table
+from entrycache_cli.report.stand_alone import TEST_TEMPLATES, render_test
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_conformance.failure import build_history_table
+from entrycache_conformance.history_run import count_schedules
+from entrycache_conformance.java.program import render_java_test
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_conformance.replay import ReplayResult, history_result_json, replay_case, replay_history
+from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.table import table_of_history
-from entrycache_evidence.rulebook.registry import linked_rules
-from entrycache_protocol.case import read_case, to_json
+from entrycache_evidence.core.rule_registry import load_linked_rules
+from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
+from entrycache_protocol.codec import format_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.history import History, read_file
-from entrycache_protocol.shown import printable
-from entrycache_protocol.subject import UnderTest
-from entrycache_protocol.text import compact
+from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.subject import TestedSubject
 
 
 @click.command("replay")
@@ -45,11 +43,11 @@ from entrycache_protocol.text import compact
 @click.option(
     "--as",
     "as_test",
-    type=click.Choice(["java", *TEMPLATES]),
+    type=click.Choice(["java", *TEST_TEMPLATES]),
     help="Print a test that stands alone instead of replaying.",
 )
 @json_option
-@ends_with_code
+@exits_with_code
 def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
     """Play the case in FILE on SUBJECT once more.
 
@@ -59,48 +57,48 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     reference plays them: a step copies what is cached, a read does so for each position, a pass for each requeue.
     """
     if as_test is not None:
-        echo(stand_alone(file, as_test, kwargs["command"]), nl=False)
+        echo(export_test(file, as_test, kwargs["command"]), nl=False)
         return 0
-    choice = choice_of(subject, kwargs)
-    case = read_file(file, SYSTEMS)
-    found = resolve(choice._replace(system=choice.system or case.system.name))
+    choice = choose_subject(subject, kwargs)
+    case = read_case_or_history(file, SYSTEMS)
+    found = resolve_subject(choice._replace(system=choice.system or case.system.name))
     if isinstance(case, History):
         return _replay_history(file, case, found, as_json)
     try:
-        replayed = replay(file, found)
+        replayed = replay_case(file, found)
     finally:
         found.close()
     if as_json:
         echo(json.dumps(_to_json(file, found.name, replayed)))
     else:
-        _show(file, found.name, replayed)
+        _print_replay(file, found.name, replayed)
     if replayed.skipped is not None:
-        say_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
+        print_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
     return replayed.verdict.exit_code
 
 
-def _replay_history(file: Path, history: History, subject: UnderTest, as_json: bool) -> int:
+def _replay_history(file: Path, history: History, subject: TestedSubject, as_json: bool) -> int:
     """Play a history again and again, and show what it breaks."""
     try:
         replayed = replay_history(history, subject)
     finally:
         subject.close()
     if as_json:
-        echo(json.dumps(history_to_json(file, subject.name, replayed)))
+        echo(json.dumps(history_result_json(file, subject.name, replayed)))
     elif replayed.found is None:
         kept = f"{subject.name} keeps every promise in {replayed.tries} tries"
-        console().print(f"{printable(str(file))}: {kept}", soft_wrap=True)
+        make_console().print(f"{escape_unprintable(str(file))}: {kept}", soft_wrap=True)
     else:
-        out = console()
-        out.print(shown_table(table_of_history(replayed.found)))
-        _say_rules(rule.value for rule in replayed.found.rules)
-        out.print(printable(schedules_of(replayed.found).in_words), soft_wrap=True)
+        out = make_console()
+        out.print(failure_table(build_history_table(replayed.found)))
+        _print_rules(rule.value for rule in replayed.found.rules)
+        out.print(escape_unprintable(count_schedules(replayed.found).in_words), soft_wrap=True)
     if replayed.unjudged:
-        say_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
+        print_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
     return replayed.verdict.exit_code
 
 
-def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
+def export_test(file: Path, language: str, subject_command: str | None) -> str:
     """A test of one file that needs none of our code.
 
     Raises:
@@ -109,17 +107,17 @@ def stand_alone(file: Path, language: str, subject_command: str | None) -> str:
     case = read_case(file, SYSTEMS)
     if case.earlier:
         raise UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
-    outcomes = [case.system.wire.write_outcome(done.outcome) for done in trajectory(case, Coverage())]
-    value = {**to_json(case), "outcomes": outcomes}
+    outcomes = [case.system.wire.write_outcome(done.outcome) for done in run_reference(case, Coverage())]
+    value = {**case_to_json(case), "outcomes": outcomes}
     if language == "java":
         try:
-            return java_test(value)
+            return render_java_test(value)
         except UsageError as error:
             raise UsageError(f"{file}: {error}") from None
-    return stand_alone_test(value, language, subject_command)
+    return render_test(value, language, subject_command)
 
 
-def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
+def _to_json(file: Path, name: str, replayed: ReplayResult) -> dict[str, Any]:
     shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
         told = replayed.failure.to_json()
@@ -128,28 +126,28 @@ def _to_json(file: Path, name: str, replayed: Replayed) -> dict[str, Any]:
     return shown
 
 
-def _show(file: Path, name: str, replayed: Replayed) -> None:
-    out = console()
+def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:
+    out = make_console()
     failure = replayed.failure
     if replayed.skipped is not None:
-        out.print(f"{name} skipped the case: {printable(replayed.skipped.reason)}")
+        out.print(f"{name} skipped the case: {escape_unprintable(replayed.skipped.reason)}")
     elif failure is None:
         runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
         agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"
-        out.print(f"{printable(str(file))}: {agree}", soft_wrap=True)
+        out.print(f"{escape_unprintable(str(file))}: {agree}", soft_wrap=True)
     else:
         if failure.table is not None:
-            out.print(shown_table(failure.table))
+            out.print(failure_table(failure.table))
         if failure.earlier:
-            out.print(depends(failure.earlier), soft_wrap=True)
-        _say_rules(failure.rules)
-        out.print(f"expected: {compact(failure.expected)}", soft_wrap=True)
-        out.print(f"got:      {compact(failure.got)}", soft_wrap=True)
+            out.print(earlier_runs_note(failure.earlier), soft_wrap=True)
+        _print_rules(failure.rules)
+        out.print(f"expected: {format_json(failure.expected)}", soft_wrap=True)
+        out.print(f"got:      {format_json(failure.got)}", soft_wrap=True)
     if replayed.stale:
         out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}")
 
 
-def _say_rules(rules: Iterable[str]) -> None:
+def _print_rules(rules: Iterable[str]) -> None:
     """The texts of broken rules."""
     for rule in rules:
-        console().print(f"{rule}: {linked_rules(rule)[0]['text']}", soft_wrap=True)
+        make_console().print(f"{rule}: {load_linked_rules(rule)[0]['text']}", soft_wrap=True)

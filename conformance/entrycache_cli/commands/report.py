@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from entrycache_cli.commands.options import ends_with_code, file_argument
-from entrycache_cli.report.forms import FORMS
-from entrycache_cli.report.results import read_results, table_of_all
-from entrycache_cli.report.terminal import console, echo
+from entrycache_cli.commands.options import exits_with_code, file_argument
+from entrycache_cli.report.formats import FORMATS
+from entrycache_cli.report.results import read_results, verdict_table
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_protocol.files import write_text
 
 TERMINAL: Final = "terminal"
 
 
 @click.command("report")
 @file_argument
-@click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMS]), help="The form to print.")
-@ends_with_code
+@click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMATS]), help="The form to print.")
+@exits_with_code
 def command(file: Path, form: str) -> int:
     """Print the results in FILE (what --json printed, one object a line, 16 MiB at most) in another form."""
     results = read_results(file)
     if form == TERMINAL:
-        console().print(table_of_all(results))
+        make_console().print(verdict_table(results))
     else:
-        echo(FORMS[form](results), nl=False)
+        echo(FORMATS[form](results), nl=False)
     return 0
+
+
+# --- file_options
+# The options --junit and --html: results in other forms, written in the same run.
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ReportFiles(NamedTuple):
+    """Where results go beside the terminal, by form; None: nowhere."""
+
+    paths: Mapping[str, Path | None]
+
+    def write(self, results: list[dict[str, Any]]) -> None:
+        """Write each form that was asked for.
+
+        Raises:
+            Unwritten: a file cannot be written.
+        """
+        for form, path in self.paths.items():
+            if path is not None:
+                write_text(path, FORMATS[form](results))
+
+
+def report_options(function: F) -> F:
+    """--junit and --html."""
+    kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case a rule and level"}
+    for form, what in kinds.items():
+        text = f"Write the result into FILE too, as {what}."
+        function = click.option(f"--{form}", type=click.Path(path_type=Path), metavar="FILE", help=text)(function)
+    return function

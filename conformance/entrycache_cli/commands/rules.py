@@ -9,11 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, description, echo
-from entrycache_evidence.rulebook import Problem, check_rule, check_rules, linked_rules, rule_named, write_rules
-from entrycache_evidence.rulebook.example import path_of, read_example
-from entrycache_evidence.rulebook.example_table import fault, lines, settings
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import description_column, echo, make_console
+from entrycache_evidence.rulebook import Problem, check_rule, check_rules, find_rule, load_linked_rules, write_rules
+from entrycache_evidence.rulebook.examples import load_example, locate_example
+from entrycache_evidence.rulebook.render import describe_fault, describe_settings, tabulate_steps
 from entrycache_reference.rules import Rule
 
 
@@ -22,7 +22,7 @@ from entrycache_reference.rules import Rule
 @click.option("--check", is_flag=True, help="Check that text, code, tests, examples, faults and evidence agree.")
 @click.option("--write", is_flag=True, help="Write docs/reference/rules.md and the answers of spec/examples anew.")
 @json_option
-@ends_with_code
+@exits_with_code
 def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     """Print the rules, or one RULE with its example and all that is linked to it.
 
@@ -33,7 +33,7 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     if write:
         write_rules()
     if check:
-        problems = _checked() if rule is None else check_rule(rule_named(rule))
+        problems = _checked() if rule is None else check_rule(find_rule(rule))
         if as_json:
             found = [problem._asdict() for problem in problems]
             echo(json.dumps({"schema": 1, "verdict": "violates" if problems else "conforms", "problems": found}))
@@ -44,7 +44,7 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
         return 1 if problems else 0
     if write:
         return 0
-    shown = linked_rules(rule)
+    shown = load_linked_rules(rule)
     if as_json:
         echo(json.dumps({"schema": 1, "rules": shown}))
         return 0
@@ -58,14 +58,14 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
         table.add_column(column, overflow="fold")
     for item in shown:
         table.add_row(*(Text(str(item[name])) for name in ("id", "level", "text")))
-    console().print(table)
+    make_console().print(table)
     return 0
 
 
 def _checked() -> list[Problem]:
     """What does not agree, with a progress bar on a terminal."""
-    out = console(stderr=True)
-    columns = (description(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    out = make_console(stderr=True)
+    columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         task = progress.add_task("rules", total=None)
         return check_rules(lambda done, parts: progress.update(task, completed=done, total=parts))
@@ -73,14 +73,14 @@ def _checked() -> list[Problem]:
 
 def _print_example(rule: Rule) -> None:
     """The example of a rule, as a table between its story and a planted fault."""
-    example = read_example(rule)
-    given, planted = settings(example), fault(example)
-    echo(f"\n{path_of(rule).name}: {example.asked.note}")
+    example = load_example(rule)
+    given, planted = describe_settings(example), describe_fault(example)
+    echo(f"\n{locate_example(rule).name}: {example.asked.note}")
     table = Table(title=f"with {given}" if given else None, title_justify="left")
     for column in ("step", "asked", "answered"):
         table.add_column(column, overflow="fold")
-    for line in lines(example):
+    for line in tabulate_steps(example):
         table.add_row(*(Text(cell) for cell in line))
-    console().print(table)
+    make_console().print(table)
     if planted:
         echo(f"Planted fault: {planted}")

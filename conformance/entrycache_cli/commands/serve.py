@@ -7,16 +7,15 @@ import sys
 
 import click
 
-from entrycache_cli.commands.options import ends_with_code
-from entrycache_conformance.java.releases import examples
-from entrycache_conformance.subjects.authored import class_named
-from entrycache_conformance.subjects.jvm import is_released, released_command
-from entrycache_conformance.subjects.resolve import in_process, names
+from entrycache_cli.commands.options import exits_with_code
+from entrycache_conformance.java.driver import is_released, released_command
+from entrycache_conformance.java.releases import example_subjects
+from entrycache_conformance.resolve import open_in_process, subject_names
+from entrycache_conformance.subjects.python_subject import load_class
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import author
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.loop import serve
-from entrycache_protocol.typed import Typed
+from entrycache_protocol.server import TypedAnswerer, serve_requests
 
 
 @click.command("serve")
@@ -26,7 +25,7 @@ from entrycache_protocol.typed import Typed
     "--system", metavar="S", help=f"The system, where SUBJECT is there for several (default: {next(iter(SYSTEMS))})."
 )
 @click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
-@ends_with_code
+@exits_with_code
 def command(subject: str, classpath: str | None, system: str | None, calls: bool) -> int:
     """Speak the protocol for SUBJECT on stdin and stdout."""
     if is_released(subject):
@@ -34,18 +33,18 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
         sys.stdout.flush()
         os.execv(argv[0], [*argv, *(["--calls"] if calls else [])])
     if calls or classpath is not None:
-        example = examples()[0]
+        example = example_subjects()[0]
         raise UsageError(f"--calls and --classpath go with a released jar such as {example}, not with {subject!r}")
     module, _, in_module = subject.partition(":")
     if in_module.isidentifier():
-        kind = class_named(module, in_module)
+        kind = load_class(module, in_module)
         _hold_to_system(subject, kind.system, system)
         return author.serve(kind)
-    found = in_process(subject, system)
+    found = open_in_process(subject, system)
     if found is None:
-        raise UsageError(f"unknown subject {subject!r}; expected {names()}")
+        raise UsageError(f"unknown subject {subject!r}; expected {subject_names()}")
     _hold_to_system(subject, found.declaration.system.name, system)
-    return serve(Typed(found))
+    return serve_requests(TypedAnswerer(found))
 
 
 def _hold_to_system(subject: str, offered: str, system: str | None) -> None:

@@ -8,7 +8,7 @@ from entrycache_cli.commands.options import F
 from entrycache_cli.parts import GivenSettings
 from entrycache_cli.systems import CLI_PARTS
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import TestedSubject
 
 FILES: Final = tuple(parts.settings_file for parts in CLI_PARTS.values() if parts.settings_file is not None)
 
@@ -30,7 +30,7 @@ def given_settings(kwargs: dict[str, Any]) -> GivenSettings | None:
     return next((given for given in found if given is not None), None)
 
 
-def config_for(given: GivenSettings, subject: UnderTest) -> dict[str, Any]:
+def config_for(given: GivenSettings, subject: TestedSubject) -> dict[str, Any]:
     """The configuration, under the names that cases of the subject's system have for it.
 
     Raises:

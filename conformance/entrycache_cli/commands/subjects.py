@@ -10,21 +10,20 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.report.terminal import console, echo
-from entrycache_conformance.java.driver import lacks
-from entrycache_conformance.java.families import FAMILIES
-from entrycache_conformance.java.releases import releases
-from entrycache_conformance.subjects.reference import REFERENCE
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_conformance.java.driver import missing_prerequisite
+from entrycache_conformance.java.releases import FAMILIES, releases
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import REFERENCE_NAME
 
-YOURS = (
+OWN_SUBJECTS = (
     ("MODULE:CLASS", "a class of yours in Python: docs/how-to/python-subject.md"),
     ("--command CMD", "a program of yours in any language: entrycache init, docs/how-to/write-an-adapter.md"),
 )
 
 
-class Listed(NamedTuple):
+class NamedSubject(NamedTuple):
     """A subject, its system, what it is, and why it cannot run here (empty: it can)."""
 
     name: str
@@ -33,28 +32,30 @@ class Listed(NamedTuple):
     lacks: str
 
 
-def listed() -> Iterator[Listed]:
+def named_subjects() -> Iterator[NamedSubject]:
     """Every subject that has a name; the planted faults are many, and one of them stands for all."""
     for system in SYSTEMS.values():
-        yield Listed(REFERENCE, system.name, "the rules themselves", "")
+        yield NamedSubject(REFERENCE_NAME, system.name, "the rules themselves", "")
         if system.fast is not None:
-            yield Listed("fast", system.name, "our fast cache", "")
+            yield NamedSubject("fast", system.name, "our fast cache", "")
         if system.jvm is not None and system.jvm.name in FAMILIES:
             for release in releases(system.jvm.name):
-                yield Listed(release.subject, system.name, f"the released {release.tested_jar}", lacks(release))
+                yield NamedSubject(
+                    release.subject, system.name, f"the released {release.tested_jar}", missing_prerequisite(release)
+                )
         if system.faults:
             count = len(system.faults)
-            yield Listed(
+            yield NamedSubject(
                 next(iter(system.faults)), system.name, f"one of {count} planted faults: museum lists them", ""
             )
 
 
 @click.command("subjects")
 @json_option
-@ends_with_code
+@exits_with_code
 def command(as_json: bool) -> int:
     """List what can be tested here by name, and why the rest cannot."""
-    found = list(listed())
+    found = list(named_subjects())
     if as_json:
         told = [
             {"name": one.name, "system": one.system, "what": one.what, "runs": not one.lacks, "lacks": one.lacks}
@@ -69,7 +70,7 @@ def command(as_json: bool) -> int:
         table.add_row(
             *(Text(part) for part in (one.name, one.system, one.what, (one.lacks and f"no: {one.lacks}") or "yes"))
         )
-    for name, what in YOURS:
+    for name, what in OWN_SUBJECTS:
         table.add_row(Text(name), Text("any"), Text(what), Text("yes"))
-    console().print(table)
+    make_console().print(table)
     return 0

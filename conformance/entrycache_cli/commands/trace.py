@@ -12,20 +12,19 @@ from typing import Any
 
 import click
 
-from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, subject_options
+from entrycache_cli.commands import COMMANDS
+from entrycache_cli.commands.options import choose_subject, exits_with_code, json_option, subject_options
 from entrycache_cli.commands.settings_file import given_settings, settings_options
-from entrycache_cli.listed import COMMANDS
 from entrycache_cli.parts import GivenSettings
-from entrycache_cli.report.failure_table import shown_table
-from entrycache_cli.report.terminal import console, echo
+from entrycache_cli.report.run_text import failure_table
+from entrycache_cli.report.terminal import echo, make_console
 from entrycache_cli.systems import CLI_PARTS
-from entrycache_conformance.subjects.resolve import resolve
+from entrycache_conformance.failure import build_case_table
+from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.table import table_of_case
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.extras import missing
-from entrycache_protocol.shown import printable
+from entrycache_protocol.errors import UsageError, missing_extra
+from entrycache_protocol.messages import escape_unprintable
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """What the extra `trace` brings."""
@@ -39,15 +38,15 @@ def commands() -> dict[str, click.Command]:
     """The group `trace` and the command `audit`, or stand-ins that say what they need."""
     absent = next((name for name in NEEDED if find_spec(name) is None), None)
     if absent is not None:
-        return {name: _missing(name, absent) for name in ("trace", "audit")}
+        return {name: _missing_extra_command(name, absent) for name in ("trace", "audit")}
     from entrycache_cli.commands import audit as cli  # noqa: PLC0415
 
     cli.trace.add_command(record_command)
     for parts in CLI_PARTS.values():
         for command in parts.trace_commands:
             cli.trace.add_command(command)
-    _with_settings(cli.trace.commands["generate"], _generate)
-    _with_settings(cli.audit, _audit)
+    _with_settings(cli.trace.commands["generate"], _generate_with_settings)
+    _with_settings(cli.audit, _audit_with_settings)
     return {"trace": cli.trace, "audit": cli.audit}
 
 
@@ -66,9 +65,9 @@ def _with_settings(command: click.Command, use: Callable[[GivenSettings, dict[st
     command.params += click.command()(settings_options(lambda: None)).params
 
 
-def _generate(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
+def _generate_with_settings(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
     """A trace recorded with given settings."""
-    from entrycache_trace.workloads import WORKLOADS  # noqa: PLC0415
+    from entrycache_trace.generators.generate import WORKLOADS  # noqa: PLC0415
 
     systems = dict.fromkeys(workload.system for workload in WORKLOADS.values() if workload.takes_settings)
     if settings.system not in systems:
@@ -76,24 +75,24 @@ def _generate(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
     kwargs["settings"] = settings.config
 
 
-def _audit(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
+def _audit_with_settings(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
     """A trace that must have been recorded with given settings."""
-    from entrycache_simulate.agreement import hold_to  # noqa: PLC0415
+    from entrycache_simulate.configs import require_settings  # noqa: PLC0415
 
-    hold_to(Path(kwargs["where"]), settings.config, settings.system, settings.source)
+    require_settings(Path(kwargs["where"]), settings.config, settings.system, settings.source)
 
 
-def _missing(name: str, module: str) -> click.Command:
+def _missing_extra_command(name: str, module: str) -> click.Command:
     """A command that says which extra it needs."""
 
-    lacks = missing(name, module, "trace")
+    lacks = missing_extra(name, module, "trace")
 
     @click.command(
         name,
         help=f"{COMMANDS[name]} {lacks}",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )
-    @ends_with_code
+    @exits_with_code
     def command() -> int:
         raise lacks
 
@@ -110,7 +109,7 @@ def _missing(name: str, module: str) -> click.Command:
 @click.option("--messages", type=click.IntRange(min=100, max=MESSAGES_MOST), help="How many messages they send.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
-@ends_with_code
+@exits_with_code
 def record_command(
     subject: str | None, case_file: Path | None, broker: bool, out: Path, as_json: bool, **kwargs: Any
 ) -> int:
@@ -129,12 +128,12 @@ def record_command(
         return _record_broker(out, as_json, kwargs)
     if case_file is None:
         raise UsageError("nothing was named to record; expected --case FILE and a subject, or --broker")
-    from entrycache_cli.record import check_recorded, record  # noqa: PLC0415
+    from entrycache_cli.commands.record import check_recorded, record  # noqa: PLC0415
 
     case = read_case(case_file, SYSTEMS)
     check_recorded(case, str(case_file))
-    choice = choice_of(subject, kwargs)
-    found = resolve(choice._replace(system=choice.system or case.system.name))
+    choice = choose_subject(subject, kwargs)
+    found = resolve_subject(choice._replace(system=choice.system or case.system.name))
     try:
         recording = record(found, case, out)
     finally:
@@ -146,9 +145,9 @@ def record_command(
         echo(json.dumps(shown))
     else:
         if recording.failure is not None:
-            console().print(shown_table(table_of_case(recording.failure, recording.rules)))
+            make_console().print(failure_table(build_case_table(recording.failure, recording.rules)))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
-        echo(f"{recording.events} events of {found.name} in {printable(str(out))}: {whose}")
+        echo(f"{recording.events} events of {found.name} in {escape_unprintable(str(out))}: {whose}")
     return 1 if recording.failure is not None else 0
 
 
@@ -167,6 +166,6 @@ def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
     if as_json:
         echo(json.dumps({"schema": 1, "out": str(out), "events": events, "system": system, "release": release}))
     else:
-        echo(f"{events} events of a broker {release} in {printable(str(out))}")
-        echo(f"audit it: entrycache audit {shlex.quote(printable(str(out)))} --engine local")
+        echo(f"{events} events of a broker {release} in {escape_unprintable(str(out))}")
+        echo(f"audit it: entrycache audit {shlex.quote(escape_unprintable(str(out)))} --engine local")
     return 0

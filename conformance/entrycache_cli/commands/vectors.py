@@ -12,28 +12,36 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import choice_of, ends_with_code, json_option, say_nothing_checked, subject_options
-from entrycache_cli.report.about import replay_line, versions_of
-from entrycache_cli.report.failure_table import shown_table
-from entrycache_cli.report.terminal import coloured, console, description, echo
-from entrycache_conformance.subjects.resolve import Choice, resolve
-from entrycache_conformance.vectors.consume import Consumed, consume
-from entrycache_conformance.vectors.files import (
-    MANIFEST,
+from entrycache_cli.commands.options import (
+    choose_subject,
+    exits_with_code,
+    json_option,
+    print_nothing_checked,
+    subject_options,
+)
+from entrycache_cli.report.content import replay_command, tool_versions
+from entrycache_cli.report.run_text import failure_table
+from entrycache_cli.report.terminal import coloured_verdict, description_column, echo, make_console
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
+from entrycache_conformance.vectors.packs import (
+    MANIFEST_NAME,
+    PACK_NAMES,
+    SMALL_PACK,
     SUFFIX,
-    Filled,
-    Packing,
-    manifest,
-    otherwise,
+    PackSummary,
+    PackWriter,
+    build_manifest,
+    find_changed_packs,
+    make_vectors,
+    pack_case_count,
     read_manifest,
     write_manifest,
 )
-from entrycache_conformance.vectors.packs import NAMES, SMALL, cases_of, pack_lines
-from entrycache_evidence.rulebook.registry import spec_folder
-from entrycache_protocol.errors import Unwritten, UsageError
-from entrycache_protocol.shown import printable
-from entrycache_protocol.stopped import Stopped
-from entrycache_protocol.subject import UnderTest
+from entrycache_conformance.vectors.player import PackResult, play_pack
+from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_protocol.errors import Interrupted, UsageError, WriteError
+from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.subject import TestedSubject
 
 Result = TypeVar("Result")
 Notify = Callable[[str, int, int], None]
@@ -49,7 +57,9 @@ def command() -> None:
 
 
 @command.command("fill")
-@click.option("--pack", "packs", multiple=True, type=click.Choice(NAMES), help="A pack (again for more); default: all.")
+@click.option(
+    "--pack", "packs", multiple=True, type=click.Choice(PACK_NAMES), help="A pack (again for more); default: all."
+)
 @click.option("--seed", type=int, default=SEED, show_default=True, help="The seed of all cases.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("entrycache-vectors"), show_default=True
@@ -57,7 +67,7 @@ def command() -> None:
 @click.option("--check", is_flag=True, help="Write nothing; hold the published manifest to what is made.")
 @click.option("--write", is_flag=True, help="Write the published manifest and the small pack again.")
 @json_option
-@ends_with_code
+@exits_with_code
 def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool, as_json: bool) -> int:
     """Make packs of vectors from the reference, 50,000 cases in all.
 
@@ -67,19 +77,19 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
         raise UsageError(f"what is published has the seed {SEED}; --check and --write go without --seed")
     if write and (packs or check):
         raise UsageError("--write makes every pack, and neither --pack nor --check goes with it")
-    published = spec_folder() / "vectors"
+    published = locate_spec_folder() / "vectors"
     filled = _with_progress(as_json, lambda notify: [
-        _filled(name, seed, None if check else _target(name, out, published, write), notify)
-        for name in packs or NAMES
+        _fill_pack(name, seed, None if check else _target(name, out, published, write), notify)
+        for name in packs or PACK_NAMES
     ])  # fmt: skip
-    told = manifest(filled, seed)
-    wrong = otherwise(filled, published / MANIFEST, whole_set=not packs) if check else []
+    told = build_manifest(filled, seed)
+    wrong = find_changed_packs(filled, published / MANIFEST_NAME, whole_set=not packs) if check else []
     if not check:
-        write_manifest(told, (published if write else out) / MANIFEST)
+        write_manifest(told, (published if write else out) / MANIFEST_NAME)
     if as_json:
-        echo(json.dumps({**told, "versions": versions_of(), **({"otherwise": wrong} if check else {})}))
+        echo(json.dumps({**told, "versions": tool_versions(), **({"otherwise": wrong} if check else {})}))
     else:
-        _show(filled, told, "checked, nothing written" if check else f"in {published if write else out}")
+        _print_packs(filled, told, "checked, nothing written" if check else f"in {published if write else out}")
         for name in wrong:
             echo(f"{name} is not as published: run `entrycache vectors fill --write` if its rules were meant to change")
     return 1 if wrong else 0
@@ -88,32 +98,32 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
 def _target(name: str, out: Path, published: Path, write: bool) -> Path | None:
     """The file of a pack; published is only the small one."""
     if write:
-        return published / f"{name}{SUFFIX}" if name == SMALL else None
+        return published / f"{name}{SUFFIX}" if name == SMALL_PACK else None
     return out / f"{name}{SUFFIX}"
 
 
-def _filled(name: str, seed: int, target: Path | None, notify: Notify) -> Filled:
-    packing = Packing(keeps=target is not None)
+def _fill_pack(name: str, seed: int, target: Path | None, notify: Notify) -> PackSummary:
+    packing = PackWriter(keeps=target is not None)
     steps = 0
     rules: set[str] = set()
-    wanted = cases_of(name)
-    for number, made in enumerate(pack_lines(name, seed), 1):
+    wanted = pack_case_count(name)
+    for number, made in enumerate(make_vectors(name, seed), 1):
         packing.add(made.line)
         steps += made.steps
         rules |= {rule.value for rule, count in made.met.fired.items() if count}
         notify(name, number, wanted)
     if target is not None:
         packing.write(target)
-    return Filled(name, wanted, steps, packing.text_bytes, packing.sha256, tuple(sorted(rules)))
+    return PackSummary(name, wanted, steps, packing.text_bytes, packing.sha256, tuple(sorted(rules)))
 
 
-def _show(filled: list[Filled], told: dict[str, Any], where: str) -> None:
+def _print_packs(filled: list[PackSummary], told: dict[str, Any], where: str) -> None:
     table = Table(title=Text(f"seed {told['seed']}"), title_justify="left")
     for column in ("pack", "cases", "steps", "rules met", "sha256 of the text"):
         table.add_column(column, overflow="fold")
     for pack in filled:
         table.add_row(pack.name, str(pack.cases), str(pack.steps), str(len(pack.rules)), pack.sha256)
-    console().print(table)
+    make_console().print(table)
     echo(f"{sum(pack.cases for pack in filled)} cases; sha256 of these hashes {told['sha256']}; {where}")
 
 
@@ -130,37 +140,41 @@ def _show(filled: list[Filled], told: dict[str, Any], where: str) -> None:
     help="Where case files of failures go.",
 )
 @json_option
-@ends_with_code
+@exits_with_code
 def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
     """Play PACK on SUBJECT; PACK is a file, or `small` for the one that comes with the suite.
 
     Exit 0: it answers as the reference does; 1: it differs; 2: no case of PACK can be asked of it; 3: it is broken.
     """
-    choice = choice_of(subject, kwargs)
-    path = spec_folder() / "vectors" / f"{SMALL}{SUFFIX}" if str(pack) == SMALL and not pack.exists() else pack
-    found = resolve(choice)
+    choice = choose_subject(subject, kwargs)
+    path = (
+        locate_spec_folder() / "vectors" / f"{SMALL_PACK}{SUFFIX}"
+        if str(pack) == SMALL_PACK and not pack.exists()
+        else pack
+    )
+    found = resolve_subject(choice)
     try:
         done = _with_progress(
-            as_json, lambda notify: consume(path, found, failures, lambda cases: notify(path.name, cases, 0))
+            as_json, lambda notify: play_pack(path, found, failures, lambda cases: notify(path.name, cases, 0))
         )
-    except Stopped as stopped:
-        _say(found, path, stopped.so_far, choice, as_json)
+    except Interrupted as stopped:
+        _print_consumed(found, path, stopped.so_far, choice, as_json)
         raise
     finally:
         found.close()
-    _say(found, path, done, choice, as_json)
+    _print_consumed(found, path, done, choice, as_json)
     for failure in done.failures:
         if failure.unwritten:
-            raise Unwritten(failure.unwritten)
+            raise WriteError(failure.unwritten)
     code = done.verdict.exit_code
     if code == 2:
-        say_nothing_checked([reason for reason, _ in done.not_asked.most_common(1)] or [f"{path} holds no case"])
+        print_nothing_checked([reason for reason, _ in done.not_asked.most_common(1)] or [f"{path} holds no case"])
     return code
 
 
-def _say(subject: UnderTest, path: Path, done: Consumed, choice: Choice, as_json: bool) -> None:
+def _print_consumed(subject: TestedSubject, path: Path, done: PackResult, choice: SubjectChoice, as_json: bool) -> None:
     """What a pack has shown."""
-    known = read_manifest(spec_folder() / "vectors" / MANIFEST)["packs"].values()
+    known = read_manifest(locate_spec_folder() / "vectors" / MANIFEST_NAME)["packs"].values()
     published = next((pack["name"] for pack in known if pack["sha256"] == done.sha256), None)
     if as_json:
         told = {
@@ -175,32 +189,36 @@ def _say(subject: UnderTest, path: Path, done: Consumed, choice: Choice, as_json
             "played": done.played,
             "steps": done.steps,
             "not_asked": [{"cases": count, "reason": reason} for reason, count in done.not_asked.most_common()],
-            "failures": [{**each.to_json(), "replay": replay_line(each, choice)} for each in done.failures],
-            "versions": versions_of(subject),
+            "failures": [{**each.to_json(), "replay": replay_command(each, choice)} for each in done.failures],
+            "versions": tool_versions(subject),
         }
         echo(json.dumps(told))
         return
-    out = console()
+    out = make_console()
     for failure in done.failures[:1]:
         if failure.table is not None:
-            out.print(shown_table(failure.table))
+            out.print(failure_table(failure.table))
     for failure in done.failures:
-        line = failure.unwritten or replay_line(failure, choice)
-        out.print(f"{', '.join(failure.rules)} at step {failure.step}: {printable(line)}", soft_wrap=True)
+        line = failure.unwritten or replay_command(failure, choice)
+        out.print(f"{', '.join(failure.rules)} at step {failure.step}: {escape_unprintable(line)}", soft_wrap=True)
     for reason, count in done.not_asked.most_common(5):
-        out.print(f"{count} cases not asked: {printable(reason)}", soft_wrap=True)
+        out.print(f"{count} cases not asked: {escape_unprintable(reason)}", soft_wrap=True)
     which = "" if not done.ended else f" ({published}, as published)" if published else " (not a published pack)"
     rest = "" if done.ended else "; the rest was not looked at"
     summary = f"{done.played} of {done.cases} cases played, {done.steps} steps{rest}"
-    out.print(coloured(done.verdict.value), f"{subject.name}: {printable(str(path))}{which}: {summary}", soft_wrap=True)
+    out.print(
+        coloured_verdict(done.verdict.value),
+        f"{subject.name}: {escape_unprintable(str(path))}{which}: {summary}",
+        soft_wrap=True,
+    )
 
 
 def _with_progress(quiet: bool, run: Callable[[Notify], Result]) -> Result:
     """What a command answers that tells how far it is."""
-    out = console(stderr=True)
+    out = make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda what, done, wanted: None)
-    columns = (description(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         tasks: dict[str, Any] = {}
 

@@ -10,15 +10,20 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import ends_with_code, json_option
-from entrycache_cli.ending import say
-from entrycache_cli.report.terminal import console, echo
-from entrycache_cli.versions.page import page, spans, to_json
-from entrycache_cli.versions.records import read_records
-from entrycache_cli.versions.releases import ABSENT, ask_maven, pinned
-from entrycache_cli.versions.table import Versions, rules_of_findings, versions_of
-from entrycache_protocol.family import Absent
-from entrycache_protocol.output import write_text
+from entrycache_cli.commands.exit_codes import print_error
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_cli.report.version_records import ABSENT, find_pinned, read_records, resolves_in_maven
+from entrycache_cli.report.version_table import (
+    VersionTable,
+    build_version_table,
+    number_spans,
+    render_version_page,
+    rules_of_findings,
+    versions_json,
+)
+from entrycache_protocol.files import write_text
+from entrycache_protocol.system import AbsentRelease
 
 CHECKED_ONE_IN = 50
 """In a campaign the laws are looked at in one case of so many."""
@@ -42,41 +47,41 @@ CHECKED_ONE_IN = 50
 @click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there.")
 @click.option("--resolve", is_flag=True, help="Ask Maven whether the releases that are not run can be had today.")
 @json_option
-@ends_with_code
+@exits_with_code
 def command(results: Path, findings: Path, write: Path | None, resolve: bool, as_json: bool) -> int:
     """Show which rules were held to which subject in which version, and what came out.
 
     Exit 1: a record is of another jar than the pinned one, or a release of the list resolves otherwise than it says.
     """
     if resolve:
-        return ask(ABSENT, ask_maven)
-    table = versions_of(read_records(results), rules_of_findings(findings), pinned)
+        return check_resolves(ABSENT, resolves_in_maven)
+    table = build_version_table(read_records(results), rules_of_findings(findings), find_pinned)
     if as_json:
-        echo(json.dumps(to_json(table)))
+        echo(json.dumps(versions_json(table)))
     else:
-        console().print(_shown(table))
+        make_console().print(_versions_table(table))
     if write is not None:
-        write_text(write, page(table, CHECKED_ONE_IN))
+        write_text(write, render_version_page(table, CHECKED_ONE_IN))
     for line in table.stale:
-        say(line)
+        print_error(line)
     return 1 if table.stale else 0
 
 
-def _shown(table: Versions) -> Table:
+def _versions_table(table: VersionTable) -> Table:
     made = Table(title="Versions", title_justify="left")
     for name in ("subject", "artifact", "seeds", "cases", "judged steps", "rules met", "result"):
         made.add_column(name, overflow="fold")
     for version in table.versions:
         met = str(sum(count > 0 for count in version.fired.values()))
         counts = (str(version.examples), str(version.steps), met)
-        cells = (version.subject, version.artifact, spans(version.seeds), *counts, version.verdict)
+        cells = (version.subject, version.artifact, number_spans(version.seeds), *counts, version.verdict)
         made.add_row(*map(Text, cells))
     for absent in table.absent:
         made.add_row(*map(Text, (absent.subject, absent.coordinates, "", "", "", "", absent.reason)))
     return made
 
 
-def ask(releases: Sequence[Absent], resolves: Callable[[Absent], bool]) -> int:
+def check_resolves(releases: Sequence[AbsentRelease], resolves: Callable[[AbsentRelease], bool]) -> int:
     """Tell of each release whether it resolves; 1 if the list says otherwise of one."""
     wrong = 0
     for release in releases:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.releases import sources
-from entrycache_conformance.vectors.files import MANIFEST, SUFFIX
-from entrycache_conformance.vectors.packs import SMALL
-from entrycache_evidence.rulebook.registry import spec_folder
+from entrycache_conformance.java.releases import maven_project
+from entrycache_conformance.vectors.packs import MANIFEST_NAME, SMALL_PACK, SUFFIX
+from entrycache_evidence.core.rule_registry import locate_spec_folder
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.output import whole
+from entrycache_protocol.files import atomic_path
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -59,7 +58,7 @@ def write_adapter(language: str, folder: Path) -> list[Path]:
         if path.exists() or path.is_symlink():
             raise UsageError(f"{path}: is there already, and is not written over; name another folder")
     for path, content in sorted(contents.items()):
-        with whole(path) as beside:
+        with atomic_path(path) as beside:
             beside.write_bytes(content)
     return sorted(contents)
 
@@ -73,9 +72,9 @@ def _files(language: str) -> dict[Path, bytes]:
     own = TEMPLATES / language
     found = {path.relative_to(own): path for path in own.rglob("*") if path.is_file()}
     if language == "java":
-        protocol = sources() / "protocol"
+        protocol = maven_project() / "protocol"
         found |= {path.relative_to(protocol): path for path in protocol.rglob("src/main/java/**/*.java")}
     if LANGUAGES[language].test:
-        published = spec_folder() / "vectors"
-        found |= {Path("vectors", name): published / name for name in (MANIFEST, f"{SMALL}{SUFFIX}")}
+        published = locate_spec_folder() / "vectors"
+        found |= {Path("vectors", name): published / name for name in (MANIFEST_NAME, f"{SMALL_PACK}{SUFFIX}")}
     return {Path(str(name).removesuffix(".txt")): path.read_bytes() for name, path in found.items()}

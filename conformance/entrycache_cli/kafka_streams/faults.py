@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_cli.kafka_streams.changed_jars import CHANGES
 from entrycache_cli.parts import FaultsPart
+from entrycache_dev.changed_jars import KAFKA_STREAMS_CHANGES
 from entrycache_faults.fast.kafka_streams import CACHES
 from entrycache_faults.fast.kafka_streams.stores import STORES
 
@@ -16,5 +16,5 @@ FAULTS: Final = FaultsPart(
     },
     level_of=lambda case: "cache",
     changed="the released Kafka Streams 4.3.1 with one changed place each",
-    changes=CHANGES,
+    changes=KAFKA_STREAMS_CHANGES,
 )

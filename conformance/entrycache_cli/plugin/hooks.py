@@ -17,7 +17,7 @@ OPTIONS: Final = {
     "failures": "The folder for case files (default: entrycache-failures).",
 }
 
-OF_THE_FIXTURE: Final = ("seed", "failures")
+FIXTURE_OPTIONS: Final = ("seed", "failures")
 """Those that say something without a subject too."""
 
 
@@ -35,22 +35,22 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in sorted(given.keys() & {"subject", "command"}):
         if not str(given[name]).strip():
             raise pytest.UsageError(f"entrycache: --entrycache-{name} is empty; expected what it holds to the rules")
-    alone = sorted(given.keys() - {"subject", "command", *OF_THE_FIXTURE})
-    if alone and not (asked_for(config, "subject") or asked_for(config, "command")):
+    alone = sorted(given.keys() - {"subject", "command", *FIXTURE_OPTIONS})
+    if alone and not (option_value(config, "subject") or option_value(config, "command")):
         raise pytest.UsageError(f"entrycache: --entrycache-{alone[0]} goes with --entrycache-subject or -command")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the tests of the subject, before -k and -m leave some out."""
-    asked = {name: asked_for(config, name) for name in OPTIONS}
+    asked = {name: option_value(config, name) for name in OPTIONS}
     if asked["subject"] or asked["command"]:
-        from entrycache_cli.plugin.items import tests_of  # noqa: PLC0415 -- see above
+        from entrycache_cli.plugin.items import collect_tests  # noqa: PLC0415 -- see above
 
-        items += tests_of(session, asked)
+        items += collect_tests(session, asked)
 
 
-def asked_for(config: pytest.Config, name: str) -> str:
+def option_value(config: pytest.Config, name: str) -> str:
     """What the command line says, else the ini file; empty where neither does."""
     given = config.getoption(f"entrycache_{name}")
     return str(config.getini(f"entrycache_{name}")) if given is None else str(given)
@@ -59,7 +59,7 @@ def asked_for(config: pytest.Config, name: str) -> str:
 @pytest.fixture
 def entrycache(request: pytest.FixtureRequest) -> Any:
     """Holds a `Subject` class to the rules, in the process of the test: `entrycache(MyCache, levels=["range"])`."""
-    from entrycache_cli.plugin.fixture import Checks  # noqa: PLC0415 -- see above
+    from entrycache_cli.plugin.items import Checks  # noqa: PLC0415 -- see above
 
     config = request.config
-    return Checks(asked_for(config, "seed"), asked_for(config, "failures"))
+    return Checks(option_value(config, "seed"), option_value(config, "failures"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_cli.parts import CliParts, FaultsPart
-from entrycache_cli.pulsar_legacy.changed_jars import CHANGES
+from entrycache_dev.changed_jars import PULSAR_LEGACY_CHANGES
 from entrycache_faults.reference.pulsar_legacy import FAULTS
 
 PULSAR_LEGACY: Final = CliParts(
@@ -14,6 +14,6 @@ PULSAR_LEGACY: Final = CliParts(
         level_of=lambda case: "all",
         of="the reference",
         changed="the released Pulsar 4.0.8 with one changed instruction each",
-        changes=CHANGES,
+        changes=PULSAR_LEGACY_CHANGES,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_cli.parts import FaultsPart
-from entrycache_cli.pulsar_pip430.changed_jars import CHANGES
+from entrycache_dev.changed_jars import PULSAR_PIP430_CHANGES
 from entrycache_faults.fast.pulsar_pip430.cursor_ranks import READERS
 from entrycache_faults.fast.pulsar_pip430.cursors import CURSORS
 from entrycache_faults.fast.pulsar_pip430.entries import ENTRIES
@@ -32,5 +32,5 @@ FAULTS: Final = FaultsPart(
     },
     level_of=level_of,
     changed="the released Pulsar 4.2.4 with one changed instruction each",
-    changes=CHANGES,
+    changes=PULSAR_PIP430_CHANGES,
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from entrycache_cli.commands import settings, simulate
+from entrycache_cli.commands.pulsar_recording import BROKER
 from entrycache_cli.parts import CliParts
-from entrycache_cli.pulsar_pip430.commands import explain, settings, simulate
 from entrycache_cli.pulsar_pip430.faults import FAULTS
-from entrycache_cli.pulsar_pip430.recording import RECORDED
 
 PULSAR_PIP430: Final = CliParts(
     faults=FAULTS,
-    trace_commands=(explain.command, simulate.command),
+    trace_commands=(simulate.explain_command, simulate.simulate_command),
     settings_file=settings.BROKER_CONF,
-    broker=RECORDED,
+    broker=BROKER,
 )

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
-from entrycache_cli.report.made import made_of
-from entrycache_cli.report.results import Line, kind_of, lines_of
-from entrycache_cli.report.told_once import Told, body, told_once
+from entrycache_cli.report.content import DistinctFailure, deduplicate, failure_text, read_provenance
+from entrycache_cli.report.results import Line, result_kind, verdict_lines
 from entrycache_conformance.report import LevelReport, RunReport
-from entrycache_protocol.shown import printable
-from entrycache_protocol.text import compact
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.codec import format_json
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.messages import escape_unprintable
 
 TAGS: Final = {Verdict.VIOLATES: "failure", Verdict.NOTHING_CHECKED: "skipped"}
 
@@ -30,7 +29,7 @@ class Suite(NamedTuple):
     seconds: float | None = None
 
 
-def junit(results: list[dict[str, Any]]) -> str:
+def render_junit(results: list[dict[str, Any]]) -> str:
     """The XML of all results."""
     root = Xml.Element("testsuites", name="entrycache")
     suites = [suite for result in results for suite in _suites(result)]
@@ -43,78 +42,78 @@ def junit(results: list[dict[str, Any]]) -> str:
 
 
 def _suites(result: dict[str, Any]) -> Iterable[Suite]:
-    if kind_of(result, "a result") == "conform":
-        return _of_run(RunReport.from_json(result), _properties(result))
-    lines = lines_of(result)
+    if result_kind(result, "a result") == "conform":
+        return _run_suites(RunReport.from_json(result), _properties(result))
+    lines = verdict_lines(result)
     names = dict.fromkeys(line.what for line in lines)
     properties = _properties(result)
-    return [Suite(name, [_of_line(line) for line in lines if line.what == name], properties) for name in names]
+    return [Suite(name, [_line_case(line) for line in lines if line.what == name], properties) for name in names]
 
 
 def _properties(result: dict[str, Any]) -> dict[str, str]:
     """Who was judged and how; the time stands at the suite."""
-    made = made_of(result)
+    made = read_provenance(result)
     keys = {name: text for name, text in made.keys.items() if name != "seconds"}
     named = {"subject": str(result["subject"])} if "subject" in result else {}
     return {**named, **keys, **{f"version of {what}": number for what, number in made.versions.items()}}
 
 
-def _of_run(report: RunReport, properties: dict[str, str]) -> list[Suite]:
-    told = told_once(report.failures)
-    return [_of_level(report, name, level, told, properties) for name, level in report.levels.items()]
+def _run_suites(report: RunReport, properties: dict[str, str]) -> list[Suite]:
+    told = deduplicate(report.failures)
+    return [_level_suite(report, name, level, told, properties) for name, level in report.levels.items()]
 
 
-def _of_level(
-    report: RunReport, name: str, level: LevelReport, told: Sequence[Told], properties: dict[str, str]
+def _level_suite(
+    report: RunReport, name: str, level: LevelReport, told: Sequence[DistinctFailure], properties: dict[str, str]
 ) -> Suite:
     suite = Suite(f"{report.subject}, level {name}", [], properties, level.seconds)
     here = [one for one in told if name in {each.level for each in (one.failure, *one.also)}]
     for rule, met in level.rules.items():
         case = _case(suite.name, rule)
         if met.verdict is Verdict.VIOLATES:
-            _fail(case, rule, name, [one for one in here if rule in one.failure.rules])
+            _add_failures(case, rule, name, [one for one in here if rule in one.failure.rules])
         elif met.verdict is Verdict.NOTHING_CHECKED:
-            _child(case, "skipped", f"it fired in {met.fired} judged steps, too few to say anything", "")
+            _add_child(case, "skipped", f"it fired in {met.fired} judged steps, too few to say anything", "")
         suite.cases.append(case)
     if not level.rules or level.verdict is Verdict.NOTHING_CHECKED:
         reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)
         note = f"{level.examples} examples, {level.steps} steps"
         line = Line(suite.name, f"level {name}", level.verdict.value, f"{note}; {reasons}" if reasons else note)
-        suite.cases.append(_of_line(line))
+        suite.cases.append(_line_case(line))
     return suite
 
 
-def _fail(case: Xml.Element, rule: str, level: str, told: list[Told]) -> None:
+def _add_failures(case: Xml.Element, rule: str, level: str, told: list[DistinctFailure]) -> None:
     """Each failure stands whole at its first rule and level, and is named at the others."""
     for one in told:
         first = one.failure
         if (rule, level) == (first.rules[0], first.level):
-            message = f"{rule}: expected {compact(first.expected)}, got {compact(first.got)}"
-            _child(case, "failure", message, body(one))
+            message = f"{rule}: expected {format_json(first.expected)}, got {format_json(first.got)}"
+            _add_child(case, "failure", message, failure_text(one))
         else:
-            _child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", "")
+            _add_child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", "")
     if not told:
-        _child(case, "failure", "violates", "")
+        _add_child(case, "failure", "violates", "")
 
 
-def _of_line(line: Line) -> Xml.Element:
+def _line_case(line: Line) -> Xml.Element:
     case = _case(line.what, line.part or line.what)
     if line.verdict == "broken subject":
-        _child(case, "error", line.note, "")
+        _add_child(case, "error", line.note, "")
     elif line.held in TAGS:
-        _child(case, TAGS[line.held], f"{line.verdict} {line.note}".strip(), "")
+        _add_child(case, TAGS[line.held], f"{line.verdict} {line.note}".strip(), "")
     return case
 
 
 def _case(suite: str, name: str) -> Xml.Element:
-    return Xml.Element("testcase", classname=printable(suite), name=printable(name))
+    return Xml.Element("testcase", classname=escape_unprintable(suite), name=escape_unprintable(name))
 
 
-def _child(case: Xml.Element, tag: str, message: str, text: str) -> None:
+def _add_child(case: Xml.Element, tag: str, message: str, text: str) -> None:
     """XML has no way to write most control characters, nor half of a pair of surrogates."""
-    child = Xml.SubElement(case, tag, message=printable(message))
+    child = Xml.SubElement(case, tag, message=escape_unprintable(message))
     if text:
-        child.text = "\n".join(printable(line) for line in text.split("\n"))
+        child.text = "\n".join(escape_unprintable(line) for line in text.split("\n"))
 
 
 def _element(suite: Suite) -> Xml.Element:
@@ -124,12 +123,14 @@ def _element(suite: Suite) -> Xml.Element:
         "errors": sum(case.find("error") is not None for case in suite.cases),
         "skipped": sum(case.find("skipped") is not None for case in suite.cases),
     }
-    made = Xml.Element("testsuite", {"name": printable(suite.name), **{name: str(counts[name]) for name in counts}})
+    made = Xml.Element(
+        "testsuite", {"name": escape_unprintable(suite.name), **{name: str(counts[name]) for name in counts}}
+    )
     if suite.seconds is not None:
         made.set("time", f"{suite.seconds:.3f}")
     if suite.properties:
         properties = Xml.SubElement(made, "properties")
         for name, value in suite.properties.items():
-            Xml.SubElement(properties, "property", name=printable(name), value=printable(value))
+            Xml.SubElement(properties, "property", name=escape_unprintable(name), value=escape_unprintable(value))
     made.extend(suite.cases)
     return made

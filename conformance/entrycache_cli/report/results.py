@@ -8,14 +8,21 @@ from typing import Any, Final, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.report.terminal import coloured
-from entrycache_conformance.report import MADE, SHAPE, RunReport
+from entrycache_cli.report.terminal import coloured_verdict
+from entrycache_conformance.report import METADATA_SHAPE, REPORT_SHAPE, RunReport
 from entrycache_protocol.case import RULE_ID
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.input import read_text
-from entrycache_protocol.shape import TEXT, each, hold, many, or_null, record
-from entrycache_protocol.strict_json import parse, same_json
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.files import read_text
+from entrycache_protocol.strict_json import (
+    TEXT,
+    check_shape,
+    is_same_json,
+    list_shape,
+    mapping_shape,
+    nullable_shape,
+    object_shape,
+    parse_json,
+)
 from entrycache_reference.rules import Rule
 
 
@@ -32,13 +39,13 @@ class Line(NamedTuple):
         """What it comes to; a grade of evidence is as good as a run that conforms."""
         if self.verdict == Verdict.VIOLATES.value:
             return Verdict.VIOLATES
-        return Verdict.NOTHING_CHECKED if self.verdict in OPEN else Verdict.CONFORMS
+        return Verdict.NOTHING_CHECKED if self.verdict in UNDECIDED else Verdict.CONFORMS
 
 
-SHORT: Final = next(iter(Rule)).value.partition("-")[0] + "-"
+SHORT_PREFIX: Final = next(iter(Rule)).value.partition("-")[0] + "-"
 """The prefix that is left out where many rules stand on a line."""
 
-OPEN: Final = frozenset({"nothing-checked", "inconclusive", "skipped", "broken subject"})
+UNDECIDED: Final = frozenset({"nothing-checked", "inconclusive", "skipped", "broken subject"})
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
@@ -52,21 +59,21 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            value = parse(line, may_have_halves=True)
+            value = parse_json(line, may_have_halves=True)
         except ValueError as error:
             raise UsageError(
                 f"{path}, line {number}: not JSON; expected what --json prints, one object a line ({error})"
             ) from None
-        if type(value) is not dict or not same_json(value.get("schema"), 1):
+        if type(value) is not dict or not is_same_json(value.get("schema"), 1):
             raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
-        hold(value, SHAPES[kind_of(value, f"{path}, line {number}")], f"{path}, line {number}")
+        check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
         found.append(value)
     if not found:
         raise UsageError(f"{path} holds no result")
     return found
 
 
-def kind_of(result: dict[str, Any], where: str) -> str:
+def result_kind(result: dict[str, Any], where: str) -> str:
     """What a result is of: `conform`, `audit`, `prove`, or a note that a part was skipped.
 
     Raises:
@@ -78,12 +85,12 @@ def kind_of(result: dict[str, Any], where: str) -> str:
     return kind
 
 
-def lines_of(result: dict[str, Any]) -> list[Line]:
+def verdict_lines(result: dict[str, Any]) -> list[Line]:
     """The verdicts in one result."""
-    return LINES[kind_of(result, "a result")](result)
+    return LINES[result_kind(result, "a result")](result)
 
 
-def _of_run(result: dict[str, Any]) -> list[Line]:
+def _run_lines(result: dict[str, Any]) -> list[Line]:
     report = RunReport.from_json(result)
     return [
         Line(report.subject, f"level {name}", level.verdict.value, f"{level.examples} examples, {level.steps} steps")
@@ -91,23 +98,23 @@ def _of_run(result: dict[str, Any]) -> list[Line]:
     ]
 
 
-def _of_proof(result: dict[str, Any]) -> list[Line]:
+def _proof_lines(result: dict[str, Any]) -> list[Line]:
     return [
         Line("proof", item["rule"], item["grade"], f"{item['bounds']}; refutes: {item['refuted_mutant']}")
         for item in result["evidence"]
     ]
 
 
-def _of_audit(result: dict[str, Any]) -> list[Line]:
+def _audit_lines(result: dict[str, Any]) -> list[Line]:
     name = f"audit, {result.get('engine', 'spark')}"
     return [Line(name, rule, verdict, "") for rule, verdict in result["rules"].items()]
 
 
-def _of_skipped(result: dict[str, Any]) -> list[Line]:
+def _skipped_lines(result: dict[str, Any]) -> list[Line]:
     return [Line(item["what"], "", "skipped", item["reason"]) for item in result["skipped"]]
 
 
-def _of_broken(result: dict[str, Any]) -> list[Line]:
+def _broken_lines(result: dict[str, Any]) -> list[Line]:
     return [Line(result["subject"], "", "broken subject", result["broken"])]
 
 
@@ -121,48 +128,54 @@ KINDS: Final = {
 """By which keys a result is known, the first that has them all."""
 
 WHOLE: Final = {"type": "integer"}
-PAIR: Final = {**many(WHOLE), "minItems": 2, "maxItems": 2}
+PAIR: Final = {**list_shape(WHOLE), "minItems": 2, "maxItems": 2}
 
-SHOWN: Final = record(
+VIOLATION_SHAPE: Final = object_shape(
     {
         **dict.fromkeys(("rule", "broker", "expected", "observed"), TEXT),
         "seq": WHOLE,
-        "columns": many(TEXT),
-        "rows": many(many(TEXT)),
+        "columns": list_shape(TEXT),
+        "rows": list_shape(list_shape(TEXT)),
         "bad": WHOLE,
-        "bytes": many(PAIR),
-        "trigger": or_null(WHOLE),
-        "target": or_null(WHOLE),
+        "bytes": list_shape(PAIR),
+        "trigger": nullable_shape(WHOLE),
+        "target": nullable_shape(WHOLE),
     }
 )
 """A violation with the rows around it: `bad` is the offending one's place among them; `bytes`, pairs of a number of an
 event and the bytes after it, with the trigger and the target that the last event near it told."""
 
 SHAPES: Final = {
-    "a broken subject": record({"broken": TEXT, "subject": TEXT, **MADE}, *MADE),
-    "conform": SHAPE,
-    "prove": record(
-        {"evidence": many(record(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT))), **MADE}, *MADE
+    "a broken subject": object_shape({"broken": TEXT, "subject": TEXT, **METADATA_SHAPE}, *METADATA_SHAPE),
+    "conform": REPORT_SHAPE,
+    "prove": object_shape(
+        {
+            "evidence": list_shape(object_shape(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT))),
+            **METADATA_SHAPE,
+        },
+        *METADATA_SHAPE,
     ),
-    "audit": record({"rules": each(TEXT), "shown": many(SHOWN), **MADE}, "shown", *MADE),
-    "a part that was skipped": record({"skipped": many(record({"what": TEXT, "reason": TEXT}))}),
+    "audit": object_shape(
+        {"rules": mapping_shape(TEXT), "shown": list_shape(VIOLATION_SHAPE), **METADATA_SHAPE}, "shown", *METADATA_SHAPE
+    ),
+    "a part that was skipped": object_shape({"skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT}))}),
 }
 """What of each is read, as JSON Schema."""
 
 LINES: Final = {
-    "a broken subject": _of_broken,
-    "conform": _of_run,
-    "prove": _of_proof,
-    "audit": _of_audit,
-    "a part that was skipped": _of_skipped,
+    "a broken subject": _broken_lines,
+    "conform": _run_lines,
+    "prove": _proof_lines,
+    "audit": _audit_lines,
+    "a part that was skipped": _skipped_lines,
 }
 
 
-def gathered(results: list[dict[str, Any]]) -> list[Line]:
+def gather_rules(results: list[dict[str, Any]]) -> list[Line]:
     """The verdicts with the rules of an audit, and of a grade of evidence, gathered into one line each."""
     lines: list[Line] = []
     rules: dict[tuple[str, str, str], list[str]] = {}
-    for line in all_lines(results):
+    for line in all_verdict_lines(results):
         rule = RULE_ID.fullmatch(line.part)
         prefix = "" if rule is None else rule[1]
         if rule is None:
@@ -170,19 +183,19 @@ def gathered(results: list[dict[str, Any]]) -> list[Line]:
         elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
             rules[line.what, line.verdict, prefix].append(line.part)
     for (what, judged, prefix), names in rules.items():
-        shown = (name.removeprefix(prefix) if prefix == SHORT else name for name in names)
+        shown = (name.removeprefix(prefix) if prefix == SHORT_PREFIX else name for name in names)
         lines.append(Line(what, f"{len(names)} rules", judged, ", ".join(shown)))
     return lines
 
 
-def summary(results: list[dict[str, Any]]) -> Table:
+def summary_table(results: list[dict[str, Any]]) -> Table:
     """One short table: subjects by level, audits by verdict, evidence by grade."""
-    return _table(gathered(results))
+    return _table(gather_rules(results))
 
 
-def table_of_all(results: list[dict[str, Any]]) -> Table:
+def verdict_table(results: list[dict[str, Any]]) -> Table:
     """One table of all verdicts."""
-    return _table(all_lines(results))
+    return _table(all_verdict_lines(results))
 
 
 def _table(lines: list[Line]) -> Table:
@@ -190,10 +203,10 @@ def _table(lines: list[Line]) -> Table:
     for column in ("what", "part", "verdict", "shown by"):
         table.add_column(column, overflow="fold")
     for line in lines:
-        table.add_row(Text(line.what), Text(line.part), coloured(line.verdict), Text(line.note))
+        table.add_row(Text(line.what), Text(line.part), coloured_verdict(line.verdict), Text(line.note))
     return table
 
 
-def all_lines(results: list[dict[str, Any]]) -> list[Line]:
+def all_verdict_lines(results: list[dict[str, Any]]) -> list[Line]:
     """Every verdict of the results."""
-    return [line for result in results for line in lines_of(result)]
+    return [line for result in results for line in verdict_lines(result)]

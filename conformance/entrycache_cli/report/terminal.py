@@ -16,30 +16,30 @@ from rich.progress import TextColumn
 from rich.segment import Segment
 from rich.text import Text
 
-from entrycache_protocol.shown import printable
+from entrycache_protocol.messages import escape_unprintable
 
 STYLE: Final = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
 WIDTH: Final = 160
 """Wide enough for tables where the output is no terminal."""
 
 
-def coloured(verdict: str) -> Text:
+def coloured_verdict(verdict: str) -> Text:
     """A verdict in its colour (which appears on a terminal only)."""
     return Text(verdict, STYLE.get(verdict, ""))
 
 
-def plain(text: str) -> str:
+def escape(text: str) -> str:
     """The text as it is printed: lines and the tabs that indent them stay, all else that is no character is escaped."""
-    return "\n".join(_indented(line.lstrip("\t"), line) for line in text.split("\n"))
+    return "\n".join(_escape_line(line.lstrip("\t"), line) for line in text.split("\n"))
 
 
-def _indented(rest: str, line: str) -> str:
-    return "\t" * (len(line) - len(rest)) + printable(rest)
+def _escape_line(rest: str, line: str) -> str:
+    return "\t" * (len(line) - len(rest)) + escape_unprintable(rest)
 
 
 def echo(text: str, err: bool = False, nl: bool = True) -> None:
     """A text on stdout or stderr."""
-    click.echo(plain(text), err=err, nl=nl)
+    click.echo(escape(text), err=err, nl=nl)
 
 
 class _Console(Console):
@@ -49,21 +49,21 @@ class _Console(Console):
 
     def render_str(self, text: str, **how: Any) -> Text:
         """A text before it is laid out; Rich would leave some of it out."""
-        return super().render_str(plain(text), **how)
+        return super().render_str(escape(text), **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is shown, with every text in it as `plain` has it."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=plain(segment.text))
+            yield segment if segment.control else segment._replace(text=escape(segment.text))
 
 
-def console(stderr: bool = False) -> Console:
+def make_console(stderr: bool = False) -> Console:
     """A console."""
     options: dict[str, Any] = {"stderr": stderr, "highlight": False, "markup": False, "emoji": False}
     made = _Console(**options)
     return made if made.is_terminal else _Console(**options, width=WIDTH)
 
 
-def description() -> TextColumn:
+def description_column() -> TextColumn:
     """The column of a progress bar that says what is under way."""
     return TextColumn("{task.description}", markup=False)

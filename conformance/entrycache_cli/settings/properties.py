@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from javaproperties import InvalidUEscapeError, KeyValue, parse
 
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.input import read_bytes
+from entrycache_protocol.files import read_bytes
+from entrycache_protocol.messages import describe_value
 
-MARKS: Final = {
+ENCODING_MARKS: Final = {
     codecs.BOM_UTF8: "it begins with a UTF-8 byte order mark",
     codecs.BOM_UTF16_LE: "it is UTF-16 text",
     codecs.BOM_UTF16_BE: "it is UTF-16 text",
@@ -27,7 +29,7 @@ LINES_MOST: Final = 1_000
 """Lines that a backslash at their ends makes one: reading them takes time with their square."""
 
 
-class Given(NamedTuple):
+class GivenSetting(NamedTuple):
     """A setting as a file gives it: its text, and the number of its line."""
 
     name: str
@@ -35,26 +37,26 @@ class Given(NamedTuple):
     line: int
 
 
-def read_properties(path: Path, what: str, reader: str) -> list[Given]:
+def read_properties(path: Path, what: str, reader: str) -> list[GivenSetting]:
     """Every setting of a file of Java properties in its own order, duplicates included; `reader`: who else reads it.
 
     Raises:
         UsageError: the file cannot be read, is no ISO-8859-1 text, or holds a wrong escape; the line says where.
     """
     raw = read_bytes(path, what, BYTES_MOST)
-    wrong = next((why for mark, why in MARKS.items() if raw.startswith(mark)), None)
+    wrong = next((why for mark, why in ENCODING_MARKS.items() if raw.startswith(mark)), None)
     if wrong is None and b"\0" in raw:
         wrong = "it holds a zero byte"
     if wrong is not None:
         raise UsageError(f"cannot read {path}: {wrong}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
-    found: list[Given] = []
+    found: list[GivenSetting] = []
     line = 1
     text = raw.decode("iso-8859-1").replace("\r\n", "\n").replace("\r", "\n")
     _check_lengths(path, text)
     try:
         for part in parse(io.StringIO(text, newline="\n")):
             if isinstance(part, KeyValue):
-                found.append(Given(part.key, part.value, line))
+                found.append(GivenSetting(part.key, part.value, line))
             line += part.source.count("\n")
     except InvalidUEscapeError as error:
         raise UsageError(
@@ -75,3 +77,66 @@ def _check_lengths(path: Path, text: str) -> None:
             raise UsageError(f"{path}: line {begun}: it goes on for more than {LINES_MOST} lines")
         if (len(line) - len(line.rstrip("\\"))) % 2 == 0:
             begun = number + 1
+
+
+# --- kinds
+# The values that settings have, read as the broker's FieldParser reads them, but without its leniency.
+
+Value = bool | int | float | None
+"""The value of a setting; None: not set, where that means something of its own."""
+
+INT_MAX: Final = 2**31 - 1
+LONG_MAX: Final = 2**63 - 1
+WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+FRACTION: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+DIGITS_MOST: Final = 1_000
+"""Of a number as it is written."""
+
+
+class Kind(NamedTuple):
+    """A type with its least and greatest value; `name` says it to a person."""
+
+    name: str
+    least: float
+    greatest: float
+
+    def read(self, setting: str, text: str, where: str) -> Value:
+        """The value that a text stands for.
+
+        Raises:
+            UsageError: it stands for none, or for one out of range.
+        """
+        if self is FLAG:
+            if text.lower() not in {"true", "false"}:
+                raise UsageError(f"{where}: {setting} is {describe_value(text)}; expected true or false")
+            return text.lower() == "true"
+        pattern = FRACTION if self.name == "number" else WHOLE
+        if len(text) > DIGITS_MOST or pattern.fullmatch(text) is None:
+            raise UsageError(f"{where}: {setting} is {describe_value(text)}; expected a {self.name}")
+        value = float(text) if self.name == "number" else int(text)
+        if not self.least <= value <= self.greatest:
+            span = f"{_bound_text(self.least)} to {_bound_text(self.greatest)}"
+            raise UsageError(f"{where}: {setting} is {text}, out of range; expected {span}")
+        return value
+
+
+def _bound_text(bound: float) -> str:
+    return f"{bound:.0f}" if isinstance(bound, float) and bound.is_integer() else str(bound)
+
+
+FLAG: Final = Kind("truth value", 0, 1)
+SHARE: Final = Kind("number", 0, 1)
+RATE: Final = Kind("number", 0, 1e308)
+COUNT: Final = Kind("whole number", 0, INT_MAX)
+LONG: Final = Kind("whole number", 0, LONG_MAX)
+THRESHOLD: Final = Kind("whole number", -1, LONG_MAX)
+INTERVAL: Final = Kind("whole number", 1, LONG_MAX)
+"""A period of 0 is refused by the broker's scheduled executor."""
+
+LIMIT: Final = Kind("whole number", 0, 2**33)
+"""Megabytes that a case can hold as bytes."""
+
+MILLIS: Final = Kind("whole number", 0, (2**53 - 1) // 1_000_000)
+"""Milliseconds that a case can hold as nanoseconds."""

@@ -7,24 +7,21 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.difference import TRIES
-from entrycache_conformance.campaign.make import make_run
-from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, judge, trajectory
-from entrycache_conformance.shrink import shortest
+from entrycache_conformance.campaign.run import DIFFERENCE_TRIES, make_run
+from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.shrink import shrink_case
 from entrycache_protocol.case import Case
+from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.failure import Difference
-from entrycache_protocol.stopped import keeping
-from entrycache_protocol.subject import Played, UnderTest
-from entrycache_protocol.text import arguments, compact
+from entrycache_protocol.errors import UsageError, keep_partial_result
+from entrycache_protocol.subject import Difference, RunResult, TestedSubject
 
-JOINED: Final = " and "
+VARIANT_SEPARATOR: Final = " and "
 """Between the variants that explain a difference together; each that was met alone too is shown alone."""
 
 
-class Behaviour(NamedTuple):
+class BehaviourDifference(NamedTuple):
     """One difference of behaviour: what it is called, its rules, its shortest case, both answers to its last step."""
 
     label: str
@@ -35,9 +32,9 @@ class Behaviour(NamedTuple):
     met: int
 
 
-def behaviours(
-    before: UnderTest, after: UnderTest, seed: int, cases: int, notify: Callable[[int, int], None]
-) -> list[Behaviour]:
+def find_behaviour_differences(
+    before: TestedSubject, after: TestedSubject, seed: int, cases: int, notify: Callable[[int, int], None]
+) -> list[BehaviourDifference]:
     """What `after` answers otherwise than `before`, each once, by the shortest case that was found.
 
     Cases are made beside the reference with the variants of `before`. A difference is called after the one variant of
@@ -47,38 +44,42 @@ def behaviours(
         UsageError: they are about different systems.
         Stopped: with those of the cases that were over.
     """
-    declaration = _both(before.declaration, after.declaration)
+    declaration = _common_declaration(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     telling = tuple(declaration.system.cases.distinguishing.items())
-    found: dict[str, Behaviour] = {}
+    found: dict[str, BehaviourDifference] = {}
 
     def differs(case: Case) -> Difference | None:
         return _difference(before, after, case, declaration)
 
-    with keeping(lambda: _told(found)):
+    with keep_partial_result(lambda: _reported(found)):
         for number in range(cases):
             theme, steps = telling[number % len(telling)]
             themed = declaration.system.cases.themes[theme]
             case = make_run(declaration, menu, themed, f"{seed}/{number}", steps, None).case
             difference = differs(case)
             if difference is not None:
-                short = shortest(case, difference, differs, TRIES, forwards=True)
-                one = _named(before, after, *_plain(before, after, *short, declaration))
+                short = shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+                one = _name_difference(before, after, *_with_default_settings(before, after, *short, declaration))
                 known = found.get(one.label)
                 met = 1 if known is None else known.met + 1
                 shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
                 found[one.label] = shorter._replace(met=met)
             notify(number + 1, len(found))
-        return _told(found)
+        return _reported(found)
 
 
-def _told(found: Mapping[str, Behaviour]) -> list[Behaviour]:
+def _reported(found: Mapping[str, BehaviourDifference]) -> list[BehaviourDifference]:
     """Those that are told, in order."""
-    several = [label for label in found if JOINED in label and all(part in found for part in label.split(JOINED))]
+    several = [
+        label
+        for label in found
+        if VARIANT_SEPARATOR in label and all(part in found for part in label.split(VARIANT_SEPARATOR))
+    ]
     return [found[label] for label in sorted(found) if label not in several]
 
 
-def _both(one: Declaration, other: Declaration) -> Declaration:
+def _common_declaration(one: Declaration, other: Declaration) -> Declaration:
     """What both take, their limits lifted but for what could keep one of them from answering."""
     if one.system is not other.system:
         raise UsageError(f"the subjects are about different systems, {one.system.name} and {other.system.name}")
@@ -92,10 +93,10 @@ def _both(one: Declaration, other: Declaration) -> Declaration:
     )
 
 
-def _difference(before: UnderTest, after: UnderTest, case: Case, declaration: Declaration) -> Difference | None:
+def _difference(before: TestedSubject, after: TestedSubject, case: Case, declaration: Declaration) -> Difference | None:
     one = before.play([case])[0]
     other = after.play([case])[0]
-    if not isinstance(one, Played) or not isinstance(other, Played):
+    if not isinstance(one, RunResult) or not isinstance(other, RunResult):
         return None
     shown = case.system.wire.declared_part
     for at, (left, right) in enumerate(zip(one.outcomes, other.outcomes, strict=True)):
@@ -105,8 +106,8 @@ def _difference(before: UnderTest, after: UnderTest, case: Case, declaration: De
     return None
 
 
-def _plain(
-    before: UnderTest, after: UnderTest, case: Case, difference: Difference, declaration: Declaration
+def _with_default_settings(
+    before: TestedSubject, after: TestedSubject, case: Case, difference: Difference, declaration: Declaration
 ) -> tuple[Case, Difference]:
     """The case with as many settings at their defaults as it takes."""
     norm = declaration.base_config()
@@ -120,21 +121,23 @@ def _plain(
     return case, difference
 
 
-def _named(before: UnderTest, after: UnderTest, case: Case, difference: Difference) -> Behaviour:
+def _name_difference(
+    before: TestedSubject, after: TestedSubject, case: Case, difference: Difference
+) -> BehaviourDifference:
     """The difference with a name: that of the variant which explains it, else of the operation."""
-    steps = trajectory(case, Coverage())
+    steps = run_reference(case, Coverage())
     norm = judge(case, steps, after.play([case])[0], after.declaration)
-    rules = () if norm is None else tuple(rule.value for rule in explain(after, case, steps, norm))
+    rules = () if norm is None else tuple(rule.value for rule in explain_difference(after, case, steps, norm))
     label = f"{type(case.steps[difference.at]).name}: no variant explains it"
-    variants = _variants(before.declaration, after.declaration)
+    variants = _changed_variants(before.declaration, after.declaration)
     for names in (*combinations(sorted(variants), 1), *combinations(sorted(variants), 2)):
         changed = dataclasses.replace(case.config.variants, **{name: variants[name] for name in names})
         like = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=changed))
-        if judge(like, trajectory(like, Coverage()), after.play([like])[0], after.declaration) is None:
+        if judge(like, run_reference(like, Coverage()), after.play([like])[0], after.declaration) is None:
             shown = [f"`{n}` {getattr(case.config.variants, n).value} becomes {variants[n].value}" for n in names]
-            label = JOINED.join(shown)
+            label = VARIANT_SEPARATOR.join(shown)
             break
-    return Behaviour(
+    return BehaviourDifference(
         label,
         rules,
         case,
@@ -144,7 +147,7 @@ def _named(before: UnderTest, after: UnderTest, case: Case, difference: Differen
     )
 
 
-def _variants(before: Declaration, after: Declaration) -> dict[str, Any]:
+def _changed_variants(before: Declaration, after: Declaration) -> dict[str, Any]:
     """The variants of `after` that `before` does not follow."""
     one, other = before.base_config().variants, after.base_config().variants
     return {
@@ -154,7 +157,7 @@ def _variants(before: Declaration, after: Declaration) -> dict[str, Any]:
     }
 
 
-def to_markdown(names: tuple[str, str], found: list[Behaviour], command: str) -> str:
+def to_markdown(names: tuple[str, str], found: list[BehaviourDifference], command: str) -> str:
     """The page of behaviour diffs."""
     lines = [
         "# Behaviour diffs",
@@ -165,7 +168,7 @@ def to_markdown(names: tuple[str, str], found: list[Behaviour], command: str) ->
         "",
     ]
     for one in found:
-        config = _shown_config(one.case)
+        config = _config_text(one.case)
         lines += [
             f"## {one.label}",
             "",
@@ -174,14 +177,14 @@ def to_markdown(names: tuple[str, str], found: list[Behaviour], command: str) ->
         ]
         lines += [f"Configuration: {config}." if config else "Configuration: defaults.", ""]
         lines += ["```text"]
-        lines += [_shown_step(step) for step in one.case.steps]
-        lines += [f"{names[0]}: {compact(one.before)}", f"{names[1]}: {compact(one.after)}", "```", ""]
+        lines += [_step_text(step) for step in one.case.steps]
+        lines += [f"{names[0]}: {format_json(one.before)}", f"{names[1]}: {format_json(one.after)}", "```", ""]
     if not found:
         lines += ["No difference was found.", ""]
     return "\n".join(lines)
 
 
-def _shown_config(case: Case) -> str:
+def _config_text(case: Case) -> str:
     norm = type(case.config)()
     changed = {
         field.name: getattr(case.config, field.name)
@@ -191,5 +194,5 @@ def _shown_config(case: Case) -> str:
     return ", ".join(f"`{name}` {getattr(value, 'value', value)}" for name, value in changed.items())
 
 
-def _shown_step(step: Any) -> str:
-    return f"{type(step).name} {arguments(step)}".rstrip()
+def _step_text(step: Any) -> str:
+    return f"{type(step).name} {format_arguments(step)}".rstrip()

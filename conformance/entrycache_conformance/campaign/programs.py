@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.systems.kafka_streams.kept_promises import promises, to_keep
-from entrycache_conformance.systems.pulsar_pip430.containers import containers
+from entrycache_conformance.campaign.kafka_streams import compact_record, run_promise_campaign
+from entrycache_conformance.campaign.pulsar_pip430 import run_container_campaign
 
 
 class Program(NamedTuple):
@@ -20,7 +20,7 @@ class Program(NamedTuple):
 
 
 PROGRAMS: Final = {
-    "containers": Program(containers),
-    "promises": Program(promises, to_keep),
+    "containers": Program(run_container_campaign),
+    "promises": Program(run_promise_campaign, compact_record),
 }
 """By theme: the containers of cursors alone; the caches of a thread, each step held to what is promised."""

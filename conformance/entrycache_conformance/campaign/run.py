@@ -1,7 +1,10 @@
-"""Running a campaign: runs go out to every subject at once, answers are compared, what differs is shrunk."""
+"""The subjects of a campaign: which ones, of which artifact, and what all of them take."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -9,27 +12,246 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.difference import Kept, keep
-from entrycache_conformance.campaign.make import make_run
-from entrycache_conformance.campaign.played import Run, same, send
-from entrycache_conformance.campaign.subjects import artifact_of, common
-from entrycache_conformance.judge import Coverage
+import entrycache_fast
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.java.driver import is_released, jar_under_test, released_command
+from entrycache_conformance.java.releases import example_subjects
+from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.resolve import SubjectChoice, open_in_process, resolve_subject
+from entrycache_conformance.shrink import shrink_case
 from entrycache_conformance.subjects.child import Child
-from entrycache_protocol.case import variants_to_json
+from entrycache_protocol.case import Case, variants_to_json, write_case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.stopped import keeping
+from entrycache_protocol.errors import UsageError, keep_partial_result
+from entrycache_protocol.files import try_write
+from entrycache_protocol.subject import Difference, FailingCase, InProcessSubject, RunResult, TestedSubject
+from entrycache_protocol.system import AnySystem, seeded_draw
+from entrycache_protocol.wire import encode_request
 from entrycache_reference.rules import Rule
 
-AHEAD: Final = 6
+SILENCE_SECONDS: Final = 120
+"""A child that says nothing for so long is ended, and the campaign with it."""
+
+
+def open_subject(name: str, system: str | None = None) -> Child | InProcessSubject:
+    """The subject of that name, one of ours or a released jar; `system`: which one of ours is to play.
+
+    Raises:
+        UsageError: there is no such subject.
+    """
+    if is_released(name):
+        return Child(released_command(name), timeout_seconds=SILENCE_SECONDS, name=name, prerequisites=True)
+    subject = open_in_process(name, system)
+    if subject is None:
+        raise UsageError(
+            f"unknown subject {name!r}; a campaign takes fast, or released jars such as {example_subjects()[0]}"
+        )
+    return subject
+
+
+def artifact_of(name: str) -> dict[str, str]:
+    """What a subject was played from, with its checksum: its jar, or our package."""
+    if is_released(name):
+        jar = jar_under_test(name)
+        return {"jar": jar.name, "sha256": hashlib.sha256(jar.read_bytes()).hexdigest()}
+    return {"package": "entrycache_fast", "sha256": sources_digest(entrycache_fast.__path__[0])}
+
+
+def common_declaration(subjects: Sequence[Child | InProcessSubject]) -> Declaration:
+    """What all of them take: their common operations and settings, under the narrowest of their limits.
+
+    Raises:
+        UsageError: two of them follow different variants, or not all of them carry payload.
+    """
+    first = subjects[0].declaration
+    merged = first
+    for subject in subjects[1:]:
+        other = subject.declaration
+        same = (other.system, other.variants, other.payload, other.fixed, other.introspection)
+        if same != (first.system, first.variants, first.payload, first.fixed, first.introspection):
+            raise UsageError(f"{subjects[0].name} and {subject.name} are not alike; give each a campaign of its own")
+        merged = dataclasses.replace(
+            merged,
+            ops=merged.ops & other.ops,
+            config=merged.sent_keys & other.sent_keys,
+            limits=merged.limits.narrowest(other.limits),
+        )
+    return merged
+
+
+def sources_digest(folder: str) -> str:
+    """One checksum of all Python sources in a folder."""
+    content = hashlib.sha256()
+    for path in sorted(Path(folder).rglob("*.py")):
+        content.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return content.hexdigest()
+
+
+# --- played
+# Whole runs on the subjects of a campaign: they are sent ahead, and answers are compared as they come.
+
+
+class Run(NamedTuple):
+    """One run on its way: the case, its request as text, and what the reference says, typed and as JSON."""
+
+    case: Case
+    line: str
+    expected: tuple[Any, ...]
+    expected_json: list[Any]
+
+
+def send_run(subject: Child | InProcessSubject, run: Run) -> None:
+    """Start a run; a subject of this process plays it when its answer is asked for."""
+    if isinstance(subject, Child):
+        subject.send(run.line)
+
+
+def has_same_answers(subject: Child | InProcessSubject, run: Run) -> bool:
+    """Whether the subject's answer to the oldest run that was sent is the reference's: typed, or as JSON.
+
+    Raises:
+        BrokenSubject: a child ended, was silent, or answered no JSON.
+    """
+    if isinstance(subject, Child):
+        answer = subject.receive()
+        return are_same_outcomes(run.expected_json, answer.get("outcomes")) and not answer.get("leaked")
+    played = subject.play([run.case])[0]
+    return isinstance(played, RunResult) and played.outcomes == run.expected and not played.leaked
+
+
+def are_same_outcomes(expected: list[Any], got: Any) -> bool:
+    """Whether outcomes are the same but for the messages of errors and a payload of nothing, which are not compared."""
+    if type(got) is not list or len(got) != len(expected):
+        return False
+    return all(one == other or _is_same_outcome(one, other) for one, other in zip(expected, got, strict=True))
+
+
+def _is_same_outcome(one: dict[str, Any], other: Any) -> bool:
+    if type(other) is not dict:
+        return False
+    if "tokens" not in one and other.get("tokens") == []:
+        other = {name: value for name, value in other.items() if name != "tokens"}
+    return bool(_without_messages(other) == one)
+
+
+def _without_messages(value: Any) -> Any:
+    if type(value) is dict:
+        left = {name: _without_messages(each) for name, each in value.items()}
+        if "error" in left:
+            left.pop("message", None)
+        return left
+    return [_without_messages(each) for each in value] if type(value) is list else value
+
+
+# --- make
+# Making the runs of a campaign: cases of the generator, most of them without looking at the laws.
+
+MAX_CACHED_OUTCOMES: Final = 200_000
+"""So many outcomes are kept with their JSON; most outcomes are small and come again."""
+
+_OUTCOME_JSON: dict[Any, dict[str, Any]] = {}
+
+
+def make_run(
+    declaration: Declaration,
+    menu: Sequence[str],
+    theme: Any,
+    seed: str,
+    steps: int,
+    coverage: Coverage | None,
+) -> Run:
+    """A run of that many steps; with `coverage` every law is looked at after every step.
+
+    `theme` is one of the system's.
+    """
+    made = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, theme)
+    outcomes = tuple(done.outcome for done in made.steps)
+    shown = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
+    return Run(made.case, encode_request(made.case, 0, declaration), outcomes, shown)
+
+
+def _outcome_json(system: AnySystem, outcome: Any) -> dict[str, Any]:
+    try:
+        known: dict[str, Any] | None = _OUTCOME_JSON.get((type(outcome), outcome))
+    except TypeError:  # what `observe` shows holds mappings
+        return system.wire.write_outcome(outcome)
+    if known is None:
+        known = system.wire.write_outcome(outcome)
+        if len(_OUTCOME_JSON) < MAX_CACHED_OUTCOMES:
+            _OUTCOME_JSON[type(outcome), outcome] = known
+    return known
+
+
+# --- difference
+# A difference that a campaign met: confirmed on a fresh subject, shortened, and written down as a case.
+
+DIFFERENCE_TRIES = 2_000
+"""How often a case is played while it is shortened."""
+
+
+class CampaignDifference(NamedTuple):
+    """One difference: in which case of the campaign, and the shortened case with both answers.
+
+    `file`: that of the case; empty where it could not be written, and `unwritten` says why.
+    """
+
+    subject: str
+    number: int
+    case: Case
+    difference: Difference
+    file: str
+    unwritten: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The line of the campaign's record."""
+        got = self.difference.got
+        return {
+            "subject": self.subject,
+            "case": self.number,
+            "steps": len(self.case.steps),
+            "op": type(self.case.steps[self.difference.at]).name,
+            "expected": self.case.system.wire.write_outcome(self.difference.expected),
+            "got": None if got is None else self.case.system.wire.write_outcome(got),
+            "file": Path(self.file).name,
+        }
+
+
+def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifference | None:
+    """The difference of a subject from the reference on this case; None if a fresh process shows none."""
+    subject = resolve_subject(SubjectChoice(name))
+    try:
+        found = _shortest_case(subject, case)
+    finally:
+        subject.close()
+    if found is None:
+        return None
+    short, difference = found
+    whole = FailingCase(short, run_reference(short, Coverage()), difference).as_reported()
+    file, unwritten = try_write(lambda: write_case(whole, folder, name.replace(":", "-")))
+    return CampaignDifference(name, 0, whole, difference, file, unwritten)
+
+
+def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference] | None:
+    """The shortest case found that still differs, and its difference; None if it differs in nothing."""
+
+    def differs(shorter: Case) -> Difference | None:
+        return judge(shorter, run_reference(shorter, Coverage()), subject.play([shorter])[0], subject.declaration)
+
+    difference = differs(case)
+    return None if difference is None else shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+
+
+# --- run
+# Running a campaign: runs go out to every subject at once, answers are compared, what differs is shrunk.
+
+RUNS_AHEAD: Final = 6
 """Runs that are on their way while the next ones are made."""
 
 CHECKED_ONE_IN: Final = 50
 """Of so many cases, one is made with every law looked at."""
 
 
-class Plan(NamedTuple):
+class CampaignPlan(NamedTuple):
     """What a campaign was asked for.
 
     `theme` names one of the system's; `cases` None: as many as fit into `cpu_seconds`.
@@ -48,25 +270,27 @@ class Campaign(NamedTuple):
     """What came out."""
 
     json: dict[str, Any]
-    kept: list[Kept]
+    kept: list[CampaignDifference]
 
     def stopped(self) -> Campaign:
         """The same, and that it was stopped before it was over."""
         return self._replace(json={**self.json, "stopped": True})
 
 
-def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Callable[[int, int], None]) -> Campaign:
+def run_campaign(
+    subjects: Sequence[Child | InProcessSubject], plan: CampaignPlan, notify: Callable[[int, int], None]
+) -> Campaign:
     """Play a campaign; `notify` is told the cases and the judged steps so far.
 
     Raises:
         UsageError: the subjects are not alike, or their system has no such theme.
         Stopped: with the cases that every subject has answered.
     """
-    declaration = common(subjects)
-    theme = _theme(declaration, plan)
+    declaration = common_declaration(subjects)
+    theme = _require_theme(declaration, plan)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
-    tally = _Tally(dict.fromkeys((subject.name for subject in subjects), 0))
-    underway: deque[_Made] = deque()
+    tally = _CampaignCounts(dict.fromkeys((subject.name for subject in subjects), 0))
+    underway: deque[_SentCase] = deque()
     start = time.process_time()
 
     def wanted() -> bool:
@@ -77,26 +301,26 @@ def run_campaign(subjects: Sequence[Child | InProcess], plan: Plan, notify: Call
         return plan.cpu_seconds is None or time.process_time() - start < plan.cpu_seconds
 
     def so_far() -> Campaign:
-        return Campaign(_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
+        return Campaign(_campaign_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
 
-    with keeping(lambda: so_far().stopped()):
+    with keep_partial_result(lambda: so_far().stopped()):
         while wanted() or underway:
             if wanted():
                 seed = f"{plan.seed}/{plan.theme}/{tally.made}"
                 laws = Coverage() if tally.made % CHECKED_ONE_IN == 0 else None
                 run = make_run(declaration, menu, theme, seed, plan.steps, laws)
                 for subject in subjects:
-                    send(subject, run)
-                underway.append(_Made(tally.made, run, laws))
+                    send_run(subject, run)
+                underway.append(_SentCase(tally.made, run, laws))
                 tally.made += 1
-                if len(underway) <= AHEAD:
+                if len(underway) <= RUNS_AHEAD:
                     continue
-            _compare(subjects, underway.popleft(), plan, tally)
+            _compare_answers(subjects, underway.popleft(), plan, tally)
             notify(tally.compared, sum(tally.judged.values()))
         return so_far()
 
 
-class _Made(NamedTuple):
+class _SentCase(NamedTuple):
     """A case on its way: its number, its run, and the laws that were met in it where they were looked at."""
 
     number: int
@@ -105,32 +329,34 @@ class _Made(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Tally:
+class _CampaignCounts:
     """What was done so far: cases that were made; those that every subject has answered, with what was found in them.
 
     `judged`: steps by subject; `coverage`: of the cases that were made with every law looked at.
     """
 
     judged: dict[str, int]
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[CampaignDifference] = field(default_factory=list)
     made: int = 0
     compared: int = 0
     coverage: Coverage = field(default_factory=Coverage)
 
 
-def _theme(declaration: Declaration, plan: Plan) -> Any:
+def _require_theme(declaration: Declaration, plan: CampaignPlan) -> Any:
     themes = declaration.system.cases.themes
     if plan.theme not in themes:
         raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
     return themes[plan.theme]
 
 
-def _compare(subjects: Sequence[Child | InProcess], made: _Made, plan: Plan, tally: _Tally) -> None:
+def _compare_answers(
+    subjects: Sequence[Child | InProcessSubject], made: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
+) -> None:
     """Wait for the answers to a run, and keep what differs."""
     steps = len(made.run.case.steps)
     for subject in subjects:
-        if not same(subject, made.run):
-            found = keep(subject.name, made.run.case, plan.failures)
+        if not has_same_answers(subject, made.run):
+            found = confirm_difference(subject.name, made.run.case, plan.failures)
             tally.kept += [] if found is None else [found._replace(number=made.number)]
         tally.judged[subject.name] += steps
     tally.compared += 1
@@ -139,8 +365,12 @@ def _compare(subjects: Sequence[Child | InProcess], made: _Made, plan: Plan, tal
         tally.coverage.add(made.laws)
 
 
-def _record(
-    declaration: Declaration, subjects: Sequence[Child | InProcess], plan: Plan, tally: _Tally, seconds: float
+def _campaign_record(
+    declaration: Declaration,
+    subjects: Sequence[Child | InProcessSubject],
+    plan: CampaignPlan,
+    tally: _CampaignCounts,
+    seconds: float,
 ) -> dict[str, Any]:
     """The record of a campaign."""
     fired = tally.coverage.fired
@@ -155,7 +385,7 @@ def _record(
         "judged_steps": sum(tally.judged.values()),
         "judged": "every outcome of every step is compared with the reference's; "
         f"the laws are looked at in one case of {CHECKED_ONE_IN}, and the rules below are counted there",
-        "subjects": [_told(subject, tally.judged[subject.name]) for subject in subjects],
+        "subjects": [_subject_record(subject, tally.judged[subject.name]) for subject in subjects],
         "laws": {
             "cases": tally.coverage.examples,
             "steps": tally.coverage.steps,
@@ -166,7 +396,7 @@ def _record(
     }
 
 
-def _told(subject: Child | InProcess, steps: int) -> dict[str, Any]:
+def _subject_record(subject: Child | InProcessSubject, steps: int) -> dict[str, Any]:
     declaration = subject.declaration
     norm = type(declaration.limits)()
     return {

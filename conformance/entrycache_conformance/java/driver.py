@@ -6,16 +6,19 @@ What a class path holds is pinned by checksum in ``FAMILY/VERSION/jars.lock``.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
-from collections.abc import Mapping
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from entrycache_conformance.java.build import Part, built, lacking
-from entrycache_conformance.java.jdk import find_java
-from entrycache_conformance.java.releases import Release, sources
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_conformance.java.build import BuildPart, build_part, find_java, missing_tool
+from entrycache_conformance.java.releases import Release, families_named, maven_project, require_release
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
 class Driver(NamedTuple):
@@ -56,51 +59,51 @@ class Driver(NamedTuple):
         return next(jar for jar in self.jars if jar.name.startswith(name))
 
     def _own_jar(self, module: str) -> Path:
-        return self.folder / jar_of(module)
+        return self.folder / jar_name(module)
 
 
-def jar_of(module: str) -> str:
+def jar_name(module: str) -> str:
     """What Maven calls the jar of a module."""
     return f"entrycache-{module}.jar"
 
 
-def driver(release: Release) -> Driver:
+def build_driver(release: Release) -> Driver:
     """The driver of a release, built if it is not there; whoever comes second waits.
 
     Raises:
         MissingPrerequisite: what the build needs is not there, or a jar is not the pinned one.
     """
-    folder = built(part_of(release))
-    return Driver(folder, release, verified(folder))
+    folder = build_part(driver_part(release))
+    return Driver(folder, release, verify_jars(folder))
 
 
-def lacks(release: Release) -> str:
+def missing_prerequisite(release: Release) -> str:
     """Why a release cannot run here, in a line; empty where it can. A build that has not been tried may still fail."""
     try:
         find_java(release.java)
     except MissingPrerequisite as missing:
         return str(missing)
-    return lacking(part_of(release))
+    return missing_tool(driver_part(release))
 
 
-def part_of(release: Release) -> Part:
+def driver_part(release: Release) -> BuildPart:
     """What is built for a release; no other release is among what it depends on."""
     family = release.family.name
     own = f"{family}/{release.version}"
-    poms = sorted((sources() / own).rglob("pom.xml"))
+    poms = sorted((maven_project() / own).rglob("pom.xml"))
     places = {module: module for module in release.family.modules} | {family: own}
 
     def keep(work: Path, result: Path) -> None:
         (work / own / "target" / "lib").rename(result / "lib")
         for module, place in places.items():
-            (work / place / "target" / jar_of(module)).rename(result / jar_of(module))
+            (work / place / "target" / jar_name(module)).rename(result / jar_name(module))
         for pinned in (*(work / own).glob("*.lock"), *(work / own).glob("*.sites")):
             shutil.copyfile(pinned, result / pinned.name)
 
-    return Part(
+    return BuildPart(
         name=f"{family}-{release.version}",
         what=f"driver of {release}",
-        modules=tuple(pom.parent.relative_to(sources()).as_posix() for pom in poms),
+        modules=tuple(pom.parent.relative_to(maven_project()).as_posix() for pom in poms),
         depends_on=(
             "pom.xml",
             f"{family}/pom.xml",
@@ -114,7 +117,7 @@ def part_of(release: Release) -> Part:
 
 
 @cache
-def verified(folder: Path) -> tuple[Path, ...]:
+def verify_jars(folder: Path) -> tuple[Path, ...]:
     """The pinned jars, if each of them is what it was when it was pinned."""
     jars = {jar.name: jar for jar in (folder / "lib").iterdir()}
     check_jars(jars, folder / "jars.lock")
@@ -137,3 +140,170 @@ def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
                 f"expected {pinned.get(name, 'no such file')}; "
                 "remove the folder (and the file in the local Maven repository) and try again"
             )
+
+
+# --- classpath
+# Class paths of releases: what a stand-alone Java file needs of one, and single jars of it.
+
+_DRIVER_ONLY: Final = ("gson-",)
+_CLOCK: Final = "-Dentrycache.clock."
+
+
+class JavaTestClasspath(NamedTuple):
+    """What compiles and runs a stand-alone Java test."""
+
+    java: str
+    javac: str
+    classpath: str
+    """The jar under test, its dependencies, and for Pulsar the agent's jar for the name of the clock."""
+    agent: Path | None
+    """The jar to give as ``-javaagent:``; Kafka Streams needs none."""
+    options: tuple[str, ...]
+    """What Java is started with for a case that needs the clock: the agent, and which classes ask it for the time."""
+
+
+def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestClasspath:
+    """What a stand-alone Java test of ``pulsar:4.2.4`` needs: its jar, the dependencies, the agent where there is one.
+
+    Raises:
+        UsageError: there is no driver for it, or the class path is not right.
+        MissingPrerequisite: what its driver needs is not there, or a JDK.
+    """
+    front = front_entries(classpath)
+    release = require_release(subject)
+    java = find_java(release.java, compiler=True)
+    built = build_driver(release)
+    jars = [jar for jar in built.jars if not jar.name.startswith(_DRIVER_ONLY)]
+    if release.stand_ins:
+        front.append(built.adapter)
+    agent = built.agent if release.family.has_agent else None
+    every = join_classpath([*front, *jars, *([] if agent is None else [agent])])
+    clocked = (option for option in release.family.options if option.startswith(_CLOCK))
+    options = () if agent is None else (f"-javaagent:{agent}", *clocked)
+    return JavaTestClasspath(java.program, str(java.tool("javac")), every, agent, options)
+
+
+def pinned_jar(subject: str, name: str) -> Path:
+    """One jar of a driver's pinned class path, by the beginning of its name."""
+    return build_driver(require_release(subject)).jar(name)
+
+
+def jar_under_test(subject: str) -> Path:
+    """The jar of a released cache, ``pulsar:4.2.4``, that holds the classes under test."""
+    return build_driver(require_release(subject)).tested_jar
+
+
+def clock_sites(subject: str, paths: list[Path]) -> str:
+    """The clock calls in jars and folders: a line a class, its count and its name."""
+    release = require_release(subject)
+    java = find_java(release.java).program
+    argv: list[str | Path] = [java, "-XX:+UseSerialGC", "-jar", build_driver(release).agent, *paths]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
+def join_classpath(paths: Iterable[Path]) -> str:
+    """A class path."""
+    return os.pathsep.join(str(path) for path in paths)
+
+
+def front_entries(classpath: str | None) -> list[Path]:
+    """The entries of a class path that a user gives.
+
+    Raises:
+        UsageError: there is none, or one is not there.
+    """
+    paths = [] if classpath is None else [Path(entry) for entry in classpath.split(os.pathsep) if entry]
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"class path entry {path} does not exist; give jars or folders of classes")
+    if classpath is not None and not paths:
+        raise UsageError("the class path is empty; give jars or folders of classes")
+    return [path.resolve() for path in paths]
+
+
+# --- replaced
+# Which classes under test a class path in front of a release replaces: none would test the release itself.
+
+
+def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, int]:
+    """How many classes of the jar under test come from each entry.
+
+    Raises:
+        UsageError: an entry is no jar and no folder, or none of its classes come from any.
+    """
+    tested = list_classes(built.tested_jar)
+    left = set(tested)
+    counts = {}
+    for path in front:
+        found = left & list_classes(path)
+        counts[path] = len(found)
+        left -= found
+    if front and len(left) == len(tested):
+        example = min(tested, key=lambda name: (name.count("/"), "$" in name, name))
+        raise UsageError(
+            f"{', '.join(map(str, front))}: replaces no class of {built.tested_jar.name}, so the release itself would "
+            f"be tested; give jars, or folders in which a class lies as {example}"
+        )
+    return counts
+
+
+def list_classes(path: Path) -> frozenset[str]:
+    """The class files of a jar or a folder, by their names in it.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if path.is_dir():
+        return frozenset(file.relative_to(path).as_posix() for file in path.rglob("*.class"))
+    try:
+        with zipfile.ZipFile(path) as jar:
+            return frozenset(name for name in jar.namelist() if name.endswith(".class"))
+    except (OSError, zipfile.BadZipFile):
+        raise UsageError(f"class path entry {path} is no jar and no folder of classes") from None
+
+
+# --- jvm
+# Released JVM caches as subjects: the command that starts one.
+
+JAVA_WARNS_OF_UNSAFE: Final = 24
+"""From here on a JVM warns of the memory access that netty and jctools use, unless told not to."""
+
+
+def is_released(subject: str) -> bool:
+    """Whether a name means a released JVM cache: ``pulsar:4.2.4``."""
+    name, colon, _ = subject.partition(":")
+    return bool(colon and families_named(name))
+
+
+def released_command(subject: str, classpath: str | None = None) -> list[str]:
+    """The command that serves a released cache, ``pulsar:4.2.4``, on stdin and stdout.
+
+    ``classpath``, jars and folders of classes, goes in front of the pinned dependencies; the clock calls are
+    then printed on stderr and not compared with the pinned ones, and so is how many classes under test come from where.
+
+    Raises:
+        UsageError: there is no driver for it, or the class path is not right, or replaces no class under test.
+        MissingPrerequisite: what its driver needs is not there.
+    """
+    front = front_entries(classpath)
+    release = require_release(subject)
+    java = find_java(release.java)
+    built = build_driver(release)
+    for path, count in count_replaced_classes(front, built).items():
+        print(f"entrycache: {path}: {count} classes of {built.tested_jar.name} come from here", file=sys.stderr)
+    return [
+        java.program,
+        "-XX:+UseSerialGC",
+        "-XX:+DisplayVMOutputToStderr",
+        *(["--sun-misc-unsafe-memory-access=allow"] if java.major >= JAVA_WARNS_OF_UNSAFE else []),
+        *release.family.options,
+        *(_virtual_clock_options(built, front) if release.family.has_agent else []),
+        "-cp",
+        join_classpath([*built.own_jars, *front, *built.jars]),
+        release.family.main,
+    ]
+
+
+def _virtual_clock_options(built: Driver, front: list[Path]) -> list[str]:
+    clock = "-Dentrycache.clock.print=true" if front else f"-Dentrycache.clock.sites={built.clock_sites}"
+    return [clock, f"-javaagent:{built.agent}"]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.java.build import Part, built
-from entrycache_conformance.java.classpath import JavaTestClasspath, joined
-from entrycache_conformance.java.driver import driver, jar_of
-from entrycache_conformance.java.jdk import find_java
-from entrycache_conformance.java.releases import release_of, releases
+import jinja2
 
-QUICK: Final = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+from entrycache_conformance.java.build import BuildPart, build_part, find_java
+from entrycache_conformance.java.driver import JavaTestClasspath, build_driver, jar_name, join_classpath
+from entrycache_conformance.java.releases import releases, require_release
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.java_text import to_comment, to_literal, to_string, without_messages
+from entrycache_protocol.errors import UsageError
+
+QUICK_OPTIONS: Final = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 """A compiler of a few files is over before it would have made itself fast."""
 
 
@@ -50,13 +54,13 @@ class Program(NamedTuple):
         return subprocess.Popen(self.argv(main), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
 
 
-def compiled(sources: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> Program:
+def compile_sources(sources: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> Program:
     """Java files, compiled into a folder.
 
     Raises:
         DoesNotCompile: they do not.
     """
-    argv = [tools.javac, *QUICK, "-proc:none", "-nowarn", "-encoding", "UTF-8", "-cp", tools.classpath]
+    argv = [tools.javac, *QUICK_OPTIONS, "-proc:none", "-nowarn", "-encoding", "UTF-8", "-cp", tools.classpath]
     done = subprocess.run([*argv, "-d", folder, *sources], capture_output=True, text=True, check=False)
     if done.returncode:
         raise DoesNotCompile(f"{', '.join(path.name for path in sources)}: {done.stderr}")
@@ -76,18 +80,18 @@ def compile_and_run(
     Raises:
         DoesNotCompile: it does not.
     """
-    program = compiled([source], tools, folder)
-    return program.run(main_of(source), *arguments, options=options, timeout_seconds=timeout_seconds)
+    program = compile_sources([source], tools, folder)
+    return program.run(main_class(source), *arguments, options=options, timeout_seconds=timeout_seconds)
 
 
-def main_of(source: Path) -> str:
+def main_class(source: Path) -> str:
     """The full name of the class that a file is named after."""
     lines = source.read_text("utf-8").splitlines()
     packages = [line.removeprefix("package ").rstrip(";") for line in lines if line.startswith("package ")]
     return ".".join((*packages, source.stem))
 
 
-def program_of(subject: str, module: str) -> Program:
+def build_program(subject: str, module: str) -> Program:
     """A program of ours, the module `campaign` or `bench` of a family, beside the classes of a release.
 
     It is compiled against the family's oldest release and runs on each; what differs stands in the adapter.
@@ -96,26 +100,88 @@ def program_of(subject: str, module: str) -> Program:
         UsageError: there is no such release.
         MissingPrerequisite: Java or the jars are not there.
     """
-    release = release_of(subject)
+    release = require_release(subject)
     family = release.family.name
     java = find_java(release.java).program
-    jar = built(_part(family, module)) / jar_of(f"{family}-{module}")
-    beside = driver(release)
-    return Program(java, joined((jar, *beside.own_jars, *beside.jars)))
+    jar = build_part(_program_part(family, module)) / jar_name(f"{family}-{module}")
+    beside = build_driver(release)
+    return Program(java, join_classpath((jar, *beside.own_jars, *beside.jars)))
 
 
-def _part(family: str, module: str) -> Part:
+def _program_part(family: str, module: str) -> BuildPart:
     oldest = releases(family)[0]
     needed = (f"{family}/{module}", f"{family}/src", f"{family}/{oldest.version}", *oldest.family.modules)
 
     def keep(work: Path, result: Path) -> None:
-        name = jar_of(f"{family}-{module}")
+        name = jar_name(f"{family}-{module}")
         (work / family / module / "target" / name).rename(result / name)
 
-    return Part(
+    return BuildPart(
         name=f"{family}-{module}",
         what=f"{module} of {family}",
         modules=(f"{family}/{module}",),
         depends_on=("pom.xml", f"{family}/pom.xml", *needed),
         keep=keep,
     )
+
+
+# --- stand_alone
+# A case as one Java file that drives the released classes, without other code of ours than the agent.
+
+CLASS_NAME: Final = "EntryCacheCaseTest"
+"""The class, and without ``.java`` the file, of a stand-alone test."""
+
+STEPS_A_METHOD: Final = 20
+"""A Java method holds 64 KiB of code."""
+
+
+def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
+    """The text of the file ``EntryCacheCaseTest.java``.
+
+    ``case`` is the JSON object with the reference's ``outcomes``; the test checks every one of them. The step
+    ``mismatch_step``, where a subject answered otherwise, gets a comment.
+    """
+    steps: Sequence[Mapping[str, Any]] = case["steps"]
+    outcomes: Sequence[Mapping[str, Any]] = case.get("outcomes", ())
+    families = {system.name: system.jvm for system in SYSTEMS.values() if system.jvm is not None and system.jvm.text}
+    if case["system"] not in families:
+        known = ", ".join(families)
+        raise UsageError(f"there is no Java test for the system {case['system']}; there is one for {known}")
+    family = families[case["system"]]
+    java = family.text
+    assert java is not None
+    if len(outcomes) != len(steps):
+        raise UsageError(f"the case has {len(outcomes)} outcomes for {len(steps)} steps; a test needs them all")
+    lines = [
+        {
+            "index": index,
+            "text": to_string(json.dumps(step).replace('"', "")),
+            "call": java.call(step),
+            "expected": to_literal(without_messages(outcome)),
+            "mismatch": index == mismatch_step,
+        }
+        for index, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))
+    ]
+    common = {
+        "name": CLASS_NAME,
+        "releases": ", ".join(each.version for each in releases(family.name) if each.era in (java.eras or [each.era])),
+        "rules": to_comment(", ".join(case.get("rules", ()))),
+        "note": to_comment(case.get("note", "")),
+        "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
+    }
+    return _template(java.templates, java.like).render(**common, **java.fill(case))
+
+
+def _template(*folders: str) -> jinja2.Template:
+    """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader("entrycache_conformance", folder) for folder in folders if folder]
+        ),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    return environment.get_template("test.java.j2")

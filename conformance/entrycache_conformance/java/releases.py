@@ -1,4 +1,4 @@
-"""Releases of a family, found by listing the folders of the Maven project that have a ``release.toml``."""
+"""The families of released jars that there is an adapter for: those of the systems."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.families import FAMILIES, families_called
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.family import Family
+from entrycache_protocol.system import Family
 
-ABOUT: Final = "release.toml"
+FAMILIES: Final[dict[str, Family]] = {each.jvm.name: each.jvm for each in SYSTEMS.values() if each.jvm is not None}
+"""By their folders."""
+
+
+def families_named(name: str) -> tuple[Family, ...]:
+    """Those whose subjects have this name before their colon; each version belongs to one of them."""
+    return tuple(family for family in FAMILIES.values() if family.called == name)
+
+
+# --- releases
+# Releases of a family, found by listing the folders of the Maven project that have a ``release.toml``.
+
+RELEASE_FILE: Final = "release.toml"
 """What the suite knows of a release; what Maven knows of it stands in the ``pom.xml`` beside."""
 
 
@@ -51,7 +63,7 @@ class Release(NamedTuple):
 
 
 @cache
-def sources() -> Path:
+def maven_project() -> Path:
     """The Maven project: beside the packages in a checkout, inside this one in an installed wheel."""
     here = Path(__file__).resolve()
     for folder in (here.parents[2] / "jvm", here.parents[1] / "jvm"):
@@ -63,55 +75,55 @@ def sources() -> Path:
     )
 
 
-def listed(family: Family, project: Path) -> tuple[Release, ...]:
+def list_releases(family: Family, project: Path) -> tuple[Release, ...]:
     """The releases of a family in a Maven project, the oldest first."""
-    found = (_read(family, about) for about in (project / family.name).glob(f"*/{ABOUT}"))
-    return tuple(sorted(found, key=_age))
+    found = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
+    return tuple(sorted(found, key=_release_order))
 
 
 @cache
 def releases(family: str) -> tuple[Release, ...]:
     """The releases of a family that there is a driver for, the oldest first."""
-    return listed(FAMILIES[family], sources())
+    return list_releases(FAMILIES[family], maven_project())
 
 
-def versions(family: str) -> tuple[str, ...]:
+def release_versions(family: str) -> tuple[str, ...]:
     """The same, their versions only."""
     return tuple(release.version for release in releases(family))
 
 
-def versions_called(name: str) -> tuple[str, ...]:
+def versions_named(name: str) -> tuple[str, ...]:
     """The versions of all families whose subjects have a name before their colon, the oldest first."""
-    found = (release for family in families_called(name) for release in releases(family.name))
-    return tuple(release.version for release in sorted(found, key=_age))
+    found = (release for family in families_named(name) for release in releases(family.name))
+    return tuple(release.version for release in sorted(found, key=_release_order))
 
 
-def every_release() -> tuple[Release, ...]:
+def all_releases() -> tuple[Release, ...]:
     """The releases of all families."""
     return tuple(release for family in FAMILIES for release in releases(family))
 
 
-def newest(family: str, era: str | None = None) -> Release:
+def newest_release(family: str, era: str | None = None) -> Release:
     """The newest release of a family, or of one of its eras."""
     return [release for release in releases(family) if era in {None, release.era}][-1]
 
 
-def toured(family: str) -> Release:
+def demo_release(family: str) -> Release:
     """The release that stands for its family: the newest that a plain `make conform` runs."""
     return [release for release in releases(family) if release.tour][-1]
 
 
-def examples() -> tuple[str, ...]:
+def example_subjects() -> tuple[str, ...]:
     """Names of released subjects for a message or a help text: one a family."""
-    return tuple(toured(family).subject for family in FAMILIES)
+    return tuple(demo_release(family).subject for family in FAMILIES)
 
 
 def find_release(subject: str) -> Release | None:
     """The release that ``pulsar:4.2.4`` names; None: there is no driver for it."""
-    return next((release for release in every_release() if release.subject == subject), None)
+    return next((release for release in all_releases() if release.subject == subject), None)
 
 
-def release_of(subject: str) -> Release:
+def require_release(subject: str) -> Release:
     """The release that ``pulsar:4.2.4`` names.
 
     Raises:
@@ -120,15 +132,15 @@ def release_of(subject: str) -> Release:
     found = find_release(subject)
     if found is None:
         name, _, version = subject.partition(":")
-        known = ", ".join(versions_called(name))
-        raise UsageError(f"there is no driver for {families_called(name)[0].title} {version}; known: {known}")
+        known = ", ".join(versions_named(name))
+        raise UsageError(f"there is no driver for {families_named(name)[0].title} {version}; known: {known}")
     return found
 
 
-def _read(family: Family, about: Path) -> Release:
+def _read_release(family: Family, about: Path) -> Release:
     return Release(family, about.parent.name, about.parent, **tomllib.loads(about.read_text("utf-8")))
 
 
-def _age(release: Release) -> tuple[object, ...]:
+def _release_order(release: Release) -> tuple[object, ...]:
     numbers, _, milestone = release.version.partition("-")
     return (*(int(number) for number in numbers.split(".")), milestone == "", milestone)

@@ -1,34 +1,62 @@
-"""A subject as a child process that speaks the protocol: time-outs, retries, and what is broken."""
+"""What the processes of a subject have played: a failure may need what an earlier run has left behind."""
 
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from entrycache_conformance.subjects.lives import Lives
-from entrycache_conformance.subjects.process import Process
-from entrycache_conformance.subjects.stderr import Heard
+from entrycache_conformance.subjects.processes import ChildProcess, StderrListener
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, ValidatedSubject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import Case
+from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, NotAgain
-from entrycache_protocol.history import History
-from entrycache_protocol.shown import cut, printable
-from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
-from entrycache_protocol.wire import START, parse_line, read_answer, run_line
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError
+from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
+from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
 
-AHEAD_STEPS: Final = 20_000
+RUNS_KEPT: Final = 4_000
+"""So many runs are remembered, the last ones."""
+
+
+class PlayedRuns:
+    """The last runs, in the order in which they were played, each with the number of its process."""
+
+    def __init__(self) -> None:
+        self._life = 0
+        self._runs: deque[tuple[int, Case]] = deque(maxlen=RUNS_KEPT)
+
+    def begin(self) -> None:
+        """Another process plays from here on."""
+        self._life += 1
+
+    def played(self, case: Case) -> None:
+        """A run was handed to the process."""
+        self._runs.append((self._life, case))
+
+    def before(self, case: Case) -> tuple[Case, ...]:
+        """The runs that the process of this very run had played before; none where it is not remembered."""
+        runs = list(self._runs)
+        at = next((index for index in reversed(range(len(runs))) if runs[index][1] is case), 0)
+        return tuple(run for life, run in runs[:at] if life == runs[at][0])
+
+
+# --- child
+# A subject as a child process that speaks the protocol: time-outs, retries, and what is broken.
+
+STEPS_AHEAD: Final = 20_000
 """About how many steps are sent before the first answer is read."""
 
-SECONDS_A_STEP: Final = 0.001
+SECONDS_PER_STEP: Final = 0.001
 
 MISSING_PREREQUISITE: Final = 4
 """The exit code by which a driver of ours says that it lacks something."""
 
 
-Asked = TypeVar("Asked", Case, History)
+Request = TypeVar("Request", Case, History)
 
 
 class Child:
@@ -45,7 +73,7 @@ class Child:
         timeout_seconds: float = 10.0,
         name: str | None = None,
         prerequisites: bool = False,
-        heard: Heard | None = None,
+        heard: StderrListener | None = None,
     ) -> None:
         self._argv = tuple(argv)
         self._heard = heard
@@ -53,8 +81,8 @@ class Child:
         self._run_seconds = timeout_seconds
         self._patient = True
         self._prerequisites = prerequisites
-        self._process: Process | None = None
-        self.lives = Lives()
+        self._process: ChildProcess | None = None
+        self.lives = PlayedRuns()
         self._identity = 0
         self._wanted = system
         self.start_answer: dict[str, Any] = {}
@@ -65,7 +93,7 @@ class Child:
             raise
         known = self._declaration.implementation
         version = f" {known['version']}" if known.get("version") else ""
-        self._name = name or cut(printable(f"{known.get('name', self._argv[0])}{version}"), 100)
+        self._name = name or shorten(escape_unprintable(f"{known.get('name', self._argv[0])}{version}"), 100)
 
     @property
     def name(self) -> str:
@@ -78,7 +106,7 @@ class Child:
         return self._declaration
 
     @contextlib.contextmanager
-    def hurried(self, seconds: float) -> Iterator[None]:
+    def limit_time(self, seconds: float) -> Iterator[None]:
         """Meanwhile a run has at most that long, and one that fails is not tried again."""
         before = self._run_seconds, self._patient
         self._run_seconds, self._patient = min(seconds, self._run_seconds), False
@@ -88,14 +116,14 @@ class Child:
             self._run_seconds, self._patient = before
 
     def _start(self) -> Declaration:
-        self._process = Process(self._argv, self._heard)
+        self._process = ChildProcess(self._argv, self._heard)
         self.lives.begin()
         self._process.send(START)
         try:
             line = self._process.receive(self._timeout_seconds)
-            if line is Trouble.HANG:
+            if line is FailureKind.HANG:
                 raise BrokenSubject(f"no answer to start within {self._timeout_seconds:g} s")
-            if isinstance(line, Trouble):
+            if isinstance(line, FailureKind):
                 if self._prerequisites and self._process.exit_code() == MISSING_PREREQUISITE:
                     raise MissingPrerequisite(
                         " ".join(self._process.last_words()) or "the driver lacks something and does not say what"
@@ -117,7 +145,7 @@ class Child:
         try:
             declared = self._start()
         except BrokenSubject as error:
-            raise NotAgain(f"the subject could be started once, and not again: {error}") from None
+            raise RestartError(f"the subject could be started once, and not again: {error}") from None
         if replace(declared, implementation=self._declaration.implementation) != self._declaration:
             self._drop()
             raise BrokenSubject("the subject was started again, and declares something else than at first")
@@ -127,14 +155,14 @@ class Child:
         what = (
             "the subject answered JSON that is nested too deeply" if isinstance(error, RecursionError) else str(error)
         )
-        return BrokenSubject(cut(printable(what), 500) + self._last_words())
+        return BrokenSubject(shorten(escape_unprintable(what), 500) + self._last_words())
 
     def _last_words(self) -> str:
         """The telling part of stderr in one line."""
         words = self._process.last_words() if self._process is not None else ()
-        return f"; its stderr says: {cut(' / '.join(words), 300)}" if words else ""
+        return f"; its stderr says: {shorten(' / '.join(words), 300)}" if words else ""
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Let the next run find a process that has played nothing."""
         self._drop()
 
@@ -174,15 +202,15 @@ class Child:
         return answers
 
     @staticmethod
-    def _next_batch(cases: Sequence[Asked]) -> Sequence[Asked]:
+    def _next_batch(cases: Sequence[Request]) -> Sequence[Request]:
         steps = 0
         for count, case in enumerate(cases):
             steps += len(case.steps) + 1
-            if steps > AHEAD_STEPS and count:
+            if steps > STEPS_AHEAD and count:
                 return cases[:count]
         return cases
 
-    def _exchange(self, batch: Sequence[Case | History]) -> tuple[list[Any], Failed | None]:
+    def _exchange(self, batch: Sequence[Case | History]) -> tuple[list[Any], FailedRun | None]:
         """Play a batch up to its first run that fails or breaks; what the process would still answer dies with it."""
         if self._process is None:
             self._start_again()
@@ -193,18 +221,18 @@ class Child:
         answers: list[Any] = []
         try:
             for index, case in enumerate(batch):
-                process.send(run_line(case, first + index, self._declaration))
+                process.send(encode_request(case, first + index, self._declaration))
                 if isinstance(case, Case):
                     self.lives.played(case)
             for index, case in enumerate(batch):
-                line = process.receive(self._run_seconds + SECONDS_A_STEP * len(case.steps))
-                if isinstance(line, Trouble):
-                    note = process.exit_note() if line is Trouble.DEATH else f"{self._run_seconds:g} s"
-                    failed = Failed(line, None, note + self._last_words(), process.last_words())
+                line = process.receive(self._run_seconds + SECONDS_PER_STEP * len(case.steps))
+                if isinstance(line, FailureKind):
+                    note = process.exit_note() if line is FailureKind.DEATH else f"{self._run_seconds:g} s"
+                    failed = FailedRun(line, None, note + self._last_words(), process.last_words())
                     self._drop()
                     return answers, failed
                 answer = read_answer(parse_line(line), case, first + index, self._declaration)
-                if isinstance(answer, Failed):
+                if isinstance(answer, FailedRun):
                     answer = answer if answer.log else answer._replace(log=process.thrown())
                     if index + 1 < len(batch):
                         self._drop()
@@ -216,7 +244,7 @@ class Child:
             raise broken from None
         return answers, None
 
-    def _again(self, case: Case, failure: Failed) -> Answer:
+    def _again(self, case: Case, failure: FailedRun) -> Answer:
         """A run that failed is tried once more, alone, on a fresh process."""
         self._drop()
         _, second = self._exchange([case])
@@ -252,8 +280,8 @@ class Child:
         assert self._process is not None
         try:
             line = self._process.receive(self._run_seconds)
-            if isinstance(line, Trouble):
-                note = self._process.exit_note() if line is Trouble.DEATH else f"{self._run_seconds:g} s"
+            if isinstance(line, FailureKind):
+                note = self._process.exit_note() if line is FailureKind.DEATH else f"{self._run_seconds:g} s"
                 raise BrokenSubject(f"{self._name}: {line.value} ({note})")
             return parse_line(line)
         except BrokenSubject as error:
@@ -266,3 +294,46 @@ class Child:
         if self._process is not None:
             self._process.stop()
             self._process = None
+
+
+# --- fresh
+# A subject as it is when nothing was played on it before.
+
+
+def find_child(subject: TestedSubject) -> Child | None:
+    """The process behind a subject, if it is one."""
+    while isinstance(subject, ValidatedSubject | NarrowedSubject):
+        subject = subject.subject
+    return subject if isinstance(subject, Child) else None
+
+
+def restart(subject: TestedSubject) -> bool:
+    """Let the next run find a process that has played nothing; whether the subject is a process."""
+    child = find_child(subject)
+    if child is None:
+        return False
+    child.restart()
+    return True
+
+
+def play_fresh(subject: TestedSubject, runs: Sequence[Case]) -> list[Answer]:
+    """The answers to these runs of a process that has played nothing else.
+
+    Raises:
+        BrokenSubject: the subject does not speak the protocol.
+    """
+    if isinstance(subject, FreshSubject):  # which would begin a process for each of them
+        return play_fresh(subject.subject, runs)
+    restart(subject)
+    return subject.play(runs)
+
+
+class FreshSubject(NarrowedSubject):
+    """The same subject, each case on a process of its own."""
+
+    def __init__(self, subject: TestedSubject) -> None:
+        super().__init__(subject, subject.declaration)
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order."""
+        return [play_fresh(self.subject, [*case.earlier, case])[-1] for case in cases]

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
+import hashlib
+import io
 import json
 import random
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import system_named
-from entrycache_protocol.case import config_to_json, to_json
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.case import case_to_json, config_to_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.draw import even
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.files import MAX_LINE_BYTES, atomic_path, check_regular_file, read_json, write_text
+from entrycache_protocol.system import seeded_draw
 from entrycache_reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
 
 
@@ -49,16 +55,16 @@ PACKS: Final = (
 )
 """All of them: 50,000 cases."""
 
-SMALL: Final = "small"
+SMALL_PACK: Final = "small"
 """The pack that stands in the repository and in the wheel: the first cases of every other one."""
 
-SMALL_ONE_IN: Final = 50
+SMALL_PACK_SHARE: Final = 50
 """One case of so many is in it."""
 
-NAMES: Final = (SMALL, *(pack.name for pack in PACKS))
+PACK_NAMES: Final = (SMALL_PACK, *(pack.name for pack in PACKS))
 
 
-class Made(NamedTuple):
+class GeneratedVector(NamedTuple):
     """A vector: the line of its file, the number of its steps, and what the reference met in it."""
 
     line: str
@@ -66,58 +72,58 @@ class Made(NamedTuple):
     met: Coverage
 
 
-def pack_lines(name: str, seed: int) -> Iterator[Made]:
+def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
     """The vectors of a pack, in order. The reference is held to its laws at every step of them.
 
     Raises:
         UsageError: there is no pack of that name.
     """
-    if name == SMALL:
+    if name == SMALL_PACK:
         for pack in PACKS:
-            yield from islice(_vectors(pack, seed), pack.cases // SMALL_ONE_IN)
+            yield from islice(_make_pack(pack, seed), pack.cases // SMALL_PACK_SHARE)
         return
     found = next((pack for pack in PACKS if pack.name == name), None)
     if found is None:
-        raise UsageError(f"there is no pack {name!r}; expected one of: {', '.join(NAMES)}")
-    yield from _vectors(found, seed)
+        raise UsageError(f"there is no pack {name!r}; expected one of: {', '.join(PACK_NAMES)}")
+    yield from _make_pack(found, seed)
 
 
-def cases_of(name: str) -> int:
+def pack_case_count(name: str) -> int:
     """How many cases a pack has."""
-    if name == SMALL:
-        return sum(pack.cases // SMALL_ONE_IN for pack in PACKS)
+    if name == SMALL_PACK:
+        return sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS)
     return next(pack.cases for pack in PACKS if pack.name == name)
 
 
-def _vectors(pack: Pack, seed: int) -> Iterator[Made]:
-    declaration = declared(pack)
+def _make_pack(pack: Pack, seed: int) -> Iterator[GeneratedVector]:
+    declaration = pack_declaration(pack)
     system = declaration.system
     menu = system.cases.menu(system.ops_up_to(pack.level), pack.level)
     for number in range(pack.cases):
-        yield _vector(declaration, menu, f"{pack.name} {number}, seed {seed}")
+        yield _make_vector(declaration, menu, f"{pack.name} {number}, seed {seed}")
 
 
-def declared(pack: Pack) -> Declaration:
+def pack_declaration(pack: Pack) -> Declaration:
     """What the cases of a pack may ask for: the whole norm of its level, without payload."""
-    whole = reference(system_named(pack.system)).declaration
+    whole = reference_subject(system_named(pack.system)).declaration
     return dataclasses.replace(whole, config=pack.config, payload=False)
 
 
-def usual_settings() -> dict[str, dict[str, Any]]:
+def varied_settings() -> dict[str, dict[str, Any]]:
     """Of each pack, by name, the settings that its cases vary, with the value that each has where nobody sets it.
 
     Who cannot be told one of them leaves out the cases that have another value there.
     """
     told = {}
     for pack in PACKS:
-        declaration = declared(pack)
+        declaration = pack_declaration(pack)
         usual = config_to_json(declaration.system, declaration.base_config())
         told[pack.name] = {name: value for name, value in usual.items() if declaration.varies(name)}
     return told
 
 
-def _vector(declaration: Declaration, menu: Sequence[str], called: str) -> Made:
-    draw = even(random.Random(f"vectors: {called}"))
+def _make_vector(declaration: Declaration, menu: Sequence[str], called: str) -> GeneratedVector:
+    draw = seeded_draw(random.Random(f"vectors: {called}"))
     while True:  # a case may end before its first step
         met = Coverage()
         made = make_case(draw, declaration, menu, met)
@@ -126,4 +132,148 @@ def _vector(declaration: Declaration, menu: Sequence[str], called: str) -> Made:
     write: Callable[[Any], Any] = declaration.system.wire.write_outcome
     outcomes = tuple(write(done.outcome) for done in made.steps)
     case = dataclasses.replace(made.case, outcomes=outcomes, note=called)
-    return Made(json.dumps(to_json(case), separators=(",", ":")), len(made.steps), met)
+    return GeneratedVector(json.dumps(case_to_json(case), separators=(",", ":")), len(made.steps), met)
+
+
+# --- files
+# Packs as files: JSON Lines, packed by gzip, a case a line; and the manifest, which names them by their hashes.
+
+SUFFIX: Final = ".jsonl.gz"
+MANIFEST_NAME: Final = "manifest.json"
+PACK_FILE: Final = "the pack"
+
+
+class PackSummary(NamedTuple):
+    """What a pack came to. `sha256` is that of its text, not of the file: gzips pack alike, not the same.
+
+    `rules`: those that the reference met in it.
+    """
+
+    name: str
+    cases: int
+    steps: int
+    text_bytes: int
+    sha256: str
+    rules: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Its object in the manifest."""
+        return {**self._asdict(), "file": f"{self.name}{SUFFIX}", "rules": list(self.rules)}
+
+
+class PackWriter:
+    """The text of a pack on its way: hashed, and packed into memory where it is to be kept."""
+
+    def __init__(self, keeps: bool) -> None:
+        self._hash = hashlib.sha256()
+        self._file = io.BytesIO()
+        self._gzip = gzip.GzipFile("", "wb", 9, self._file, mtime=0) if keeps else None
+        self.text_bytes = 0
+
+    def add(self, line: str) -> None:
+        """One more vector."""
+        text = f"{line}\n".encode()
+        self.text_bytes += len(text)
+        self._hash.update(text)
+        if self._gzip is not None:
+            self._gzip.write(text)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the text so far."""
+        return self._hash.hexdigest()
+
+    def write(self, path: Path) -> None:
+        """Write the file of the pack, whole or not at all.
+
+        Raises:
+            Unwritten: the disk is full or read-only, or something else is in the way.
+        """
+        assert self._gzip is not None
+        self._gzip.close()
+        with atomic_path(path) as beside:
+            beside.write_bytes(self._file.getvalue())
+
+
+def build_manifest(filled: Sequence[PackSummary], seed: int) -> dict[str, Any]:
+    """The manifest of packs; its own hash is that of the lines `HASH  NAME` of all packs, in their order.
+
+    The cases of the small pack are not counted: each of them stands in another one.
+    """
+    named = "".join(f"{pack.sha256}  {pack.name}\n" for pack in filled)
+    cases = sum(pack.cases for pack in filled if pack.name != SMALL_PACK)
+    sha256 = hashlib.sha256(named.encode()).hexdigest()
+    packs = [pack.to_json() for pack in filled]
+    return {"schema": 1, "seed": seed, "cases": cases, "sha256": sha256, "varies": varied_settings(), "packs": packs}
+
+
+def write_manifest(value: dict[str, Any], path: Path) -> None:
+    """Write a manifest.
+
+    Raises:
+        Unwritten: the disk is full or read-only, or something else is in the way.
+    """
+    write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The packs that a manifest names, by name, its seed, and the settings that each pack varies.
+
+    Raises:
+        UsageError: it cannot be read, or is no manifest.
+    """
+    value = read_json(path, "the manifest")
+    try:
+        packs = {pack["name"]: dict(pack) for pack in value["packs"]}
+        return {"seed": value["seed"], "varies": value["varies"], "packs": packs}
+    except (KeyError, TypeError):
+        raise UsageError(f"{path} is no manifest of vectors; expected seed, varies and packs") from None
+
+
+def find_changed_packs(filled: Sequence[PackSummary], path: Path, whole_set: bool) -> list[str]:
+    """The packs that are not as a manifest says, or whose file beside it is not; of the whole set, those too that only
+    the manifest has.
+
+    Raises:
+        UsageError: see `read_manifest` and `read_pack`.
+    """
+    told = read_manifest(path)
+    known, usual = told["packs"], varied_settings()
+    wrong = [
+        pack.name for pack in filled
+        if known.get(pack.name) != pack.to_json() or told["varies"].get(pack.name) != usual.get(pack.name)
+        or not _file_matches(path.parent / f"{pack.name}{SUFFIX}", pack.sha256)
+    ]  # fmt: skip
+    return wrong + [name for name in known if whole_set and name not in {pack.name for pack in filled}]
+
+
+def _file_matches(path: Path, sha256: str) -> bool:
+    """Whether a file of a pack holds the text of this hash; one that is not published is made when it is asked for."""
+    if not path.exists():
+        return True
+    return hashlib.sha256(b"".join(line for _, line in read_pack(path))).hexdigest() == sha256
+
+
+def read_pack(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a pack, packed or not, each with its number from 1.
+
+    Raises:
+        UsageError: the file cannot be read, or is damaged, or a line is too long.
+    """
+    check_regular_file(path, PACK_FILE)
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            opened: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
+            number = 0
+            while line := opened.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise UsageError(f"{path}, line {number}: more than {MAX_LINE_BYTES} bytes")
+                if line.strip():
+                    yield number, line
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UsageError(f"{path}: the pack is damaged: {error}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {PACK_FILE} {path}: {error.strerror}") from None

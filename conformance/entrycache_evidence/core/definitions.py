@@ -18,10 +18,10 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 DEFINED_IN: Final[Mapping[str, str]] = {
-    "entrycache_reference.pulsar_pip430": "entrycache_reference.pulsar_pip430.laws.defined",
-    "entrycache_reference.pulsar_legacy": "entrycache_reference.pulsar_legacy.laws.defined",
-    "entrycache_reference.pulsar_segmented": "entrycache_reference.pulsar_segmented.laws.defined",
-    "entrycache_reference.kafka_streams": "entrycache_reference.kafka_streams.laws.defined",
+    "entrycache_reference.pulsar_pip430": "entrycache_evidence.pulsar_pip430.definitions",
+    "entrycache_reference.pulsar_legacy": "entrycache_evidence.pulsar_legacy.definitions",
+    "entrycache_reference.pulsar_segmented": "entrycache_evidence.pulsar_segmented.definitions",
+    "entrycache_reference.kafka_streams": "entrycache_evidence.kafka_streams.definitions",
 }
 """The module that defines the operations of a reference, by the package of the reference."""
 

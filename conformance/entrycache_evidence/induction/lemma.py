@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.explore.search import unhindered
-from entrycache_evidence.induction.terms import all_of, negated
-from entrycache_faults.model import Model
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.induction.symbolic import Assumed, all_of, any_of, negated, paths
+from entrycache_evidence.model_checker.checker import unhindered
+from entrycache_faults.model import Model, Place
 from entrycache_reference.rules import Rule
 
 
@@ -111,3 +114,112 @@ def refuted(lemma: Lemma) -> bool:
     table = lemma.table if lemma.fault.table is None else lemma.fault.table
     obligations = lemma.obligations(table, lemma.fault.model)
     return any(unsatisfiable(all_of((given, negated(goal)))) is False for _, given, goal in obligations)
+
+
+# --- on_terms
+# A model of a reference that can be run on z3 terms, and laws that are asked of what it does.
+
+Ways = Iterable[tuple[Any, Any]]
+"""Every way through something, with its condition."""
+
+
+def on_terms(model: Model, replaced: Mapping[Place, object]) -> Model:
+    """The model with these places replaced. What its planted fault calls of the reference has them replaced too."""
+    norm = Model(model.package, replaced)
+    own = {place: _moved(made, norm) for place, made in model.replaced.items()}
+    return Model(model.package, {**replaced, **own})
+
+
+def _moved(made: object, norm: Model) -> object:
+    """A function of a planted fault, calling this model where it calls the reference."""
+    if not isinstance(made, FunctionType):
+        return made
+    names: dict[str, Any] = {}
+    names.update({name: _own(value, made, names, norm) for name, value in made.__globals__.items()})
+    return _with(made, names)
+
+
+def _own(value: Any, made: FunctionType, names: dict[str, Any], norm: Model) -> Any:
+    """What a planted fault calls: this model's functions, and its own helpers, which do so too."""
+    is_helper = isinstance(value, FunctionType) and value.__module__ == made.__module__
+    return _with(value, names) if is_helper else norm.own(value)
+
+
+def _with(made: FunctionType, names: dict[str, Any]) -> FunctionType:
+    """A function with other globals."""
+    moved = FunctionType(made.__code__, names, made.__name__, made.__defaults__, made.__closure__)
+    moved.__kwdefaults__ = made.__kwdefaults__
+    return moved
+
+
+def held_to(name: str, given: Any, ways: Ways, asked: Callable[[Any], tuple[bool, bool]]) -> Iterator[Obligation]:
+    """That a law holds on every way, if it is about any: `asked` says whether it is about one, and whether it holds."""
+    about, wrong = [], []
+    assumed = Assumed(given)
+    for condition, way in ways:
+        for further, (is_about, holds) in paths(lambda: asked(way), condition, assumed):  # noqa: B023
+            met = all_of((condition, further))
+            about += [met] if is_about else []
+            wrong += [] if holds else [met]
+    if about:
+        yield Obligation(name, all_of((given, any_of(about))), negated(any_of(wrong)))
+
+
+# --- laws
+# Laws as they stand in a reference, asked of steps whose numbers are z3 terms: one lemma a rule.
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One operation on one state, whose numbers are terms for which `given` holds."""
+
+    name: str
+    state: Any
+    op: Any
+    config: Any
+    given: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The cases of a system, how its model is made fit for terms, and what a line says of the states."""
+
+    cases: Sequence[Case]
+    fit: Callable[[Model], Model]
+    said: str
+
+    def lemma(self, law: Any) -> Lemma:
+        """The law, after each of its operations."""
+        fault = FAULT_OF[law.rule]
+        named = ", ".join(op.name for op in law.on) or "every operation"
+        return Lemma(
+            law.rule,
+            f"the law itself, after {named}; {self.said}",
+            lambda table, model: self.obligations(law, model),
+            Planted(fault.note, fault.model),
+        )
+
+    def obligations(self, law: Any, model: Model) -> Iterator[Obligation]:
+        """One a case that the law is about."""
+        for case in self.cases:
+            if law.on and type(case.op) not in law.on:
+                continue
+
+            def judged(step: Any, case: Case = case) -> tuple[bool, bool]:
+                asked = case.config, case.state, case.op, step
+                is_about = bool(law.guard(*asked))
+                return is_about, not is_about or bool(law.holds(*asked))
+
+            yield from held_to(case.name, case.given, _played(self, model, case), judged)
+
+
+@cache
+def _fit(asked: Asked, model: Model) -> Model:
+    return asked.fit(model)
+
+
+@cache
+def _played(asked: Asked, model: Model, case: Case) -> tuple[tuple[Any, Any], ...]:
+    """The steps that the model makes of a case, each with its condition."""
+    step = _fit(asked, model).step
+    return tuple(paths(lambda: step(case.state, case.op, case.config), case.given))

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.arguments import Aim
-from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
-from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
+from entrycache_conformance.systems.kafka_streams.generation import Aim
+from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, TRAITS, WEIGHTS, Theme, menu
+from entrycache_evidence.core.models import current_model
+from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
 from entrycache_reference.kafka_streams.config import (
@@ -21,6 +22,7 @@ from entrycache_reference.kafka_streams.config import (
     Total,
     UndeliveredEviction,
 )
+from entrycache_reference.kafka_streams.threads import history
 
 SEED: Final = 430
 CASES: Final = 150
@@ -120,3 +122,13 @@ def norm_runs() -> Iterator[Run]:
             events.append(event)
             state = step(state, event, config).state
         yield config, tuple(events)
+
+
+# --- scenario
+# What tests of single rules open: the cache for several threads, of the reference or of a model.
+
+
+def open_shared_cache(config: Any) -> Any:
+    """The cache of `kafka-streams` for several threads: the reference's, or that of the model."""
+    model = current_model()
+    return history.SharedReference(config) if model is None else model[SHARED](config)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from entrycache_evidence.core.rule_registry import Problem, find_rule, load_linked_rules
 from entrycache_evidence.rulebook.agreement import check_rule, check_rules, write_rules
-from entrycache_evidence.rulebook.page import render_rules_md
-from entrycache_evidence.rulebook.problem import Problem
-from entrycache_evidence.rulebook.registry import linked_rules, rule_named
+from entrycache_evidence.rulebook.render import render_rules_md
 
 __all__ = [
     "Problem",
     "check_rule",
     "check_rules",
-    "linked_rules",
+    "load_linked_rules",
     "render_rules_md",
-    "rule_named",
+    "find_rule",
     "write_rules",
 ]

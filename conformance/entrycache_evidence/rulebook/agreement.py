@@ -12,22 +12,18 @@ from textwrap import shorten
 from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence import vocabulary
-from entrycache_evidence.forked import each
-from entrycache_evidence.planted import OWN, flips
-from entrycache_evidence.rulebook.corpus import Corpus, Run, corpus, first_break, system_of
-from entrycache_evidence.rulebook.example import write_answers
-from entrycache_evidence.rulebook.example_check import check_example, check_strays
-from entrycache_evidence.rulebook.page import page_of, render_rules_md
-from entrycache_evidence.rulebook.problem import Problem
-from entrycache_evidence.rulebook.reach import breaks
-from entrycache_evidence.rulebook.registry import checkout, links, texts
+from entrycache_evidence.core import spec_files
+from entrycache_evidence.core.models import OWN, flips, use_model
+from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts, locate_checkout
+from entrycache_evidence.core.scheduler import map_in_processes
+from entrycache_evidence.rulebook.corpus import Corpus, Run, breaks, build_corpus, first_break, system_of
+from entrycache_evidence.rulebook.examples import check_example, check_strays, write_answers
+from entrycache_evidence.rulebook.render import locate_rules_page, render_rules_md
 from entrycache_evidence.systems import SHOWN
-from entrycache_evidence.under import under
-from entrycache_faults.planted import Fault
+from entrycache_faults.seeded import Fault
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.output import write_text
+from entrycache_protocol.files import write_text
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -47,7 +43,7 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--check")
-    runs = corpus(root / "tests" / "reference")
+    runs = build_corpus(root / "tests" / "reference")
     assert runs.heard, "no run"  # played here, so that no child has to
     first: list[Callable[[], list[Problem]]] = [
         _links,
@@ -71,7 +67,7 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
 
 
 def _all(parts: list[Callable[[], list[Problem]]], told: Callable[[int], None]) -> list[list[Problem]]:
-    return each(lambda part: part(), parts, told)
+    return map_in_processes(lambda part: part(), parts, told)
 
 
 def _broken(found: list[Problem]) -> set[str]:
@@ -92,7 +88,7 @@ def check_rule(rule: Rule) -> list[Problem]:
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--check")
-    runs = corpus(root / "tests" / "reference", system_of(rule))
+    runs = build_corpus(root / "tests" / "reference", system_of(rule))
     exceptions = _exceptions(root)
     found = [*_links(), *_tests(runs), *_fires(runs, system_of(rule))]
     about = [problem for problem in found if problem.rule == rule.value]
@@ -110,13 +106,13 @@ def write_rules() -> None:
     """
     root = _checkout("--write")
     write_answers()
-    write_text(page_of(root), render_rules_md())
+    write_text(locate_rules_page(root), render_rules_md())
     for name in SHOWN:
-        vocabulary.write(SYSTEMS[name])
+        spec_files.write_spec_files(SYSTEMS[name])
 
 
 def _checkout(option: str) -> Path:
-    root = checkout()
+    root = locate_checkout()
     if root is None:
         raise MissingPrerequisite(f"rules {option} needs a source checkout: the package holds no tests")
     return root
@@ -125,8 +121,8 @@ def _checkout(option: str) -> Path:
 def _links() -> list[Problem]:
     problems = []
     known = {rule.value for rule in Rule}
-    book = links()
-    for text in texts():
+    book = load_links()
+    for text in load_texts():
         if text.id not in known:
             problems.append(Problem(text.id, "the enum Rule does not have it"))
         if text.level == "MUST":
@@ -138,12 +134,12 @@ def _links() -> list[Problem]:
             ]
             problems += [Problem(text.id, f"has no {what}") for what, names in wanted if not names]
     problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
-    twice = [rule for rule, times in Counter(text.id for text in texts()).items() if times > 1]
+    twice = [rule for rule, times in Counter(text.id for text in load_texts()).items() if times > 1]
     return problems + [Problem(rule, "has two headings in `spec`") for rule in twice]
 
 
 def _page(root: Path) -> list[Problem]:
-    page = page_of(root)
+    page = locate_rules_page(root)
     if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
         return []
     return [
@@ -152,7 +148,7 @@ def _page(root: Path) -> list[Problem]:
 
 
 def _vocabulary() -> list[Problem]:
-    found = {name: vocabulary.differs(SYSTEMS[name]) for name in SHOWN}
+    found = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SHOWN}
     return [Problem(f"spec/{name}", differs) for name, differs in found.items() if differs]
 
 
@@ -167,7 +163,7 @@ def _fires(runs: Corpus, system: AnySystem | None = None) -> list[Problem]:
         for rule in first_break(run, fired):
             broken.setdefault(rule, []).append(run)
     problems = [Problem(rule.value, _breaks_in(found)) for rule, found in broken.items()]
-    musts = {text.id for text in texts() if text.level == "MUST"}
+    musts = {text.id for text in load_texts() if text.level == "MUST"}
     return problems + [
         Problem(rule.value, "never fires in a run")
         for rule in Rule
@@ -230,7 +226,7 @@ def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ..
 
 
 def _fails_a_test(fault: Fault, runs: Corpus) -> bool:
-    with under(fault.model):
+    with use_model(fault.model):
         for call in runs.tests.get(fault.rule.value, []):
             try:
                 call()

@@ -9,20 +9,22 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import product
 from pathlib import Path
+from sys import modules
 from textwrap import shorten
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.subjects.reference import has_payload
 from entrycache_conformance.systems import SYSTEMS, system_named
+from entrycache_conformance.systems.reference import has_payload
 from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.rulebook.heard import listening
+from entrycache_evidence.core.models import record_runs
 from entrycache_evidence.systems import SHOWN
-from entrycache_faults.catalogue import catalogue
-from entrycache_faults.model import Model
+from entrycache_faults.model import STEP_TABLE, Model, Place
+from entrycache_faults.seeded import Fault, load_catalogue
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
@@ -40,7 +42,7 @@ class Run(NamedTuple):
     events: tuple[Any, ...]
 
 
-class Heard(NamedTuple):
+class ReferenceRun(NamedTuple):
     """A run as the reference plays it: the state before each step, what the step gives, which steps call a function."""
 
     run: Run
@@ -61,30 +63,30 @@ class Corpus:
     failed: tuple[tuple[str, str], ...] = ()
 
     @cached_property
-    def heard(self) -> tuple[Heard, ...]:
+    def heard(self) -> tuple[ReferenceRun, ...]:
         """Its runs as the reference plays them."""
-        return tuple(map(heard, self.runs))
+        return tuple(map(play_reference, self.runs))
 
 
-def corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
+def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
     """The same runs every time, of one system or of all."""
     asked = tuple(SYSTEMS.values()) if system is None else (system,)
     wanted = {rule.value for each in asked for rule in each.laws.rules}
     tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
     failed: list[tuple[str, str]] = []
-    with listening() as played:
+    with record_runs() as played:
         for call, rule in {id(call): (call, rule) for rule, calls in tests.items() for call in calls}.values():
             try:
                 call()
             except Exception as error:  # any error of a test is its answer
                 failed.append((rule, f"its test {_name(call)} fails: {_said(error)}"))
     told = (Run(system_named(name), config, events) for name, config, events in played)
-    planted = (Run(case.system, case.config, case.steps) for case in catalogue(SYSTEMS).values())
+    planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
     of_cases = tuple(run for run in (*told, *planted) if run.system in asked)
-    return Corpus((*of_cases, *(run for each in asked for run in runs_of(each))), tests, tuple(failed))
+    return Corpus((*of_cases, *(run for each in asked for run in list_runs(each))), tests, tuple(failed))
 
 
-def heard(run: Run) -> Heard:
+def play_reference(run: Run) -> ReferenceRun:
     """The run, played by the reference; it ends before a step that throws."""
     model = run.system.model
     called: dict[CodeType, set[int]] = {}
@@ -104,7 +106,7 @@ def heard(run: Run) -> Heard:
             states.append(state)
             done.append(step)
             state = step.state
-    return Heard(run, tuple(states), tuple(done), {code: frozenset(steps) for code, steps in called.items()})
+    return ReferenceRun(run, tuple(states), tuple(done), {code: frozenset(steps) for code, steps in called.items()})
 
 
 @contextmanager
@@ -122,17 +124,17 @@ def system_of(rule: Rule) -> AnySystem:
     return next(system for system in SYSTEMS.values() if rule in system.laws.rules)
 
 
-def runs_of(system: AnySystem) -> Iterator[Run]:
+def list_runs(system: AnySystem) -> Iterator[Run]:
     """Those that the system has of its own, else fixed random ones."""
     shown = SHOWN.get(system.name)
     own = () if shown is None else tuple(shown.runs())
     for config, events in own:
         yield Run(system, config, events)
     if not own:
-        yield from random_runs(system)
+        yield from generate_runs(system)
 
 
-def random_runs(system: AnySystem) -> Iterator[Run]:
+def generate_runs(system: AnySystem) -> Iterator[Run]:
     """Runs of the generator of cases."""
     source = random.Random(SEED)
     declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
@@ -208,3 +210,60 @@ def first_break(
             return wrong
         state = done.state
     return ()
+
+
+# --- reach
+# What a planted fault breaks of a run, found beside the run of the reference.
+#
+# A step that calls nothing of what the fault replaces is the reference's own, and so is one that ends equal: neither is
+# judged again, because laws are functions of values. `first_break` plays all, takes ten times as long and finds the same.
+
+
+def breaks(told: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
+    """The rules whose laws the first bad step breaks under this fault; that of liveness where a step throws."""
+    system, config, events = told.run
+    reached = _steps(told, fault)
+    if not reached or not told.states:
+        return ()
+    state, step = fault.model.initial(config), fault.model.step
+    as_told = state == told.states[0]
+    for at, (before, right) in enumerate(zip(told.states, told.done, strict=True)):
+        if as_told and at not in reached:
+            continue
+        state = before if as_told else state
+        try:
+            done = step(state, events[at], config)
+        except Exception:
+            return (system.laws.liveness[1],)
+        if not (as_told and _is_equal(done, right)):
+            wrong: tuple[Rule, ...] = system.laws.broken(config, state, events[at], done)
+            if wrong:
+                return wrong
+        state, as_told = done.state, done.state == right.state
+    return ()
+
+
+def _is_equal(done: Any, right: Any) -> bool:
+    """Whether two steps are equal; never where one has parts: each of these holds states that hold the parts before."""
+    return not getattr(done, "parts", ()) and bool(done == right)
+
+
+def _steps(told: ReferenceRun, fault: Fault) -> frozenset[int]:
+    """The steps that call what the fault replaces: all, where that is a value or is called in ways of its own."""
+    found: frozenset[int] = frozenset()
+    for place in fault.replaced:
+        there = _there(fault.package, place)
+        while isinstance(there, partial):
+            there = there.func
+        if not isinstance(there, FunctionType):
+            return frozenset(range(len(told.done)))
+        found |= told.called.get(there.__code__, frozenset())
+    return found
+
+
+def _there(package: str, place: Place) -> Any:
+    """What the reference has at a place of a fault."""
+    module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
+    full = f"{package}.{module}"
+    found = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times
+    return found if isinstance(place, str) else found.get(place)

@@ -1,18 +1,72 @@
-"""The evidence of the second model: worlds in which it agrees with the explorer, claims, and what each refutes."""
+"""A world of the explorer with the TLA+ module that is run beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
-from entrycache_evidence.obtained import Evidence, Result
-from entrycache_evidence.tlc.beside import Beside
-from entrycache_evidence.tlc.graph import Graph, difference, explored
-from entrycache_evidence.tlc.module import Module, Said, check
-from entrycache_evidence.tlc.second import Claim, SecondModel
-from entrycache_evidence.together import Batch, Work
-from entrycache_faults.planted import Fault
+from entrycache_evidence.core.results import Evidence, Result
+from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.model_checker.checker import AnyBoundedModel
+from entrycache_evidence.tlc.runner import Graph, Look, Module, Said, check, difference, explored, graph
+from entrycache_faults.model import Model
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.errors import InternalError
+from entrycache_reference.rules import Rule
+
+
+class Beside(NamedTuple):
+    """A world, how its states read, and the module with the same constants."""
+
+    world: AnyBoundedModel
+    look: Look
+    module: Module
+
+    def found(self, changed: Mapping[str, str] | None = None) -> Graph:
+        """What TLC finds, with other texts of modules where some are given.
+
+        Raises:
+            MissingPrerequisite: Java, Maven or the jar are not there.
+            OurError: the module cannot be evaluated, or breaks an invariant of its own.
+        """
+        said = check(self.module, changed)
+        if said.broken:
+            raise InternalError(f"{self.module.name} in {self.world.name!r}: {said.broken} is broken")
+        return graph(said.edges)
+
+    def differs(self, found: Graph, model: Model | None = None) -> str:
+        """The first difference from what the explorer finds by the reference, or by a model; empty: none."""
+        return difference(found, explored(self.world, self.look, model), self.look.events)
+
+
+# --- second
+# What a second model of a system consists of.
+
+
+class Claim(NamedTuple):
+    """A module that TLC goes through without finding anything, and the same with an error, of which it finds one.
+
+    `what` says what holds, `error` what was planted. `goes_on`: the error shows as a behaviour that never ends.
+    """
+
+    rule: Rule
+    what: str
+    holds: Module
+    error: str
+    refuted: Module
+    goes_on: bool = False
+
+
+class SecondModel(NamedTuple):
+    """The worlds that are held beside the explorer's, the smallest first, and the claims about further modules."""
+
+    worlds: tuple[Beside, ...]
+    claims: tuple[Claim, ...]
+
+
+# --- evidence
+# The evidence of the second model: worlds in which it agrees with the explorer, claims, and what each refutes.
 
 FARTHEST: Final = 8000
 """How many edges of a world are looked at for a planted fault: a world is walked breadth first."""

@@ -23,9 +23,19 @@ be used without stores: `listen` says who gets what is dirty. `docs/reference/fa
 from __future__ import annotations
 
 from entrycache_fast.kafka.cache import ThreadCache, Write, share_bytes
-from entrycache_fast.kafka.entry import Context, Entry, Handed, Header, Listener
-from entrycache_fast.kafka.row import Row
-from entrycache_fast.kafka.state import DirtyKeyError, NamespaceCounters, NoListenerError, ThreadCounters, Usage
+from entrycache_fast.kafka.state import (
+    Context,
+    DirtyEntry,
+    DirtyKeyError,
+    Entry,
+    Header,
+    Listener,
+    NamespaceCounters,
+    NoListenerError,
+    Row,
+    ThreadCounters,
+    Usage,
+)
 from entrycache_fast.kafka.store import CachingStore, Forward
 
 __all__ = [
@@ -34,7 +44,7 @@ __all__ = [
     "DirtyKeyError",
     "Entry",
     "Forward",
-    "Handed",
+    "DirtyEntry",
     "Header",
     "Listener",
     "NamespaceCounters",

@@ -1,13 +1,151 @@
-"""What a `ThreadCache` holds, its counters, its errors, and how it tells what happens."""
+"""One cached entry, and what it counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-from entrycache_fast.kafka.entry import Entry, Listener
-from entrycache_fast.kafka.namespace import Namespace
-from entrycache_fast.kafka.row import Row
+from sortedcontainers import SortedList
+
+Header = tuple[str, bytes]
+"""A header of a record: its name, its content."""
+
+PLAIN_BYTES: Final = 45
+"""What every entry counts besides its key, value, topic and headers: flag 1, timestamp 8, offset 8, partition 4,
+and three references of 8 for its place in the order of use."""
+
+
+class Context(NamedTuple):
+    """What the write of an entry carried; None: it did not."""
+
+    timestamp: int | None = None
+    offset: int | None = None
+    partition: int | None = None
+
+
+NO_CONTEXT: Final = Context()
+
+
+class Entry:
+    """One cached write; its identity is that of the write. `value` None: a tombstone.
+
+    There is no `__init__`: `ThreadCache`, the only maker, sets every field itself, which takes half the time.
+    """
+
+    __slots__ = ("context", "dirty", "size_bytes", "value")
+
+    value: bytes | None
+    dirty: bool
+    size_bytes: int
+    context: Context
+
+
+class DirtyEntry(NamedTuple):
+    """One entry as a listener gets it."""
+
+    key: bytes
+    entry: Entry
+
+
+Listener = Callable[[list[DirtyEntry]], None]
+"""Who gets the dirty entries of a namespace, in one call."""
+
+
+def utf16_units(text: str) -> int:
+    """The code units of a text in UTF-16: what names of topics and headers count."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def extra_bytes(topic: str, headers: Sequence[Header]) -> int:
+    """What topic and headers of an entry count."""
+    return utf16_units(topic) + sum(utf16_units(name) + len(content) for name, content in headers)
+
+
+# --- namespace
+# The cache of one namespace: its entries in the order of use, its dirty keys in the order of their writes.
+
+
+class Namespace:
+    """One namespace. `nodes` runs from the eldest to the most recent key; `dirty` holds keys as a dict does.
+
+    `order`, the keys by their bytes, is made when the first range is asked for, and kept from then on: a
+    namespace that nobody asks for a range pays nothing for it. `emptied` counts how often everything was dropped.
+    """
+
+    __slots__ = ("dirty", "emptied", "flushes", "hits", "listener", "misses", "nodes", "order", "overwrites")
+
+    def __init__(self) -> None:
+        self.nodes: OrderedDict[bytes, Entry] = OrderedDict()
+        self.dirty: dict[bytes, Entry] = {}
+        self.order: SortedList | None = None
+        self.listener: Listener | None = None
+        self.emptied = 0
+        self.hits = 0
+        self.misses = 0
+        self.overwrites = 0
+        self.flushes = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """The sum of its entries."""
+        return sum(entry.size_bytes for entry in self.nodes.values())
+
+    def take(self, key: bytes) -> Entry:
+        """Take one entry out."""
+        entry = self.nodes.pop(key)
+        self.dirty.pop(key, None)
+        if self.order is not None:
+            self.order.remove(key)
+        return entry
+
+    def drop_all(self) -> list[tuple[bytes, Entry]]:
+        """Take every entry out; they come from the most recent to the eldest."""
+        dropped = list(reversed(self.nodes.items()))
+        self.nodes.clear()
+        self.dirty.clear()
+        self.order = None
+        self.emptied += 1
+        return dropped
+
+    def between(self, first: bytes | None, last: bytes | None, last_inclusive: bool) -> list[bytes]:
+        """The keys between two bounds, ascending; None: no bound on that side."""
+        if self.order is None:
+            self.order = SortedList(self.nodes)
+        inside: Iterator[bytes] = self.order.irange(first, last, (True, last_inclusive))
+        return list(inside)
+
+    def check(self) -> None:
+        """Assert every invariant of this namespace; for tests."""
+        assert list(self.dirty) == [key for key in self.dirty if self.nodes[key] is self.dirty[key]]
+        assert {key for key, entry in self.nodes.items() if entry.dirty} == set(self.dirty)
+        assert self.order is None or list(self.order) == sorted(self.nodes)
+
+
+# --- row
+# What a `ThreadCache` reports to its `on_row` callback: one row an event.
+
+
+class Row(NamedTuple):
+    """One event, in the columns of a recorded trace that this cache knows.
+
+    `size_bytes` and `dirty` are those of the entry, `dirty` before the event; `bytes_after` is the sum of all
+    entries after it. A FLUSH of the cause EVICT is that of the entry that is being evicted, one of the cause FAILED
+    that of an entry that nobody took. What a call of a listener hands over stands in front of what it does.
+    """
+
+    op: str
+    cause: str | None
+    bytes_after: int
+    ns: str | None = None
+    key: bytes | None = None
+    size_bytes: int | None = None
+    dirty: bool | None = None
+    value: str | None = None
+
+
+# --- state
+# What a `ThreadCache` holds, its counters, its errors, and how it tells what happens.
 
 
 class DirtyKeyError(RuntimeError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
 
-from entrycache_fast.kafka.cache import Found, ThreadCache
-from entrycache_fast.kafka.entry import Entry, Handed
+from entrycache_fast.kafka.cache import KeyValue, ThreadCache
+from entrycache_fast.kafka.state import DirtyEntry, Entry
 
 Forward = Callable[[bytes, bytes | None], None]
 """What is told downstream: a key, and its value; None: it was deleted."""
@@ -58,7 +58,7 @@ class CachingStore:
         self.put(key, None)
         return value
 
-    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[Found]:
+    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Cache and store below as one view, both bounds included: the cache wins, its tombstones hide."""
         view: dict[bytes, bytes | None] = {
             key: value
@@ -72,7 +72,7 @@ class CachingStore:
         """Write everything that is dirty to the store below, and pass it on."""
         self.cache.flush(self.name)
 
-    def _receive(self, handed: list[Handed]) -> None:
+    def _receive(self, handed: list[DirtyEntry]) -> None:
         """Take what the cache hands over."""
         known: dict[bytes, Entry] = {}
         for key, entry in handed:

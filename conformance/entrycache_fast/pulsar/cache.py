@@ -1,13 +1,446 @@
-"""The cache of one broker."""
+"""One entry, a range of them, and a look at all."""
 
 from __future__ import annotations
 
-from entrycache_fast.pulsar.check import check_state
-from entrycache_fast.pulsar.cursor_calls import CursorCalls
-from entrycache_fast.pulsar.reads import Reads
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from entrycache_fast.pulsar import passes, rows
+from entrycache_fast.pulsar.passes import ManagerCalls
+from entrycache_fast.pulsar.state import NANOS_A_MILLI, CacheState
+from entrycache_fast.pulsar.store import (
+    CacheView,
+    Cursors,
+    Entry,
+    Position,
+    RangeCache,
+    ReadResult,
+    SlotView,
+    Snapshot,
+    StoredEntry,
+    Usage,
+)
 
 
-class BrokerCache(Reads, CursorCalls):
+class EntryCalls(ManagerCalls):
+    """Inserts, lookups and counts."""
+
+    def insert(
+        self,
+        cache: str,
+        ledger: int,
+        entry: int,
+        size_bytes: int,
+        value: object = None,
+        expected_reads: int | None = None,
+    ) -> bool:
+        """Add one entry at the tail of the queue; whether it was added.
+
+        A position that is cached keeps its first entry. `expected_reads` says how many deliveries are
+        still to come; None, 0 or less: nobody counts them, for ever. Where the bytes of all caches are then
+        above the trigger a size pass runs, or is scheduled; it may take this entry too.
+        """
+        if size_bytes < 0:
+            raise ValueError(f"size_bytes must be 0 or more, got {size_bytes}")
+        if self.max_size_bytes == 0:
+            return self._skip(cache, ledger, entry, size_bytes)
+        try:
+            home = self._caches[cache].ledgers[ledger]
+        except KeyError:
+            home = self._open(cache).ledger(ledger)
+        if entry in home:
+            return self._reject(home[entry], size_bytes)
+        if expected_reads is not None and expected_reads <= 0:
+            expected_reads = None
+        added = Entry()
+        added.ledger = home
+        added.number = entry
+        added.size_bytes = size_bytes
+        added.stamp_nanos = self._clock()
+        added.expected_reads = expected_reads
+        added.value = value
+        added.requeues = 0
+        added.accessed = False
+        added.dead_slots = 0
+        added.ordered = False
+        home[entry] = added
+        self._queue.append(added)
+        home.size_bytes += size_bytes
+        self.size_bytes += size_bytes
+        if self._on_row is not None:
+            self._on_row(rows.insert_row(self._insert_cause, added.stamp_nanos, self.size_bytes, added))
+        if self.size_bytes > self.trigger_bytes:
+            self._crossed()
+        return True
+
+    def get(self, cache: str, ledger: int, entry: int, default: object = None) -> object:
+        """The value of one entry, which is marked accessed; `default` where it is not cached."""
+        try:
+            found = self._caches[cache].ledgers[ledger].get(entry)
+        except KeyError:
+            found = None
+        if found is None:
+            if self._on_row is not None or cache not in self._caches:
+                self._miss(cache, ledger, entry)
+            return default
+        if self._on_row is not None:
+            self._on_row(rows.entry_row("HIT", "GET", self._clock(), self.size_bytes, found))
+        found.accessed = True
+        return found.value
+
+    def exists(self, cache: str, ledger: int, entry: int) -> bool:
+        """Whether a position is cached; marks nothing."""
+        return self._find(cache, ledger, entry) is not None
+
+    def mark_read(self, cache: str, ledger: int, entry: int) -> int | None:
+        """A delivery of the entry is done; the count after it, None where there is no count."""
+        return self._count(self._find(cache, ledger, entry), -1)
+
+    def expect_read(self, cache: str, ledger: int, entry: int) -> int | None:
+        """The entry will be delivered once more; the count after it, None where there is no count."""
+        return self._count(self._find(cache, ledger, entry), 1)
+
+    def get_range(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> list[tuple[Position, object]]:
+        """Position and value of the entries from `first` to `last`, both included, ascending; marks them."""
+        found = self._open(cache).between(first, last)
+        emit = self._on_row
+        if emit is not None:
+            now_nanos = self._clock()
+            for entry in found:
+                emit(rows.entry_row("HIT", "GET", now_nanos, self.size_bytes, entry))
+        for entry in found:
+            entry.accessed = True
+        return [(Position(entry.ledger.number, entry.number), entry.value) for entry in found]
+
+    def usage(self, cache: str | None = None) -> Usage:
+        """Entries and bytes of one cache, or of all."""
+        if cache is None:
+            return Usage(self._live(), self.size_bytes)
+        ledgers = self._open(cache).ledgers.values()
+        return Usage(sum(len(ledger) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all caches, in the order in which they were opened."""
+        return tuple(self._caches)
+
+    def observe(self) -> Snapshot:
+        """The whole state; marks and counts nothing. Takes time for every entry."""
+        now_nanos = self._clock()
+        caches: dict[str, CacheView] = {}
+        for name in sorted(self._caches):
+            entries = self._caches[name].everything()
+            if entries:
+                positions = tuple(Position(entry.ledger.number, entry.number) for entry in entries)
+                caches[name] = CacheView(self.usage(name).size_bytes, positions)
+        live = tuple(
+            SlotView(
+                entry.ledger.cache.name,
+                Position(entry.ledger.number, entry.number),
+                entry.size_bytes,
+                now_nanos - entry.stamp_nanos,
+                entry.requeues,
+                entry.accessed,
+                entry.expected_reads,
+            )
+            for entry in self._queue
+            if not entry.dead_slots
+        )
+        return Snapshot(now_nanos, self.size_bytes, caches, live, self.tombstones)
+
+    def _skip(self, cache: str, ledger: int, entry: int, size_bytes: int) -> bool:
+        """An offer that is not taken because caching is disabled."""
+        self._open(cache)
+        if self._on_row is not None:
+            self._on_row(
+                rows.absent_row("SKIP", "DISABLED", self._clock(), self.size_bytes, cache, ledger, entry, size_bytes)
+            )
+        return False
+
+    def _reject(self, cached: Entry, size_bytes: int) -> bool:
+        """An offer that is not taken because its position is cached."""
+        if self._on_row is not None:
+            home = cached.ledger
+            self._on_row(
+                rows.absent_row(
+                    "REJECT",
+                    "DUPLICATE",
+                    self._clock(),
+                    self.size_bytes,
+                    home.cache.name,
+                    home.number,
+                    cached.number,
+                    size_bytes,
+                )
+            )
+        return False
+
+    def _miss(self, cache: str, ledger: int, entry: int) -> None:
+        """A lookup that found nothing."""
+        self._open(cache)
+        if self._on_row is not None:
+            self._on_row(rows.absent_row("MISS", "GET", self._clock(), self.size_bytes, cache, ledger, entry))
+
+    def _count(self, entry: Entry | None, change: int) -> int | None:
+        """Change the count of expected reads, where there is one."""
+        if entry is None or entry.expected_reads is None:
+            return None
+        entry.expected_reads += change
+        if self._on_row is not None:
+            op, cause = ("READ_DONE", "DELIVERED") if change < 0 else ("EXPECT", None)
+            self._on_row(rows.entry_row(op, cause, self._clock(), self.size_bytes, entry))
+        return entry.expected_reads
+
+
+# --- reads
+# Reads through the cache, and what readers hold of them.
+
+HeldEntries = list[tuple[Entry | None, object]]
+"""What a read handed over, ascending: the entry where it was cached when the read ended, and the value."""
+
+
+class Lookup(NamedTuple):
+    """What a read asks for, and what of it was cached when the read began: entries of one ledger, in order."""
+
+    cache: str
+    ledger: int
+    numbers: Sequence[int]
+    found: list[Entry | None]
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers that storage has to give."""
+        return [number for number, entry in zip(self.numbers, self.found, strict=True) if entry is None]
+
+
+class StorageReads(EntryCalls):
+    """Reads that ask storage for what is not cached.
+
+    A read with a `hold` keeps what it handed over under that name until `release`; without one it is
+    released when the call ends. A release takes 1 from the count of each entry that was read, unless it has
+    left. What is held is not protected from removal.
+    """
+
+    def read(
+        self, cache: str, first: tuple[int, int], last: tuple[int, int], expected_reads: int, hold: str | None = None
+    ) -> ReadResult:
+        """Read a range of one ledger, both ends included.
+
+        What storage gives is inserted with the count `expected_reads`, one by one, unless that is 0 or less.
+        """
+        ledger, number = first
+        if ledger != last[0] or first > last:
+            raise ValueError(f"a read is of one ledger and in order, got {first} to {last}")
+        self._check_free(hold)
+        asked = self._look_up(cache, ledger, range(number, last[1] + 1))
+        stored = self._serve(asked)
+        return self._finish(asked, self._fill(asked, stored, expected_reads), hold)
+
+    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> ReadResult:
+        """Read one position; what storage gives is not inserted."""
+        self._check_free(hold)
+        asked = self._look_up(cache, ledger, (entry,))
+        stored = self._serve(asked)
+        return self._finish(asked, self._fill(asked, stored, None), hold)
+
+    def release(self, hold: str) -> int:
+        """Release what a read has held; the number of positions."""
+        kept = self._holds.pop(hold, None)
+        if kept is None:
+            raise ValueError(f"hold {hold!r} is not open")
+        self._deliver(kept)
+        return len(kept)
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """The names of what is held."""
+        return tuple(self._holds)
+
+    def _check_free(self, hold: str | None) -> None:
+        """Refuse a name that is in use."""
+        if hold is not None and hold in self._holds:
+            raise ValueError(f"hold {hold!r} is open")
+
+    def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
+        """What is cached of these numbers."""
+        home = self._open(cache).ledgers.get(ledger)
+        found = [None if home is None else home.get(number) for number in numbers]
+        return Lookup(cache, ledger, numbers, found)
+
+    def _serve(self, asked: Lookup) -> list[StoredEntry]:
+        """Read from storage what is missing; then mark and count what was found, so an error changes nothing."""
+        stored = [self._storage(asked.cache, asked.ledger, number) for number in asked.missing]
+        if any(item.size_bytes < 0 for item in stored):
+            raise ValueError(f"storage gave an entry of {asked.cache} a size below 0; expected 0 or more bytes")
+        if self._on_row is not None:
+            self._tell_lookups(asked)
+        counts = self._counts
+        for entry in asked.found:
+            if entry is not None:
+                entry.accessed = True
+                counts.hit_entries += 1
+                counts.hit_bytes += entry.size_bytes
+        counts.miss_entries += len(stored)
+        counts.miss_bytes += sum(item.size_bytes for item in stored)
+        return stored
+
+    def _tell_lookups(self, asked: Lookup) -> None:
+        """Write a row for each number."""
+        assert self._on_row is not None
+        now_nanos, all_bytes = self._clock(), self.size_bytes
+        for number, entry in zip(asked.numbers, asked.found, strict=True):
+            if entry is None:
+                self._on_row(rows.absent_row("MISS", "READ", now_nanos, all_bytes, asked.cache, asked.ledger, number))
+            else:
+                self._on_row(rows.entry_row("HIT", "READ", now_nanos, all_bytes, entry))
+
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
+        """Insert what storage gave, unless nobody will read it; `expected_reads` None: a read that never inserts."""
+        if expected_reads is None or (expected_reads <= 0 and self.max_size_bytes > 0):
+            self._tell_skipped(asked, stored)
+            return [(None, item.value) for item in stored]
+        filled: HeldEntries = []
+        self._insert_cause = "FILL"
+        try:
+            for number, (size_bytes, value) in zip(asked.missing, stored, strict=True):
+                self.insert(asked.cache, asked.ledger, number, size_bytes, value, expected_reads)
+                filled.append((self._find(asked.cache, asked.ledger, number), value))
+        finally:
+            self._insert_cause = "ADD"
+        return filled
+
+    def _tell_skipped(self, asked: Lookup, stored: list[StoredEntry]) -> None:
+        """Write a row for each entry that storage gave and that is not inserted."""
+        if self._on_row is not None:
+            now_nanos, all_bytes = self._clock(), self.size_bytes
+            cache, ledger = asked.cache, asked.ledger
+            for number, (size_bytes, _) in zip(asked.missing, stored, strict=True):
+                row = rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes)
+                self._on_row(row)
+
+    def _finish(self, asked: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
+        """Hold what was read, or release it at once."""
+        fills = iter(filled)
+        kept: HeldEntries = [next(fills) if entry is None else (entry, entry.value) for entry in asked.found]
+        if hold is None:
+            self._deliver(kept)
+        else:
+            self._holds[hold] = kept
+        hits = [entry for entry in asked.found if entry is not None]
+        return ReadResult(
+            tuple(Position(asked.ledger, entry.number) for entry in hits),
+            tuple(Position(asked.ledger, number) for number in asked.missing),
+            [entry.value for entry in hits] + [value for _, value in filled],
+        )
+
+    def _deliver(self, kept: HeldEntries) -> None:
+        """One expected read fewer for each entry that is still the one cached at its position."""
+        for entry, _ in kept:
+            if entry is not None and entry.ledger.get(entry.number) is entry:
+                self._count(entry, -1)
+
+
+# --- cursor_calls
+# The active cursors of each cache.
+
+
+class CursorCalls(CacheState):
+    """What readers tell of where they stand, and what follows for what should be cached."""
+
+    def cursor_add(self, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
+        """Make a cursor a member, tracked at `position`; None: not tracked. A member only changes its position."""
+        self._cursors(self._open(cache)).add(cursor, position)
+        self._tell_cursor("CURSOR_ADD", cache, cursor, position)
+
+    def cursor_move(self, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
+        """Let a member stand at `position`; None: it is not tracked. An unknown cursor is ignored.
+
+        Without `evict_by_expected_reads` a member that is not tracked is ignored too.
+        """
+        cursors = self._open(cache).cursors
+        if cursors is not None and cursors.move(cursor, position) and self._on_row is not None:
+            self._tell_cursor("CURSOR_MOVE", cache, cursor, position)
+
+    def cursor_remove(self, cache: str, cursor: str) -> bool:
+        """Take a member out, whether it was one; the grace period starts again."""
+        home = self._open(cache)
+        if not self._cursors(home).remove(cursor):
+            return False
+        home.grace_start_nanos = self._clock()
+        self._tell_cursor("CURSOR_REMOVE", cache, cursor, None)
+        return True
+
+    def cursor_rank(self, cache: str, cursor: str) -> int:
+        """How many tracked cursors stand at or before this one, itself included; 0 if it is not tracked."""
+        if not self.evict_by_expected_reads:
+            raise ValueError("there are no ranks without evict_by_expected_reads")
+        return self._cursors(self._open(cache)).rank(cursor)
+
+    def slowest(self, cache: str) -> Position | None:
+        """The lowest position of a tracked cursor."""
+        return self._cursors(self._open(cache)).slowest()
+
+    def cursors(self, cache: str) -> int:
+        """The number of members, tracked or not."""
+        return len(self._cursors(self._open(cache)))
+
+    def should_cache(self, cache: str) -> bool:
+        """Whether an entry that is added now should be cached.
+
+        While there is a member, and for the grace period after the last one has left or the cache was named
+        for the first time; clock readings count in whole milliseconds.
+        """
+        home = self._open(cache)
+        if home.cursors is not None and len(home.cursors):
+            return True
+        if not self.evict_by_expected_reads:
+            return False
+        passed_millis = self._clock() // NANOS_A_MILLI - home.grace_start_nanos // NANOS_A_MILLI
+        return passed_millis < self.grace_millis
+
+    def _cursors(self, home: RangeCache) -> Cursors:
+        """The cursors of a cache, made with the first call about them."""
+        if home.cursors is None:
+            home.cursors = Cursors(moves_untracked=self.evict_by_expected_reads)
+        return home.cursors
+
+    def _tell_cursor(self, op: str, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
+        """Write a row about a cursor."""
+        if self._on_row is not None:
+            self._on_row(rows.cursor_row(op, self._clock(), self.size_bytes, cache, cursor, position))
+
+
+# --- check
+# Every invariant of a cache, for tests.
+
+
+def check_state(cache: CacheState) -> None:
+    """Assert that the queue, the caches, the sums and the orders agree."""
+    queue = cache._queue
+    live = [entry for entry in queue if not entry.dead_slots]
+    cached = [entry for home in cache._caches.values() for ledger in home.ledgers.values() for entry in ledger.values()]
+    assert len(live) == len(cached) == cache._live(), (len(live), len(cached))
+    assert {id(entry) for entry in live} == {id(entry) for entry in cached}
+    assert cache._dead_objects == len(queue) - len(live)
+    assert cache._dead_objects <= passes.DEAD_SLACK + 2 * len(live)
+    assert cache.tombstones == sum(entry.dead_slots for entry in queue)
+    assert cache.size_bytes == sum(entry.size_bytes for entry in live)
+    stamps = [entry.stamp_nanos for entry in live]
+    assert stamps == sorted(stamps), stamps
+    assert not stamps or stamps[-1] <= cache._clock()
+    assert not cache._caches.keys() & cache._removed_caches.keys()
+    for homes in (cache._caches, cache._removed_caches):
+        for name, home in homes.items():
+            assert home.name == name
+            home.check()
+    assert not any(home.ledgers for home in cache._removed_caches.values())
+
+
+# --- cache
+# The cache of one broker.
+
+
+class BrokerCache(StorageReads, CursorCalls):
     """Entries of many managed ledgers under one limit of bytes, in one removal queue, oldest at its head.
 
     An entry is named by its cache (the name of a managed ledger), its ledger and its number there. An insert

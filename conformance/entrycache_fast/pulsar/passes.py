@@ -1,19 +1,162 @@
-"""The two passes over the removal queue."""
+"""Entries leave by a call; what that leaves in the removal queue."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Literal
 
-from entrycache_fast.pulsar.pass_trace import PassTrace
-from entrycache_fast.pulsar.removal import Removals
-from entrycache_fast.pulsar.store import Entry
-from entrycache_fast.pulsar.views import Removed
+from entrycache_fast.pulsar import rows
+from entrycache_fast.pulsar.rows import PassSettings, Row
+from entrycache_fast.pulsar.state import CacheState, check_numbers, check_watermark
+from entrycache_fast.pulsar.store import Counters, Entry, Removal
+
+DEAD_SLACK: Final = 64
+"""Dead slots are merged when there are more of them than this number plus two for each cached entry."""
 
 
-class Passes(Removals):
+class RemovalCalls(CacheState):
+    """Removal of ranges, ledgers and whole caches."""
+
+    def remove_range(
+        self, cache: str, first: tuple[int, int], last: tuple[int, int], last_inclusive: bool = False
+    ) -> Removal:
+        """Remove the entries from `first` up to `last`, that one included only if `last_inclusive`."""
+        found = self._open(cache).between(first, last)
+        if found and not last_inclusive and (found[-1].ledger.number, found[-1].number) == last:
+            del found[-1]
+        return self._remove(found, "RANGE")
+
+    def clear(self, cache: str) -> Removal:
+        """Remove every entry of a cache."""
+        return self._remove(self._open(cache).everything(), "CLEAR")
+
+    def invalidate_before(self, cache: str, position: tuple[int, int]) -> Removal:
+        """Remove every entry of a cache below a position."""
+        return self._remove(self._open(cache).below(position), "CURSOR")
+
+    def invalidate_ledger(self, cache: str, ledger: int) -> Removal:
+        """Remove every entry of one ledger of a cache."""
+        home = self._open(cache).ledgers.get(ledger)
+        return self._remove([] if home is None else home.between(None, None), "LEDGER")
+
+    def remove_cache(self, cache: str) -> None:
+        """Remove every entry of a cache and forget it until it is named again.
+
+        Its cursors, its grace period and what was read from it and is still held stay, so a little memory
+        stays with each name.
+        """
+        removed = self._open(cache)
+        self._remove(removed.everything(), "CLOSE")
+        self._removed_caches[cache] = self._caches.pop(cache)
+        if self._on_row is not None:
+            self._on_row(rows.cache_row("CACHE_CLOSE", self._clock(), self.size_bytes, cache))
+
+    def _remove(self, found: list[Entry], cause: str) -> Removal:
+        """Remove entries by a call; their slots stay in the queue, dead."""
+        if not found:
+            return Removal(0, 0)
+        before_bytes = self.size_bytes
+        now_nanos = 0 if self._on_row is None else self._clock()
+        for entry in found:
+            entry.ledger.remove(entry)
+            entry.value = None
+            entry.dead_slots = 1
+            self.size_bytes -= entry.size_bytes
+            if self._on_row is not None:
+                self._on_row(rows.entry_row("REMOVE", cause, now_nanos, self.size_bytes, entry))
+        found[0].ledger.shrink(len(found))
+        found[-1].ledger.shrink(len(found))
+        self._counts.evicted_entries += len(found)
+        self.tombstones += len(found)
+        self._dead_objects += len(found)
+        self._merge_dead_slots()
+        return Removal(len(found), before_bytes - self.size_bytes)
+
+    def _merge_dead_slots(self) -> None:
+        """Let one object stand for each run of dead slots, once there are many.
+
+        It leaves one object more than entries at most, so it is due again only after as many removals.
+        """
+        if self._dead_objects <= DEAD_SLACK + 2 * self._live():
+            return
+        merged: deque[Entry] = deque()
+        for entry in self._queue:
+            if entry.dead_slots and merged and merged[-1].dead_slots:
+                merged[-1].dead_slots += entry.dead_slots
+                self._dead_objects -= 1
+            else:
+                merged.append(entry)
+        self._queue = merged
+
+
+# --- pass_trace
+# The rows of one pass.
+
+
+class PassTrace:
+    """Writes the rows of one pass; made only where somebody asked for rows."""
+
+    def __init__(
+        self,
+        cache: CacheState,
+        emit: Callable[[Row], None],
+        kind: Literal["TIME", "SIZE"],
+        origin: str,
+        now_nanos: int,
+        bound: int,
+    ) -> None:
+        sized = kind == "SIZE"
+        self._cache = cache
+        self._emit = emit
+        self._bound = bound
+        self._sized = sized
+        self._settings = PassSettings(
+            kind,
+            origin,
+            now_nanos,
+            cache.max_requeues,
+            cache.extend_recently_accessed,
+            cache.trigger_bytes if sized else None,
+            cache.target_bytes if sized else None,
+        )
+        emit(rows.edge_row("PASS_BEGIN", self._settings, bound, cache.size_bytes, None))
+
+    def _left(self, freed_bytes: int) -> int:
+        """The bound in force: a cutoff stays, a need shrinks."""
+        return self._bound - freed_bytes if self._sized else self._bound
+
+    def dropped(self, slot: Entry, freed_bytes: int) -> None:
+        """The dead slots that one object stood for were dropped."""
+        row = rows.tombstone_row(self._settings, self._left(freed_bytes), self._cache.size_bytes)
+        for _ in range(slot.dead_slots):
+            self._emit(row)
+
+    def put_back(self, cause: str, entry: Entry, uses: int, freed_bytes: int) -> None:
+        """An entry, shown as it was before, goes to the tail."""
+        size_bytes = self._cache.size_bytes
+        row = rows.taken_row("REQUEUE", cause, self._settings, self._left(freed_bytes), size_bytes, entry)
+        self._emit(row._replace(requeues=entry.requeues + uses, new_stamp_ns=self._settings.now_nanos))
+
+    def removed(self, entry: Entry, freed_bytes: int) -> None:
+        """An entry was removed; `freed_bytes` without it."""
+        kind, size_bytes = self._settings.kind, self._cache.size_bytes
+        self._emit(rows.taken_row("EVICT", kind, self._settings, self._left(freed_bytes), size_bytes, entry))
+
+    def end(self, head_nanos: int | None, freed_bytes: int) -> None:
+        """The pass ended, at a live head with this stamp or because no slot was left."""
+        size_bytes = self._cache.size_bytes
+        self._emit(rows.edge_row("PASS_END", self._settings, self._left(freed_bytes), size_bytes, head_nanos))
+
+
+# --- passes
+# The two passes over the removal queue.
+
+
+class Passes(RemovalCalls):
     """Time passes and size passes."""
 
-    def expire(self, older_than_nanos: int | None = None) -> Removed:
+    def expire(self, older_than_nanos: int | None = None) -> Removal:
         """Take entries from the head of the queue that are older than that, None: than the time to live.
 
         Those that were accessed or expect reads go to the tail instead; the pass ends at the first entry
@@ -25,7 +168,7 @@ class Passes(Removals):
         age_nanos = self.ttl_nanos if older_than_nanos is None else older_than_nanos
         return self._run_pass("TIME", "CALL", now_nanos, self._cutoff(now_nanos, age_nanos))
 
-    def evict(self, size_bytes: int) -> Removed:
+    def evict(self, size_bytes: int) -> Removal:
         """Take entries from the head of the queue until so many bytes are freed or none is left.
 
         Those that were accessed or expect reads go to the tail instead, and are taken when their turn
@@ -49,7 +192,7 @@ class Passes(Removals):
 
     def _run_pass(
         self, kind: Literal["TIME", "SIZE"], origin: Literal["TRIGGER", "CYCLE", "CALL"], now_nanos: int, bound: int
-    ) -> Removed:
+    ) -> Removal:
         """Take slots from the head until one stays; `bound`: a cutoff, or the bytes to free."""
         timed = kind == "TIME"
         budget = self._budget()
@@ -95,7 +238,7 @@ class Passes(Removals):
             trace.end(head_nanos, freed_bytes)
         self._counts.evicted_entries += removed
         self._merge_dead_slots()
-        return Removed(removed, freed_bytes)
+        return Removal(removed, freed_bytes)
 
     def _put_back(self, entry: Entry, now_nanos: int, uses: int) -> None:
         """Put an entry that a pass has taken at the tail, as good as new but for its budget."""
@@ -108,3 +251,112 @@ class Passes(Removals):
         """Drop the dead slots at the head."""
         self._dead_objects -= 1
         self.tombstones -= self._queue.popleft().dead_slots
+
+
+# --- manager
+# The limit is kept: triggers, the periodic task, settings that change, counters.
+
+
+class ManagerCalls(Passes):
+    """What the owner calls from time to time."""
+
+    def cycle(self) -> Removal:
+        """Run a time pass, then a size pass if the bytes are still above the trigger; what both removed."""
+        now_nanos = self._clock()
+        expired = self._run_pass("TIME", "CYCLE", now_nanos, self._cutoff(now_nanos, self.ttl_nanos))
+        relieved = self._relieve("CYCLE")
+        return Removal(expired.entries + relieved.entries, expired.size_bytes + relieved.size_bytes)
+
+    def run_scheduled(self) -> Removal:
+        """Run the size pass that an insert has asked for, by the sizes of this moment."""
+        if not self._scheduled:
+            return Removal(0, 0)
+        self._scheduled = False
+        return self._relieve("TRIGGER")
+
+    def configure(
+        self,
+        *,
+        max_size_bytes: int | None = None,
+        watermark: float | None = None,
+        ttl_nanos: int | None = None,
+        max_requeues: int | None = None,
+        extend_recently_accessed: bool | None = None,
+    ) -> None:
+        """Change settings; None leaves one as it is. It removes nothing by itself.
+
+        Caching is neither disabled nor enabled by this: a limit of 0 is refused, and any limit where the
+        cache was made with 0.
+        """
+        check_numbers(max_size_bytes=max_size_bytes, ttl_nanos=ttl_nanos, max_requeues=max_requeues)
+        check_watermark(watermark)
+        if max_size_bytes is not None:
+            if max_size_bytes == 0 or self.max_size_bytes == 0:
+                raise ValueError(f"max_size_bytes cannot change from {self.max_size_bytes} to {max_size_bytes}")
+            self.max_size_bytes = max_size_bytes
+        if watermark is not None:
+            self.watermark = watermark
+        if ttl_nanos is not None:
+            self.ttl_nanos = ttl_nanos
+        if max_requeues is not None:
+            self.max_requeues = max_requeues
+        if extend_recently_accessed is not None:
+            self.extend_recently_accessed = extend_recently_accessed
+        self._set_thresholds()
+        if self._on_row is not None:
+            self._on_row(rows.value_row("CONFIG", self._clock(), self.size_bytes, self._settings()))
+
+    def metrics(self) -> Counters:
+        """The counters since the start."""
+        counts = self._counts
+        shown = Counters(
+            counts.evicted_entries + self._live(),
+            counts.evicted_entries,
+            counts.eviction_cycles,
+            counts.hit_entries,
+            counts.hit_bytes,
+            counts.miss_entries,
+            counts.miss_bytes,
+            self.size_bytes,
+        )
+        if self._on_row is not None:
+            value = dict(zip(METRICS, shown, strict=True))
+            self._on_row(rows.value_row("METRICS", self._clock(), self.size_bytes, value))
+        return shown
+
+    def _settings(self) -> dict[str, object]:
+        """The settings in force, as rows tell them."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def _crossed(self) -> None:
+        """An insert has left the bytes above the trigger."""
+        if self.eviction == "inline":
+            self._relieve("TRIGGER")
+        else:
+            self._scheduled = True
+
+    def _relieve(self, origin: Literal["TRIGGER", "CYCLE"]) -> Removal:
+        """Run a size pass down to the target, if the bytes are above the trigger and above the target."""
+        over_bytes = self.size_bytes - self.target_bytes
+        if self.size_bytes <= self.trigger_bytes or over_bytes <= 0:
+            return Removal(0, 0)
+        self._counts.eviction_cycles += 1
+        return self._run_pass("SIZE", origin, self._clock(), over_bytes)
+
+
+SETTINGS = (
+    "max_size_bytes",
+    "watermark",
+    "ttl_nanos",
+    "max_requeues",
+    "extend_recently_accessed",
+    "evict_by_expected_reads",
+    "evict_by_mark_deleted",
+    "grace_millis",
+    "storage_entry_size",
+    "eviction",
+)
+"""The settings that a CONFIG row tells."""
+
+METRICS = (*Counters._fields[:-1], "bytes")
+"""The counters as a METRICS row calls them."""

@@ -1,4 +1,4 @@
-"""What a `BrokerCache` holds, and the parts that all its calls share."""
+"""Checks of the settings."""
 
 from __future__ import annotations
 
@@ -7,18 +7,51 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from entrycache_fast.pulsar import row as rows
-from entrycache_fast.pulsar.row import Row
-from entrycache_fast.pulsar.settings import check_choice, check_numbers, check_watermark
-from entrycache_fast.pulsar.store import Entry, RangeCache
-from entrycache_fast.pulsar.views import Stored
+from entrycache_fast.pulsar import rows
+from entrycache_fast.pulsar.rows import Row
+from entrycache_fast.pulsar.store import Entry, RangeCache, StoredEntry
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Refuse numbers below 0; None: not given.
+
+    Raises:
+        ValueError: one is below 0; it is named.
+    """
+    for name, number in numbers.items():
+        if number is not None and number < 0:
+            raise ValueError(f"{name} must be 0 or more, got {number}")
+
+
+def check_watermark(watermark: float | None) -> None:
+    """Refuse a share outside 0 to 1; None: not given.
+
+    Raises:
+        ValueError: it lies outside.
+    """
+    if watermark is not None and not 0 <= watermark <= 1:
+        raise ValueError(f"watermark must lie between 0 and 1, got {watermark}")
+
+
+def check_choice(name: str, given: str, *choices: str) -> None:
+    """Refuse a word that is not one of the choices.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if given not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {given!r}")
+
+
+# --- state
+# What a `BrokerCache` holds, and the parts that all its calls share.
 
 TRIGGER: Final = 0.98
 """The share of the limit above which a size pass is due."""
 
 NANOS_A_MILLI: Final = 1_000_000
 
-Storage = Callable[[str, int, int], Stored]
+Storage = Callable[[str, int, int], StoredEntry]
 """Reads one entry from where all of them are kept: cache, ledger, entry."""
 
 
@@ -95,7 +128,7 @@ class CacheState:
         self._dead_objects = 0
         self._scheduled = False
         self._holds: dict[str, list[tuple[Entry | None, object]]] = {}
-        self._counts = Counts()
+        self._counts = CounterState()
         self._insert_cause = "ADD"
         self._set_thresholds()
 
@@ -104,9 +137,9 @@ class CacheState:
         self.trigger_bytes = int(self.max_size_bytes * TRIGGER)
         self.target_bytes = int(self.max_size_bytes * self.watermark)
 
-    def _stored(self, cache: str, ledger: int, entry: int) -> Stored:
+    def _stored(self, cache: str, ledger: int, entry: int) -> StoredEntry:
         """What storage gives where nobody has said."""
-        return Stored(self.storage_entry_size, None)
+        return StoredEntry(self.storage_entry_size, None)
 
     def _open(self, cache: str) -> RangeCache:
         """The cache of that name; it exists from now on."""
@@ -129,7 +162,7 @@ class CacheState:
         return len(self._queue) - self._dead_objects
 
 
-class Counts:
+class CounterState:
     """What has happened since the start; entries that were inserted are those that left and those there."""
 
     __slots__ = ("evicted_entries", "eviction_cycles", "hit_bytes", "hit_entries", "miss_bytes", "miss_entries")

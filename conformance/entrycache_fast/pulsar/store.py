@@ -1,17 +1,324 @@
-"""Where entries are kept: one dict a ledger, and orders of numbers that range lookups make when they need them."""
+"""What the calls of a `BrokerCache` answer."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from typing import TYPE_CHECKING, Final
+from itertools import chain
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from entrycache_fast.pulsar.cursors import Cursors
 
-FEW: Final = 32
+class Position(NamedTuple):
+    """The place of an entry in a managed ledger; ordered by ledger, then entry."""
+
+    ledger: int
+    entry: int
+
+
+class Removal(NamedTuple):
+    """Number and bytes of the entries that a call removed."""
+
+    entries: int
+    size_bytes: int
+
+
+class Usage(NamedTuple):
+    """Number and bytes of the entries that are cached."""
+
+    entries: int
+    size_bytes: int
+
+
+class CacheView(NamedTuple):
+    """One cache; positions ascend."""
+
+    size_bytes: int
+    entries: tuple[Position, ...]
+
+
+class SlotView(NamedTuple):
+    """One live slot of the removal queue."""
+
+    cache: str
+    position: Position
+    size_bytes: int
+    age_nanos: int
+    requeues: int
+    accessed: bool
+    expected_reads: int | None
+
+
+class Snapshot(NamedTuple):
+    """The whole state: caches that hold entries by ascending name, live slots from head to tail."""
+
+    now_nanos: int
+    size_bytes: int
+    caches: dict[str, CacheView]
+    queue: tuple[SlotView, ...]
+    tombstones: int
+
+
+class StoredEntry(NamedTuple):
+    """One entry as storage gives it."""
+
+    size_bytes: int
+    value: object
+
+
+class ReadResult(NamedTuple):
+    """What a read handed over: positions served from the cache, positions read from storage, both ascending.
+
+    `values` are those of `hits`, then of `fills`.
+    """
+
+    hits: tuple[Position, ...]
+    fills: tuple[Position, ...]
+    values: list[object]
+
+
+class Counters(NamedTuple):
+    """What has happened since the cache was made; hits and misses are those of reads."""
+
+    inserted_entries: int
+    evicted_entries: int
+    eviction_cycles: int
+    hit_entries: int
+    hit_bytes: int
+    miss_entries: int
+    miss_bytes: int
+    size_bytes: int
+
+
+# --- order
+# A sorted list of numbers, equal ones included, for numbers that mostly move a little.
+
+BLOCK_LENGTH: Final = 512
+"""A block is split above twice this length, and joined to its neighbour below half of it."""
+
+
+class SortedNumbers:
+    """Numbers in ascending order, in blocks of some hundred.
+
+    A number that moves past no other one is changed where it stands, which is what a reader at the tail of
+    a log does: two binary searches, and nothing is shifted. Any other change shifts within one block or two.
+    A count takes two binary searches and one addition a block, from the nearer end.
+    """
+
+    __slots__ = ("_blocks", "_lasts", "_size")
+
+    def __init__(self) -> None:
+        self._blocks: list[list[int]] = []
+        self._lasts: list[int] = []
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> chain[int]:
+        return chain.from_iterable(self._blocks)
+
+    def least(self) -> int | None:
+        """The lowest number, None if there is none."""
+        return self._blocks[0][0] if self._blocks else None
+
+    def count_up_to(self, number: int) -> int:
+        """How many numbers are at or below this one."""
+        blocks = self._blocks
+        at = bisect_right(self._lasts, number)
+        if at == len(blocks):
+            return self._size
+        inside = bisect_right(blocks[at], number)
+        if at == 0:
+            return inside
+        if 2 * at < len(blocks):
+            return sum(map(len, blocks[:at])) + inside
+        return self._size - sum(map(len, blocks[at:])) + inside
+
+    def add(self, number: int) -> None:
+        """Put a number in."""
+        self._size += 1
+        if not self._blocks:
+            self._blocks.append([number])
+            self._lasts.append(number)
+            return
+        at = min(bisect_left(self._lasts, number), len(self._blocks) - 1)
+        block = self._blocks[at]
+        insort(block, number)
+        self._lasts[at] = block[-1]
+        if len(block) > 2 * BLOCK_LENGTH:
+            self._blocks.insert(at + 1, block[BLOCK_LENGTH:])
+            self._lasts.insert(at, block[BLOCK_LENGTH - 1])
+            del block[BLOCK_LENGTH:]
+
+    def remove(self, number: int) -> None:
+        """Take a number out that is in."""
+        at = bisect_left(self._lasts, number)
+        self._take(at, bisect_left(self._blocks[at], number))
+
+    def move_up(self, old: int, new: int) -> None:
+        """Put the higher `new` in the place of `old`, which is in: of the last one that equals it."""
+        blocks, lasts = self._blocks, self._lasts
+        at = bisect_right(lasts, old)
+        if at == len(blocks) or blocks[at][0] > old:
+            at -= 1
+        block = blocks[at]
+        inside = bisect_right(block, old) - 1
+        if inside + 1 == len(block):
+            if at + 1 == len(blocks) or blocks[at + 1][0] >= new:
+                block[inside] = lasts[at] = new
+                return
+        elif block[inside + 1] >= new:
+            block[inside] = new
+            return
+        elif new <= lasts[at]:
+            before = bisect_left(block, new, inside + 1) - 1
+            del block[inside]
+            block.insert(before, new)
+            return
+        self._take(at, inside)
+        self.add(new)
+
+    def move_down(self, old: int, new: int) -> None:
+        """Put the lower `new` in the place of `old`, which is in: of the first one that equals it."""
+        blocks, lasts = self._blocks, self._lasts
+        at = bisect_left(lasts, old)
+        block = blocks[at]
+        inside = bisect_left(block, old)
+        if block[inside - 1] <= new if inside else at == 0 or lasts[at - 1] <= new:
+            block[inside] = new
+            lasts[at] = block[-1]
+            return
+        self._take(at, inside)
+        self.add(new)
+
+    def _take(self, at: int, inside: int) -> None:
+        """Take out the number at a place."""
+        blocks, lasts = self._blocks, self._lasts
+        block = blocks[at]
+        del block[inside]
+        self._size -= 1
+        if len(block) < BLOCK_LENGTH // 2 and len(blocks) > 1:
+            self._join(at)
+        elif block:
+            lasts[at] = block[-1]
+        else:
+            del blocks[at], lasts[at]
+
+    def _join(self, at: int) -> None:
+        """Join a small block to a neighbour, and cut the two in halves if they are too long for one."""
+        first = max(0, at - 1)
+        joined = self._blocks[first] + self._blocks[first + 1]
+        middle = len(joined) // 2 if len(joined) > BLOCK_LENGTH else len(joined)
+        parts = [part for part in (joined[:middle], joined[middle:]) if part]
+        self._blocks[first : first + 2] = parts
+        self._lasts[first : first + 2] = [part[-1] for part in parts]
+
+    def check(self) -> None:
+        """Assert every invariant; for tests."""
+        numbers = list(self)
+        assert numbers == sorted(numbers), numbers
+        assert self._lasts == [block[-1] for block in self._blocks]
+        assert all(self._blocks)
+        assert self._size == len(numbers)
+        if len(self._blocks) > 1:
+            assert all(BLOCK_LENGTH // 2 <= len(block) <= 2 * BLOCK_LENGTH for block in self._blocks), [
+                *map(len, self._blocks)
+            ]
+
+
+# --- cursors
+# The active cursors of one managed ledger: where its readers stand.
+
+ENTRY_BITS: Final = 64
+"""A position is kept as one number, which compares more quickly than a pair; its entry has so many bits."""
+
+BIAS: Final = 1 << (ENTRY_BITS - 1)
+"""Added to the entry, so that an entry below 0 stays within its ledger."""
+
+
+class Cursors:
+    """The members by name, each with its position, and the positions in order.
+
+    A member may be without a position; then it is not tracked. With `moves_untracked` False a move does not
+    track such a member, an `add` does.
+    """
+
+    __slots__ = ("_members", "_moves_untracked", "_order")
+
+    def __init__(self, moves_untracked: bool) -> None:
+        self._members: dict[str, int | None] = {}
+        self._order = SortedNumbers()
+        self._moves_untracked = moves_untracked
+
+    def __len__(self) -> int:
+        """The number of members."""
+        return len(self._members)
+
+    def add(self, cursor: str, position: tuple[int, int] | None) -> None:
+        """Make a cursor a member, or give a member that position."""
+        old = self._members.get(cursor)
+        if old is not None:
+            self._order.remove(old)
+        new = None
+        if position is not None:
+            new = (position[0] << ENTRY_BITS) + position[1] + BIAS
+            self._order.add(new)
+        self._members[cursor] = new
+
+    def move(self, cursor: str, position: tuple[int, int] | None) -> bool:
+        """Give a member that position; whether that was done: of no other cursor."""
+        old = self._members.get(cursor)
+        if old is not None and position is not None:
+            self._members[cursor] = new = (position[0] << ENTRY_BITS) + position[1] + BIAS
+            if new > old:
+                self._order.move_up(old, new)
+            elif new < old:
+                self._order.move_down(old, new)
+            return True
+        if old is None and not (self._moves_untracked and cursor in self._members):
+            return False
+        self.add(cursor, position)
+        return True
+
+    def remove(self, cursor: str) -> bool:
+        """Take a member out; whether it was one."""
+        if cursor not in self._members:
+            return False
+        old = self._members.pop(cursor)
+        if old is not None:
+            self._order.remove(old)
+        return True
+
+    def rank(self, cursor: str) -> int:
+        """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
+        own = self._members.get(cursor)
+        return 0 if own is None else self._order.count_up_to(own)
+
+    def slowest(self) -> Position | None:
+        """The lowest tracked position."""
+        return _position(self._order.least())
+
+    def positions(self) -> dict[str, Position | None]:
+        """The members with their positions; None: not tracked."""
+        return {name: _position(at) for name, at in self._members.items()}
+
+    def check(self) -> None:
+        """Assert every invariant; for tests."""
+        self._order.check()
+        assert list(self._order) == sorted(at for at in self._members.values() if at is not None)
+
+
+def _position(number: int | None) -> Position | None:
+    """The position that is kept as this number."""
+    return None if number is None else Position(number >> ENTRY_BITS, (number & (2 * BIAS - 1)) - BIAS)
+
+
+# --- store
+# Where entries are kept: one dict a ledger, and orders of numbers that range lookups make when they need them.
+
+MAX_SINGLE_INSERTS: Final = 32
 """Up to so many numbers out of order are put into the order one by one; more, and it is sorted anew."""
 
-SLACK: Final = 64
+ORDER_SLACK: Final = 64
 """An order may hold so many numbers that have left, beyond as many as are cached, before it is cleaned."""
 
 
@@ -91,12 +398,12 @@ class Ledger(dict[int, Entry]):
         new.sort()
         if not self.order or new[0] > self.order[-1]:
             self.order += new
-        elif len(new) <= FEW:
+        elif len(new) <= MAX_SINGLE_INSERTS:
             for number in new:
                 self._put_in_order(number)
         else:
             self.order = sorted(self)
-        if len(self.order) > 2 * len(self) + SLACK:
+        if len(self.order) > 2 * len(self) + ORDER_SLACK:
             self.order = [number for number in self.order if number in self]
 
     def _put_in_order(self, number: int) -> None:

@@ -5,24 +5,22 @@ Beside: ThreadCache.addDirtyEntryFlushListener, .flush, .clear, .close, .resize 
 
 from __future__ import annotations
 
+from entrycache_reference.kafka_streams.change import book_bytes, book_change, handle_of
 from entrycache_reference.kafka_streams.config import Config, Total
-from entrycache_reference.kafka_streams.environment import Environment
-from entrycache_reference.kafka_streams.flush import evict_eldest, flush_dirty
+from entrycache_reference.kafka_streams.entries import with_answer
+from entrycache_reference.kafka_streams.flush import Environment, evict_eldest, flush_dirty, shrink_running
 from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
 from entrycache_reference.kafka_streams.outcomes import Answer, Done, Failed
-from entrycache_reference.kafka_streams.resize_running import shrink_running
-from entrycache_reference.kafka_streams.running import accounted, booked, held
 from entrycache_reference.kafka_streams.state import (
     Listener,
     Space,
     State,
-    noted,
     space_of,
-    told,
     total_bytes,
+    with_cache_event,
+    with_entry_event,
     with_space,
 )
-from entrycache_reference.kafka_streams.writes import answered
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -43,21 +41,21 @@ def flush(state: State, event: Flush, config: Config, env: Environment) -> tuple
     if event.ns not in state.spaces:
         return counted, Done()
     done = flush_dirty(counted, event.ns, None, config, env)
-    return answered(accounted(counted, done, event.ns, config), Done())
+    return with_answer(book_change(counted, done, event.ns, config), Done())
 
 
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_7)
 def evict(state: State, event: Evict, config: Config, env: Environment) -> tuple[State, Answer]:
     """Evict the eldest entry of a namespace; the thread does not count it."""
     done = evict_eldest(state, event.ns, config, env)
-    return answered(accounted(state, done, event.ns, config), Done())
+    return with_answer(book_change(state, done, event.ns, config), Done())
 
 
-def dropped(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
+def report_removed_entries(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
     """The events of entries that leave by a call, most recent first."""
     after = state
     for key in space.recent:
-        after = told(after, rule, "REMOVE", ns, key, space.nodes[key], cause)
+        after = with_entry_event(after, rule, "REMOVE", ns, key, space.nodes[key], cause)
     return after
 
 
@@ -68,8 +66,8 @@ def clear(state: State, event: Clear, config: Config, env: Environment) -> tuple
         return state, Done()
     space = space_of(state, event.ns)
     after = with_space(state, event.ns, space._replace(nodes={}, recent=(), dirty=()))
-    after = booked(state, after, held(state, event.ns), config)
-    return dropped(after, event.ns, space, Rule.K_CLOSE_1, "CLEAR"), Done()
+    after = book_bytes(state, after, handle_of(state, event.ns), config)
+    return report_removed_entries(after, event.ns, space, Rule.K_CLOSE_1, "CLEAR"), Done()
 
 
 @rule(Rule.K_CLOSE_2)
@@ -79,10 +77,10 @@ def close(state: State, event: Close, config: Config, env: Environment) -> tuple
         return state, Done()
     space = space_of(state, event.ns)
     after = state._replace(spaces={ns: other for ns, other in state.spaces.items() if ns != event.ns})
-    after = booked(state, after, held(state, event.ns), config)
-    after = after._replace(under_way=after.under_way._replace(closed=(*after.under_way.closed, event.ns)))
-    after = dropped(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE")
-    return noted(after, Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns), Done()
+    after = book_bytes(state, after, handle_of(state, event.ns), config)
+    after = after._replace(in_progress=after.in_progress._replace(closed=(*after.in_progress.closed, event.ns)))
+    after = report_removed_entries(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE")
+    return with_cache_event(after, Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns), Done()
 
 
 @rule(Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3)
@@ -90,7 +88,7 @@ def resize(state: State, event: Resize, config: Config, env: Environment) -> tup
     """Set the limit; a smaller one evicts one eldest of each namespace in turn, and counts each turn."""
     # GUARD: a limit that does not shrink evicts nothing.
     after = state._replace(max_size_bytes=event.max_size_bytes)
-    after = noted(after, Rule.K_RESIZE_1, "CONFIG", value=f'{{"max_size_bytes": {event.max_size_bytes}}}')
+    after = with_cache_event(after, Rule.K_RESIZE_1, "CONFIG", value=f'{{"max_size_bytes": {event.max_size_bytes}}}')
     if event.max_size_bytes >= state.max_size_bytes:
         return after, Done()
 

@@ -56,7 +56,7 @@ class Store(NamedTuple):
 
     inner: Mapping[str, str] = {}
     downstream: Mapping[str, tuple[Op, ...]] = {}
-    passed_on: Mapping[str, int] = {}
+    forwarded_writes: Mapping[str, int] = {}
 
 
 class Row(NamedTuple):
@@ -89,7 +89,7 @@ class Event(NamedTuple):
     value: str | None = None
 
 
-class UnderWay(NamedTuple):
+class StepInProgress(NamedTuple):
     """What there is only while a step is under way. Between steps it is `IDLE`.
 
     `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` are what they got and
@@ -106,7 +106,7 @@ class UnderWay(NamedTuple):
     parts: tuple[Part, ...] = ()
 
 
-IDLE: Final = UnderWay()
+IDLE: Final = StepInProgress()
 
 
 class State(NamedTuple):
@@ -125,7 +125,7 @@ class State(NamedTuple):
     flushes: int = 0
     writes: int = 0
     running: int = 0
-    under_way: UnderWay = IDLE
+    in_progress: StepInProgress = IDLE
 
 
 class Part(NamedTuple):
@@ -179,15 +179,17 @@ def with_space(state: State, ns: str, space: Space) -> State:
 
 def with_event(state: State, event: Event) -> State:
     """The state with one more event of the step under way."""
-    now = state.under_way
-    return state._replace(under_way=now._replace(events=(*now.events, event)))
+    now = state.in_progress
+    return state._replace(in_progress=now._replace(events=(*now.events, event)))
 
 
-def told(state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None) -> State:
+def with_entry_event(
+    state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None
+) -> State:
     """The state with one more event about an entry, or about a key that has none."""
     return with_event(state, Event(rule, op, total_bytes(state), ns, key, node, cause))
 
 
-def noted(state: State, rule: Rule, op: str, ns: str | None = None, value: str | None = None) -> State:
+def with_cache_event(state: State, rule: Rule, op: str, ns: str | None = None, value: str | None = None) -> State:
     """The state with one more event that is about no entry."""
     return with_event(state, Event(rule, op, total_bytes(state), ns, value=value))

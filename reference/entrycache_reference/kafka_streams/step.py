@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import lookups, namespaces, ops, stores, writes
+from entrycache_reference.kafka_streams import entries, namespaces, ops, stores
+from entrycache_reference.kafka_streams.change import build_rows
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.environment import Environment
+from entrycache_reference.kafka_streams.flush import Environment
 from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, Unanswered
-from entrycache_reference.kafka_streams.rows import rows_of
 from entrycache_reference.kafka_streams.state import IDLE, State, Step
 from entrycache_reference.rules import Rule, rule
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
-    ops.Put: writes.put,
-    ops.PutAll: writes.put_all,
-    ops.PutIfAbsent: writes.put_if_absent,
-    ops.Get: lookups.get,
-    ops.Delete: writes.delete,
-    ops.Range: lookups.range_,
-    ops.ReverseRange: lookups.reverse_range,
-    ops.All: lookups.all_,
-    ops.ReverseAll: lookups.reverse_all,
+    ops.Put: entries.put,
+    ops.PutAll: entries.put_all,
+    ops.PutIfAbsent: entries.put_if_absent,
+    ops.Get: entries.get,
+    ops.Delete: entries.delete,
+    ops.Range: entries.range_,
+    ops.ReverseRange: entries.reverse_range,
+    ops.All: entries.all_,
+    ops.ReverseAll: entries.reverse_all,
     ops.Listen: namespaces.listen,
     ops.Flush: namespaces.flush,
     ops.Evict: namespaces.evict,
     ops.Clear: namespaces.clear,
     ops.Close: namespaces.close,
     ops.Resize: namespaces.resize,
-    ops.Usage: lookups.usage,
-    ops.Metrics: lookups.metrics,
+    ops.Usage: entries.usage,
+    ops.Metrics: entries.metrics,
     ops.StorePut: stores.store_put,
     ops.StoreGet: stores.store_get,
     ops.StoreDelete: stores.store_delete,
@@ -47,10 +47,10 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
 @rule(Rule.K_LISTEN_2)
 def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
     """One operation, in a step of its own or inside a call."""
-    return FUNCTIONS[type(event)](state, event, config, environment())
+    return FUNCTIONS[type(event)](state, event, config, build_environment())
 
 
-def environment() -> Environment:
+def build_environment() -> Environment:
     """What goes round a step: each step inside a call is performed here again."""
     return Environment(perform, stores.receive)
 
@@ -59,7 +59,7 @@ def environment() -> Environment:
 def step(state: State, event: ops.Op, config: Config) -> Step:
     """What one event makes of a state. Pure and total: the state that came in is never changed."""
     after, answer = perform(state, event, config)
-    done = after.under_way
+    done = after.in_progress
     answered = Unanswered(done.stuck) if done.stuck else answer
     outcome = Outcome(answered, done.calls, done.forwards)
-    return Step(after._replace(under_way=IDLE), outcome, rows_of(done.events), done.parts)
+    return Step(after._replace(in_progress=IDLE), outcome, build_rows(done.events), done.parts)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from entrycache_reference.kafka_streams.change import size_bytes, sort_by_bytes
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.environment import Environment
-from entrycache_reference.kafka_streams.listeners import performed
-from entrycache_reference.kafka_streams.lookups import is_between, keys_between
+from entrycache_reference.kafka_streams.entries import is_between, keys_between, look_up, put_node, with_answer
+from entrycache_reference.kafka_streams.flush import Environment, perform_steps
 from entrycache_reference.kafka_streams.namespaces import flush
 from entrycache_reference.kafka_streams.ops import (
     Flush,
@@ -26,17 +26,7 @@ from entrycache_reference.kafka_streams.ops import (
     StoreRange,
 )
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listed, Shared, Value
-from entrycache_reference.kafka_streams.size import in_order, size_bytes
-from entrycache_reference.kafka_streams.state import (
-    Change,
-    Listener,
-    Node,
-    State,
-    Store,
-    space_of,
-    with_space,
-)
-from entrycache_reference.kafka_streams.writes import answered, looked, put_node
+from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
 from entrycache_reference.rules import Rule, rule
 
 OF_STORE: Final = Listener(of_store=True)
@@ -52,20 +42,20 @@ def with_store(state: State, name: str, store: Store) -> State:
     return state._replace(stores={**state.stores, name: store})
 
 
-def opened(state: State, name: str) -> State:
+def ensure_store(state: State, name: str) -> State:
     """The state with that store there: from its first use on it is the listener of its namespace."""
     if name in state.stores:
         return state
     return with_store(with_space(state, name, space_of(state, name)._replace(listener=OF_STORE)), name, Store())
 
 
-def node_of(key: str, value: str | None, is_dirty: bool, number: int) -> Node:
+def build_store_node(key: str, value: str | None, is_dirty: bool, number: int) -> Node:
     """An entry as a caching store writes it."""
     return Node(value, is_dirty, size_bytes(key, value, "", ()), Context(), number)
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2)
-def lies_below(inner: Mapping[str, str], key: str, value: str | None) -> Mapping[str, str]:
+def write_underlying(inner: Mapping[str, str], key: str, value: str | None) -> Mapping[str, str]:
     """The store below with this value; None: without the key."""
     kept = {other: kept for other, kept in inner.items() if other != key}
     return kept if value is None else {**kept, key: value}
@@ -87,10 +77,10 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
         store = store_of(after, name)
         if node.value is not None or key in store.inner:
             known += ((key, node),)
-            after = with_store(after, name, store._replace(inner=lies_below(store.inner, key, node.value)))
+            after = with_store(after, name, store._replace(inner=write_underlying(store.inner, key, node.value)))
     for key, node in known:
-        if store_of(after, name).passed_on.get(key, -1) < node.write:
-            after = pass_on(after, name, key, node, config, env)
+        if store_of(after, name).forwarded_writes.get(key, -1) < node.write:
+            after = forward_entry(after, name, key, node, config, env)
     return after
 
 
@@ -107,41 +97,41 @@ def receive_one_by_one(
     for key, node in entries:
         store = store_of(after, name)
         if node.value is not None or key in store.inner:
-            below = store._replace(inner=lies_below(store.inner, key, node.value))
-            after = pass_on(with_store(after, name, below), name, key, node, config, env)
+            below = store._replace(inner=write_underlying(store.inner, key, node.value))
+            after = forward_entry(with_store(after, name, below), name, key, node, config, env)
     return after
 
 
 @rule(Rule.K_STORE_4, Rule.K_STORE_5)
-def pass_on(state: State, name: str, key: str, node: Node, config: Config, env: Environment) -> State:
+def forward_entry(state: State, name: str, key: str, node: Node, config: Config, env: Environment) -> State:
     """Forward one entry downstream, and do there what is to be done for that key."""
-    at = len(state.under_way.forwards)
+    at = len(state.in_progress.forwards)
     store = store_of(state, name)
-    noted = with_store(state, name, store._replace(passed_on={**store.passed_on, key: node.write}))
-    begun = with_forwards(noted, (*noted.under_way.forwards, Forward(name, key, node.value)))
-    after, answers = performed(begun, store.downstream.get(key, ()), config, env)
-    forwards = after.under_way.forwards
+    noted = with_store(state, name, store._replace(forwarded_writes={**store.forwarded_writes, key: node.write}))
+    begun = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value)))
+    after, answers = perform_steps(begun, store.downstream.get(key, ()), config, env)
+    forwards = after.in_progress.forwards
     return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers), *forwards[at + 1 :]))
 
 
 def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:
     """The state with these entries passed on downstream in the step under way."""
-    return state._replace(under_way=state.under_way._replace(forwards=forwards))
+    return state._replace(in_progress=state.in_progress._replace(forwards=forwards))
 
 
 @rule(Rule.K_STORE_1)
 def store_put(state: State, event: StorePut, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write one value: a dirty entry."""
-    there = opened(state, event.store)
-    node = node_of(event.key, event.value, True, there.writes)
-    return answered(put_node(there, event.store, event.key, node, config, env), Done())
+    there = ensure_store(state, event.store)
+    node = build_store_node(event.key, event.value, True, there.writes)
+    return with_answer(put_node(there, event.store, event.key, node, config, env), Done())
 
 
 @rule(Rule.K_STORE_1)
-def sought(state: State, name: str, key: str) -> tuple[State, str | None]:
+def find_value(state: State, name: str, key: str) -> tuple[State, str | None]:
     """The last write of a key: the cache's, where a tombstone hides what lies below, else what lies below."""
-    counted = opened(state, name)._replace(gets=state.gets + 1)
-    after = looked(counted, name, key) if name in counted.spaces else counted
+    counted = ensure_store(state, name)._replace(gets=state.gets + 1)
+    after = look_up(counted, name, key) if name in counted.spaces else counted
     cached = space_of(after, name).nodes.get(key)
     return after, store_of(after, name).inner.get(key) if cached is None else cached.value
 
@@ -151,20 +141,20 @@ def read_value(state: State, name: str, key: str, config: Config, env: Environme
     """The last write of a key; what is read from the store below is cached, clean."""
     # GUARD: none.
     # DECISION: only what the cache did not have, and the store below has, is cached.
-    after, value = sought(state, name, key)
+    after, value = find_value(state, name, key)
     if value is None or key in space_of(after, name).nodes:
         return Change(after), value
 
     # EFFECT: the write may evict, itself too.
     # OUTCOME
-    return put_node(after, name, key, node_of(key, value, False, after.writes), config, env), value
+    return put_node(after, name, key, build_store_node(key, value, False, after.writes), config, env), value
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def store_get(state: State, event: StoreGet, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read one value."""
     done, value = read_value(state, event.store, event.key, config, env)
-    return answered(done, Value(value))
+    return with_answer(done, Value(value))
 
 
 @rule(Rule.K_STORE_7, Rule.K_STORE_10)
@@ -172,7 +162,7 @@ def read_to_delete(state: State, name: str, key: str, config: Config, env: Envir
     """What a deletion answers. Variant `delete_read`: it is read as by `store_get`, which may evict and forward."""
     if config.variants.delete_read is DeleteRead.CACHED:
         return read_value(state, name, key, config, env)
-    after, value = sought(state, name, key)
+    after, value = find_value(state, name, key)
     return Change(after), value
 
 
@@ -181,53 +171,53 @@ def store_delete(state: State, event: StoreDelete, config: Config, env: Environm
     """Delete one key: a read that caches nothing, then a tombstone, so that nothing comes between the two."""
     done, value = read_to_delete(state, event.store, event.key, config, env)
     if done.error is None:
-        node = node_of(event.key, None, True, done.state.writes)
+        node = build_store_node(event.key, None, True, done.state.writes)
         done = put_node(done.state, event.store, event.key, node, config, env)
-    return answered(done, Value(value))
+    return with_answer(done, Value(value))
 
 
 @rule(Rule.K_STORE_8)
-def merged(state: State, name: str, first: str | None, last: str | None) -> tuple[State, Answer]:
+def list_merged_view(state: State, name: str, first: str | None, last: str | None) -> tuple[State, Answer]:
     """Cache and store below as one: the cache wins, its tombstones hide."""
-    after = opened(state, name)
+    after = ensure_store(state, name)
     below = store_of(after, name).inner
     view: dict[str, str | None] = {key: value for key, value in below.items() if is_between(key, first, last, True)}
     for key in keys_between(after, name, first, last, True):
         view[key] = space_of(after, name).nodes[key].value
-        after = looked(after, name, key)
-    return after, Listed(tuple((key, view[key]) for key in in_order(tuple(view)) if view[key] is not None))
+        after = look_up(after, name, key)
+    return after, Listed(tuple((key, view[key]) for key in sort_by_bytes(tuple(view)) if view[key] is not None))
 
 
 @rule(Rule.K_STORE_8)
 def store_range(state: State, event: StoreRange, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read a range, both ends included."""
-    return merged(state, event.store, event.from_, event.to)
+    return list_merged_view(state, event.store, event.from_, event.to)
 
 
 @rule(Rule.K_STORE_8)
 def store_all(state: State, event: StoreAll, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read every key."""
-    return merged(state, event.store, None, None)
+    return list_merged_view(state, event.store, None, None)
 
 
 @rule(Rule.K_STORE_2)
 def store_flush(state: State, event: StoreFlush, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write everything that is dirty to the store below, and pass it on."""
-    return flush(opened(state, event.store), Flush(event.store), config, env)
+    return flush(ensure_store(state, event.store), Flush(event.store), config, env)
 
 
 @rule(Rule.K_STORE_2)
 def store_inner(state: State, event: StoreInner, config: Config, env: Environment) -> tuple[State, Answer]:
     """What lies in the store below, by key."""
-    after = opened(state, event.store)
+    after = ensure_store(state, event.store)
     inner = store_of(after, event.store).inner
-    return after, Listed(tuple((key, inner[key]) for key in in_order(tuple(inner))))
+    return after, Listed(tuple((key, inner[key]) for key in sort_by_bytes(tuple(inner))))
 
 
 @rule(Rule.K_STORE_5)
 def on_forward(state: State, event: OnForward, config: Config, env: Environment) -> tuple[State, Answer]:
     """What is done downstream for a key from now on."""
-    after = opened(state, event.store)
+    after = ensure_store(state, event.store)
     store = store_of(after, event.store)
     downstream = {**store.downstream, event.key: event.steps}
     return with_store(after, event.store, store._replace(downstream=downstream)), Done()

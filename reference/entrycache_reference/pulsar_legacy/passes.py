@@ -1,22 +1,56 @@
-"""The passes over one cache, `expire` and `evict_cache`: from its lowest position up.
+"""The two thresholds of the manager's bytes, and what a size pass is to free.
 
-Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries (managed-ledger 4.0.8)
+Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .hasSpaceInCache (managed-ledger 4.0.8)
 """
 
 from __future__ import annotations
 
+from math import trunc
 from typing import Final
 
-from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, positions_of
-from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.ops import EvictCache, Expire
-from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Refused
-from entrycache_reference.pulsar_legacy.remove import removed
-from entrycache_reference.pulsar_legacy.rows import left_rows, pass_row
-from entrycache_reference.pulsar_legacy.state import Row, State, Step
-from entrycache_reference.pulsar_legacy.thresholds import with_thresholds
+from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, pass_row, positions_of, removal_rows
+from entrycache_reference.pulsar_legacy.config import Config, Eviction
+from entrycache_reference.pulsar_legacy.ops import Evict, EvictCache, Expire, RunScheduled
+from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Refused, Removed
+from entrycache_reference.pulsar_legacy.remove import count_removed
+from entrycache_reference.pulsar_legacy.state import Part, Row, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+TRIGGER_SHARE: Final = 0.98
+"""The share of the limit above which an insert asks for a size pass."""
+
+
+@rule(Rule.L_TRIGGER_1)
+def trigger_bytes(config: Config) -> int:
+    """The bytes above which an insert asks for a size pass: the IEEE product, truncated."""
+    return trunc(config.max_size_bytes * TRIGGER_SHARE)
+
+
+@rule(Rule.L_TRIGGER_1)
+def target_bytes(config: Config) -> int:
+    """The bytes down to which a size pass is to free: the IEEE product, truncated."""
+    return trunc(config.max_size_bytes * config.watermark)
+
+
+@rule(Rule.L_TRIGGER_1)
+def amount_bytes(size_bytes: int, config: Config) -> int:
+    """What a size pass is to free that is asked for at these bytes: what lies above the target.
+
+    It may be 0 or less.
+    """
+    return size_bytes - target_bytes(config)
+
+
+def with_thresholds(row: Row, config: Config) -> Row:
+    """The row of a size pass, with the two thresholds."""
+    return row._replace(trigger_bytes=trigger_bytes(config), target_bytes=target_bytes(config))
+
+
+# --- passes
+# The passes over one cache, `expire` and `evict_cache`: from its lowest position up.
+#
+# Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries (managed-ledger 4.0.8)
 
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
@@ -34,7 +68,7 @@ def is_old(stamp_nanos: int, cutoff_nanos: int) -> bool:
 
 
 @rule(Rule.L_EXPIRE_1, Rule.L_EXPIRE_2)
-def expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
+def find_expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
     """The positions that a time pass takes: the lowest ones, up to the first that is younger than the cutoff."""
     taken: list[Position] = []
     for pos in positions_of(state, name):
@@ -45,7 +79,7 @@ def expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position,
 
 
 @rule(Rule.L_EVICT_1, Rule.L_EVICT_2)
-def lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
+def find_lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """The positions that free so many bytes: the lowest ones, no more of them than it takes, or all."""
     taken: list[Position] = []
     freed_bytes = 0
@@ -58,11 +92,11 @@ def lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ..
 
 
 @rule(Rule.L_LIVENESS_1)
-def taken_rows(
+def eviction_rows(
     rule: Rule, cause: str, state: State, name: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
     """The rows of what a pass takes: each entry once."""
-    return left_rows(rule, "EVICT", cause, state, name, positions)
+    return removal_rows(rule, "EVICT", cause, state, name, positions)
 
 
 @rule(Rule.L_EXPIRE_1, Rule.L_EXPIRE_2, Rule.L_EXPIRE_3, Rule.L_STATE_3, Rule.L_STATE_5, Rule.L_LIVENESS_1)
@@ -74,7 +108,7 @@ def expire(state: State, event: Expire, config: Config) -> Step:
 
     # DECISION
     cutoff_nanos = cutoff_of(state, event, config)
-    positions = expired(state, event.cache, cutoff_nanos)
+    positions = find_expired(state, event.cache, cutoff_nanos)
 
     # EFFECT
     after = drop_entries(state, event.cache, positions)
@@ -82,8 +116,8 @@ def expire(state: State, event: Expire, config: Config) -> Step:
     # OUTCOME
     begin = pass_row(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME", "CALL", state, cutoff_nanos, event.cache)
     end = pass_row(Rule.L_EXPIRE_2, "PASS_END", "TIME", "CALL", after, cutoff_nanos, event.cache)
-    rows = taken_rows(Rule.L_EXPIRE_1, "TIME", state, event.cache, positions)
-    return Step(after, removed(state, event.cache, positions), (begin, *rows, end))
+    rows = eviction_rows(Rule.L_EXPIRE_1, "TIME", state, event.cache, positions)
+    return Step(after, count_removed(state, event.cache, positions), (begin, *rows, end))
 
 
 @rule(Rule.L_EVICT_1, Rule.L_EVICT_2, Rule.L_STATE_3, Rule.L_STATE_5, Rule.L_LIVENESS_1)
@@ -94,14 +128,136 @@ def evict_cache(state: State, event: EvictCache, config: Config) -> Step:
         return Step(state, REFUSED, ())
 
     # DECISION
-    positions = lowest(state, event.cache, event.bytes)
+    positions = find_lowest(state, event.cache, event.bytes)
 
     # EFFECT
     after = drop_entries(state, event.cache, positions)
 
     # OUTCOME
-    rows = taken_rows(Rule.L_EVICT_1, "SIZE", state, event.cache, positions)
+    rows = eviction_rows(Rule.L_EVICT_1, "SIZE", state, event.cache, positions)
     begin = pass_row(Rule.L_EVICT_1, "PASS_BEGIN", "SIZE", "CALL", state, event.bytes, event.cache)
     end = pass_row(Rule.L_EVICT_2, "PASS_END", "SIZE", "CALL", after, event.bytes, event.cache)
     begin, end = with_thresholds(begin, config), with_thresholds(end, config)
-    return Step(after, removed(state, event.cache, positions), (begin, *rows, end))
+    return Step(after, count_removed(state, event.cache, positions), (begin, *rows, end))
+
+
+# --- policy
+# The size pass over all caches: which of them give, and how much each.
+#
+# Beside: EntryCacheDefaultEvictionPolicy.doEviction (managed-ledger 4.0.8)
+
+PASS_SHARE: Final = 0.5
+"""The share of all bytes that the caches hold which give."""
+
+
+@rule(Rule.L_EVICT_3, Rule.L_EVICT_4)
+def order_by_size(state: State) -> tuple[CacheName, ...]:
+    """The caches from the largest to the smallest; those of one size by their names."""
+    return tuple(sorted(state.caches, key=lambda name: (-state.caches[name].size_bytes, name)))
+
+
+@rule(Rule.L_EVICT_3)
+def choose_givers(state: State) -> tuple[CacheName, ...]:
+    """The caches that give: the largest, until they hold half of all bytes, truncated."""
+    quota_bytes = trunc(state.size_bytes * PASS_SHARE)
+    taken: list[CacheName] = []
+    sum_bytes = 0
+    for name in order_by_size(state):
+        if sum_bytes >= quota_bytes:
+            break
+        taken.append(name)
+        sum_bytes += state.caches[name].size_bytes
+    return tuple(taken)
+
+
+@rule(Rule.L_EVICT_5)
+def compute_share(amount_bytes: int, cache_bytes: int, sum_bytes: int) -> int:
+    """What one cache is to give of an amount: its part of the sum, then of the amount, in doubles, truncated."""
+    return int(float(amount_bytes) * (float(cache_bytes) / float(sum_bytes)))
+
+
+@rule(Rule.L_EVICT_3, Rule.L_EVICT_4, Rule.L_EVICT_5, Rule.L_STATE_3, Rule.L_STATE_5)
+def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> Step:
+    """Run a size pass over all caches; `origin` is that of its rows."""
+    # GUARD: an amount of 0 or less is refused.
+    if event.bytes <= 0:
+        return Step(state, REFUSED, ())
+
+    # DECISION: who gives, and how much.
+    names = choose_givers(state)
+    sum_bytes = sum(state.caches[name].size_bytes for name in names)
+    shares = {name: compute_share(event.bytes, state.caches[name].size_bytes, sum_bytes) for name in names}
+
+    # EFFECT: each gives its share, in that order; a share of 0 is left out.
+    after = state
+    parts: tuple[Part, ...] = ()
+    for name, share_bytes in shares.items():
+        if share_bytes > 0:
+            part = EvictCache(name, share_bytes)
+            done = evict_cache(after, part, config)
+            parts += (Part(after, part, done),)
+            after = done.state
+
+    # OUTCOME: what all of them gave.
+    rows = build_pass_rows(state, after, event.bytes, config, origin, parts)
+    return Step(after, sum_removed(parts), rows, parts, names)
+
+
+@rule(Rule.L_STATE_5)
+def sum_removed(parts: tuple[Part, ...]) -> Removed:
+    """The sum of what the caches gave."""
+    entries = freed_bytes = 0
+    for part in parts:
+        assert isinstance(part.step.outcome, Removed)
+        entries += part.step.outcome.entries
+        freed_bytes += part.step.outcome.bytes
+    return Removed(entries, freed_bytes)
+
+
+def build_pass_rows(
+    before: State, after: State, need_bytes: int, config: Config, origin: str, parts: tuple[Part, ...]
+) -> tuple[Row, ...]:
+    """The rows of the pass: one of its own around what left; what it asked of each cache is not shown."""
+    begin = with_thresholds(pass_row(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE", origin, before, need_bytes), config)
+    end = with_thresholds(pass_row(Rule.L_EVICT_5, "PASS_END", "SIZE", origin, after, need_bytes), config)
+    return (begin, *(row for part in parts for row in part.step.rows if row.op == "EVICT"), end)
+
+
+# --- trigger
+# The size pass that keeps the bytes below their limit: `insert` asks for it, `run_scheduled` runs one that waits.
+#
+# Beside: RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
+
+NOTHING_REMOVED: Final = Removed(0, 0)
+
+
+@rule(Rule.L_TRIGGER_6)
+def run_requested_pass(state: State, need_bytes: int, config: Config) -> Step:
+    """Run the size pass that an insert has asked for, unless there is nothing to free."""
+    if need_bytes <= 0:
+        return Step(state, NOTHING_REMOVED, ())
+    done = evict(state, Evict(need_bytes), config, "TRIGGER")
+    return Step(done.state, done.outcome, done.rows, (Part(state, Evict(need_bytes), done),))
+
+
+@rule(Rule.L_TRIGGER_1, Rule.L_TRIGGER_2, Rule.L_TRIGGER_3, Rule.L_TRIGGER_4)
+def request_pass(state: State, config: Config) -> Step:
+    """What every insert does first: above the trigger it asks for a size pass, if none is scheduled."""
+    if state.size_bytes <= trigger_bytes(config) or state.scheduled_bytes is not None:
+        return Step(state, NOTHING_REMOVED, ())
+    need_bytes = amount_bytes(state.size_bytes, config)
+    if config.eviction is Eviction.MANUAL:
+        return Step(state._replace(scheduled_bytes=need_bytes), NOTHING_REMOVED, ())
+    return run_requested_pass(state, need_bytes, config)
+
+
+@rule(Rule.L_TRIGGER_5, Rule.L_TRIGGER_6, Rule.L_STATE_5)
+def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
+    """Run the size pass that is scheduled, with the amount of the moment in which it was asked for."""
+    # GUARD: none is scheduled.
+    if state.scheduled_bytes is None:
+        return Step(state, NOTHING_REMOVED, ())
+
+    # DECISION: none.
+    # EFFECT and OUTCOME: what the pass removed; another one may be scheduled from now on.
+    return run_requested_pass(state._replace(scheduled_bytes=None), state.scheduled_bytes, config)

@@ -5,28 +5,27 @@ Beside: RangeEntryCacheImpl.invalidateEntries, .invalidateAllEntries, .clear (ma
 
 from __future__ import annotations
 
-from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, positions_of
+from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, positions_of, removal_rows
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange
 from entrycache_reference.pulsar_legacy.outcomes import Done, Removed
-from entrycache_reference.pulsar_legacy.rows import left_rows
 from entrycache_reference.pulsar_legacy.state import Part, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 
 @rule(Rule.L_STATE_5)
-def removed(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
+def count_removed(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
     """The number and the bytes of these entries."""
     return Removed(len(positions), sum(cache_of(state, name).entries[pos].size_bytes for pos in positions))
 
 
 @rule(Rule.L_STATE_5)
-def removal(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
+def remove_positions(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
     """Remove these entries of one cache, one row each, and answer their number and bytes."""
     after = drop_entries(state, name, positions)
-    rows = left_rows(rule, "REMOVE", cause, state, name, positions)
-    return Step(after, removed(state, name, positions), rows)
+    rows = removal_rows(rule, "REMOVE", cause, state, name, positions)
+    return Step(after, count_removed(state, name, positions), rows)
 
 
 @rule(Rule.L_INVALIDATE_1)
@@ -39,7 +38,7 @@ def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
         positions = tuple(pos for pos in positions if pos != event.last)
 
     # EFFECT and OUTCOME
-    return removal(state, event.cache, positions, Rule.L_INVALIDATE_1, "RANGE")
+    return remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_1, "RANGE")
 
 
 @rule(Rule.L_INVALIDATE_2)
@@ -48,7 +47,7 @@ def clear(state: State, event: Clear, config: Config) -> Step:
     # GUARD: none.
     # DECISION: all positions.
     # EFFECT and OUTCOME
-    return removal(state, event.cache, positions_of(state, event.cache), Rule.L_INVALIDATE_2, "CLEAR")
+    return remove_positions(state, event.cache, positions_of(state, event.cache), Rule.L_INVALIDATE_2, "CLEAR")
 
 
 @rule(Rule.L_INVALIDATE_3)
@@ -59,7 +58,7 @@ def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> 
     positions = tuple(pos for pos in positions_of(state, event.cache) if pos < event.pos)
 
     # EFFECT and OUTCOME
-    return removal(state, event.cache, positions, Rule.L_INVALIDATE_3, "CURSOR")
+    return remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_3, "CURSOR")
 
 
 @rule(Rule.L_INVALIDATE_4)
@@ -70,7 +69,7 @@ def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> 
     positions = tuple(pos for pos in positions_of(state, event.cache) if pos.ledger == event.ledger)
 
     # EFFECT and OUTCOME
-    return removal(state, event.cache, positions, Rule.L_INVALIDATE_4, "LEDGER")
+    return remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_4, "LEDGER")
 
 
 @rule(Rule.L_INVALIDATE_5)
@@ -80,7 +79,7 @@ def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
     # DECISION: all its entries leave.
     # EFFECT: its name may come back, and is then that of an empty cache.
     positions = positions_of(state, event.cache)
-    cleared = removal(state, event.cache, positions, Rule.L_INVALIDATE_5, "CLOSE")
+    cleared = remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_5, "CLOSE")
 
     # OUTCOME
     return Step(cleared.state, Done(), cleared.rows, (Part(state, Clear(event.cache), cleared),))

@@ -5,40 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_legacy import (
-    insert,
-    lookup,
-    ops,
-    passes,
-    policy,
-    remove,
-    storage_reads,
-    trigger,
-    views,
-)
+from entrycache_reference.pulsar_legacy import entries, ops, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule, rule
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
-    ops.Insert: insert.insert,
-    ops.Get: lookup.get,
-    ops.GetRange: lookup.get_range,
-    ops.Exists: lookup.exists,
+    ops.Insert: entries.insert,
+    ops.Get: entries.get,
+    ops.GetRange: entries.get_range,
+    ops.Exists: entries.exists,
     ops.RemoveRange: remove.remove_range,
     ops.Clear: remove.clear,
     ops.InvalidateBefore: remove.invalidate_before,
     ops.InvalidateLedger: remove.invalidate_ledger,
     ops.RemoveCache: remove.remove_cache,
-    ops.Usage: views.usage,
-    ops.Observe: views.observe,
-    ops.Advance: views.advance,
+    ops.Usage: entries.usage,
+    ops.Observe: entries.observe,
+    ops.Advance: entries.advance,
     ops.Expire: passes.expire,
-    ops.Evict: policy.evict,
+    ops.Evict: passes.evict,
     ops.EvictCache: passes.evict_cache,
-    ops.RunScheduled: trigger.run_scheduled,
-    ops.Read: storage_reads.read,
-    ops.ReadOne: storage_reads.read_one,
+    ops.RunScheduled: passes.run_scheduled,
+    ops.Read: entries.read,
+    ops.ReadOne: entries.read_one,
 }
 """The function of each operation."""
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Entry, Held, Slot, State
+from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Entry, HeldPosition, Row, Slot, State
 from entrycache_reference.rules import Rule, rule
-from entrycache_reference.vocabulary import CacheName, HoldName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
 
-EMPTY = Cache({}, 0)
+EMPTY_CACHE = Cache({}, 0)
 
 
 def cache_of(state: State, name: CacheName) -> Cache:
     """The cache of that name; an empty one where the name is not known."""
-    return state.caches.get(name, EMPTY)
+    return state.caches.get(name, EMPTY_CACHE)
 
 
 def entry_at(state: State, name: CacheName, pos: Position) -> Entry | None:
@@ -49,14 +49,14 @@ def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> Sta
 
 
 @rule(Rule.COUNT_6)
-def without_claims(
-    holds: Mapping[HoldName, tuple[Held, ...]], gone: frozenset[Slot]
-) -> Mapping[HoldName, tuple[Held, ...]]:
+def drop_claims(
+    holds: Mapping[HoldName, tuple[HeldPosition, ...]], gone: frozenset[Slot]
+) -> Mapping[HoldName, tuple[HeldPosition, ...]]:
     """The holds after these entries have left: they keep what was handed over, but it is cached no more."""
     if not gone or not any(held.is_cached and held.slot in gone for kept in holds.values() for held in kept):
         return holds
     return {
-        name: tuple(Held(held.slot, held.is_cached and held.slot not in gone) for held in kept)
+        name: tuple(HeldPosition(held.slot, held.is_cached and held.slot not in gone) for held in kept)
         for name, kept in holds.items()
     }
 
@@ -73,7 +73,7 @@ def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...])
     return left._replace(
         queue=queue,
         size_bytes=state.size_bytes - freed,
-        holds=without_claims(state.holds, gone),
+        holds=drop_claims(state.holds, gone),
         counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(positions)),
     )
 
@@ -81,3 +81,113 @@ def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...])
 def positions_between(state: State, name: CacheName, first: Position, last: Position) -> tuple[Position, ...]:
     """The cached positions from `first` to `last`, both included, ascending."""
     return tuple(sorted(pos for pos in cache_of(state, name).entries if first <= pos <= last))
+
+
+# --- rows
+# The rows of a trace that rule functions write, one function a kind.
+
+
+def entry_row(
+    rule: Rule,
+    op: str,
+    cause: str | None,
+    after: State,
+    cache: CacheName,
+    pos: Position,
+    before: Entry,
+    expected_reads: int | None,
+) -> Row:
+    """A row about a cached entry: its flags and stamp before the event, `expected_reads` after it."""
+    return Row(
+        rule,
+        op,
+        cause,
+        after.now_nanos,
+        after.size_bytes,
+        cache=cache,
+        ledger_id=pos.ledger,
+        entry_id=pos.entry,
+        size_bytes=before.size_bytes,
+        expected_reads=expected_reads,
+        requeues=before.requeues,
+        accessed=before.accessed,
+        stamp_ns=before.stamp_nanos,
+        manager_bytes=after.size_bytes,
+    )
+
+
+def absent_row(
+    rule: Rule,
+    op: str,
+    cause: str,
+    state: State,
+    cache: CacheName,
+    pos: Position,
+    size_bytes: int | None = None,
+) -> Row:
+    """A row about a position that this event leaves uncached, or about an offer that was not taken."""
+    return Row(
+        rule,
+        op,
+        cause,
+        state.now_nanos,
+        state.size_bytes,
+        cache=cache,
+        ledger_id=pos.ledger,
+        entry_id=pos.entry,
+        size_bytes=size_bytes,
+        manager_bytes=state.size_bytes,
+    )
+
+
+def removed_rows(
+    rule: Rule, cause: str, before: State, cache: CacheName, positions: tuple[Position, ...]
+) -> tuple[Row, ...]:
+    """The rows of entries that leave by a call, one after another: each shows the bytes that are left after it."""
+    rows: list[Row] = []
+    bytes_left = before.size_bytes
+    for pos in positions:
+        entry = before.caches[cache].entries[pos]
+        bytes_left -= entry.size_bytes
+        row = entry_row(rule, "REMOVE", cause, before, cache, pos, entry, entry.expected_reads)
+        rows.append(row._replace(bytes_after=bytes_left, manager_bytes=bytes_left))
+    return tuple(rows)
+
+
+def open_row(state: State, cache: CacheName) -> Row:
+    """The first step that names a cache (R-STATE-9)."""
+    return Row(
+        Rule.STATE_9,
+        "CACHE_OPEN",
+        None,
+        state.now_nanos,
+        state.size_bytes,
+        cache=cache,
+        manager_bytes=state.size_bytes,
+    )
+
+
+def close_row(state: State, cache: CacheName) -> Row:
+    """A cache was taken out of the manager (R-INVALIDATE-9)."""
+    return open_row(state, cache)._replace(rule=Rule.INVALIDATE_9, op="CACHE_CLOSE")
+
+
+def value_row(rule: Rule, op: str, state: State, value: str) -> Row:
+    """A row whose content stands in the column `value`."""
+    return Row(rule, op, None, state.now_nanos, state.size_bytes, manager_bytes=state.size_bytes, value=value)
+
+
+def cursor_row(rule: Rule, op: str, state: State, cache: CacheName, cursor: CursorName, pos: Position | None) -> Row:
+    """A row about a cursor; the position columns hold its new position."""
+    return Row(
+        rule,
+        op,
+        None,
+        state.now_nanos,
+        state.size_bytes,
+        cache=cache,
+        ledger_id=None if pos is None else pos.ledger,
+        entry_id=None if pos is None else pos.entry,
+        manager_bytes=state.size_bytes,
+        cursor=cursor,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from entrycache_reference.pulsar_pip430.change import cache_of
+from entrycache_reference.pulsar_pip430.change import cache_of, cursor_row
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import (
     CursorAdd,
@@ -28,7 +28,6 @@ from entrycache_reference.pulsar_pip430.outcomes import (
     SlowestAt,
     Wanted,
 )
-from entrycache_reference.pulsar_pip430.rows import cursor_row
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
@@ -44,7 +43,7 @@ def with_members(
     return state._replace(caches={**state.caches, name: cache})
 
 
-def placed(state: State, name: CacheName, cursor: CursorName, pos: Position | None) -> State:
+def place_cursor(state: State, name: CacheName, cursor: CursorName, pos: Position | None) -> State:
     """The state with this cursor a member at that position."""
     cache = cache_of(state, name)
     return with_members(state, name, {**cache.members, cursor: pos}, cache.grace_start_nanos)
@@ -56,7 +55,7 @@ def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
     # GUARD: none.  DECISION: none.
     # EFFECT: only this cursor's position.
     is_member = event.cursor in cache_of(state, event.cache).members
-    after = placed(state, event.cache, event.cursor, event.pos)
+    after = place_cursor(state, event.cache, event.cursor, event.pos)
 
     # OUTCOME
     rule = Rule.CURSOR_2 if is_member else Rule.CURSOR_1
@@ -64,7 +63,7 @@ def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13)
-def moves(cache: Cache, cursor: CursorName, config: Config) -> bool:
+def can_move(cache: Cache, cursor: CursorName, config: Config) -> bool:
     """Whether a move takes effect: of a member, and in the heap container of one that is tracked."""
     if cursor not in cache.members:
         return False
@@ -76,11 +75,11 @@ def cursor_move(state: State, event: CursorMove, config: Config) -> Step:
     """Move a member; null untracks it."""
     # GUARD: none.
     # DECISION: an unknown cursor is ignored, and in the heap container one that is not tracked.
-    if not moves(cache_of(state, event.cache), event.cursor, config):
+    if not can_move(cache_of(state, event.cache), event.cursor, config):
         return Step(state, Done(), ())
 
     # EFFECT: only this cursor's position.
-    after = placed(state, event.cache, event.cursor, event.pos)
+    after = place_cursor(state, event.cache, event.cursor, event.pos)
 
     # OUTCOME
     row = cursor_row(Rule.CURSOR_3, "CURSOR_MOVE", after, event.cache, event.cursor, event.pos)
@@ -106,7 +105,7 @@ def cursor_remove(state: State, event: CursorRemove, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_7)
-def rank(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
+def rank_of(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
     """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
     own = members.get(cursor)
     if own is None:
@@ -123,7 +122,7 @@ def cursor_rank(state: State, event: CursorRank, config: Config) -> Step:
 
     # DECISION: none.  EFFECT: none.
     # OUTCOME
-    return Step(state, Ranked(rank(cache_of(state, event.cache).members, event.cursor)), ())
+    return Step(state, Ranked(rank_of(cache_of(state, event.cache).members, event.cursor)), ())
 
 
 @rule(Rule.CURSOR_9, Rule.CURSOR_14)
@@ -144,7 +143,7 @@ def cursors(state: State, event: Cursors, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_11)
-def in_grace(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
+def is_in_grace(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
     """Whether the grace period goes on: two looks at the clock, each in whole milliseconds."""
     now_millis = now_nanos // NANOS_A_MILLISECOND
     start_millis = cache.grace_start_nanos // NANOS_A_MILLISECOND
@@ -159,7 +158,7 @@ def should_cache(state: State, event: ShouldCache, config: Config) -> Step:
     cache = cache_of(state, event.cache)
     wanted = bool(cache.members)
     if config.evict_by_expected_reads and not wanted:
-        wanted = in_grace(cache, state.now_nanos, config.effective_grace_millis)
+        wanted = is_in_grace(cache, state.now_nanos, config.effective_grace_millis)
 
     # EFFECT: none.
     # OUTCOME

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430.config import Settings
-from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_reference.pulsar_pip430.state import Entry, State
 from entrycache_reference.rules import Rule, rule
 
 ANY: Final = None
@@ -66,7 +66,7 @@ def matches(line: Line, facts: Facts) -> bool:
     return all(cell is ANY or cell == fact for cell, fact in zip(line.cells, facts, strict=True))
 
 
-def lookup(table: tuple[Line, ...]) -> dict[Facts, Line]:
+def build_lookup(table: tuple[Line, ...]) -> dict[Facts, Line]:
     """For each combination of facts the first line that matches, if any."""
     found: dict[Facts, Line] = {}
     for values in product((False, True), repeat=5):
@@ -78,23 +78,23 @@ def lookup(table: tuple[Line, ...]) -> dict[Facts, Line]:
     return found
 
 
-LOOKUP: Final = lookup(DECISION)
+LOOKUP: Final = build_lookup(DECISION)
 
 
 @rule(Rule.REQUEUE_7)
-def touched(entry: Entry, settings: Settings) -> bool:
+def is_touched(entry: Entry, settings: Settings) -> bool:
     """Whether access extends the stay of the entry (R-REQUEUE-1, R-REQUEUE-7)."""
     return settings.extend_recently_accessed and entry.accessed
 
 
 @rule(Rule.REQUEUE_8)
-def expected(entry: Entry) -> bool:
+def is_expected(entry: Entry) -> bool:
     """Whether the entry expects a read (R-REQUEUE-8)."""
     return entry.expected_reads is not None and entry.expected_reads >= 1
 
 
 @rule(Rule.REQUEUE_6)
-def spare(entry: Entry, settings: Settings) -> bool:
+def has_spare_requeue(entry: Entry, settings: Settings) -> bool:
     """Whether the budget of the entry allows one more requeue because of expected reads (R-REQUEUE-6)."""
     return entry.requeues < settings.max_requeues
 
@@ -104,4 +104,32 @@ def decide(entry: Entry | None, halt: bool, settings: Settings) -> Line:
     """The line of the table that decides about the head; `entry` None: the slot is dead."""
     if entry is None:
         return LOOKUP[Facts(True, halt, False, False, False)]
-    return LOOKUP[Facts(False, halt, touched(entry, settings), expected(entry), spare(entry, settings))]
+    return LOOKUP[
+        Facts(False, halt, is_touched(entry, settings), is_expected(entry), has_spare_requeue(entry, settings))
+    ]
+
+
+# --- limits
+# The two thresholds of the manager's bytes.
+#
+# Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold (managed-ledger 4.2.4)
+
+
+@rule(Rule.TRIGGER_1)
+def trigger_bytes(state: State) -> int:
+    """The bytes above which an insert triggers a size pass: the IEEE product, truncated."""
+    return int(state.settings.max_size_bytes * 0.98)
+
+
+@rule(Rule.TRIGGER_1)
+def target_bytes(state: State) -> int:
+    """The bytes down to which a triggered size pass frees: the IEEE product, truncated."""
+    return int(state.settings.max_size_bytes * state.settings.watermark)
+
+
+@rule(Rule.TRIGGER_2, Rule.TRIGGER_5, Rule.TRIGGER_6, Rule.TRIGGER_8)
+def bytes_over(state: State) -> int:
+    """What a size pass has to free now: nothing at or under the trigger, else what lies above the target."""
+    if state.size_bytes <= trigger_bytes(state):
+        return 0
+    return max(0, state.size_bytes - target_bytes(state))

@@ -1,41 +1,159 @@
-"""The two passes over the removal queue: a fold of the decision table from the head on.
-
-Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
-"""
+"""What a pass did, slot by slot, and the rows of a trace that are made of it."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from enum import Enum
+from typing import Any, NamedTuple
 
-from entrycache_reference.pulsar_pip430.change import without_claims
+from entrycache_reference.pulsar_pip430.change import drop_claims
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
-from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line, decide
+from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line, decide, target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Removed
-from entrycache_reference.pulsar_pip430.pass_events import Decided, Origin, Pass, PassKind, rows_of
-from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
-__all__ = [
-    "Origin",
-    "PassKind",
-    "cutoff",
-    "evict",
-    "expire",
-    "halts",
-    "is_late",
-    "put_back",
-    "remaining",
-    "requeued",
-    "run_pass",
-    "without",
-]
+
+class Origin(Enum):
+    """Who asked for a pass: an insert that crossed the trigger, the periodic task, or a call of its own."""
+
+    TRIGGER = "TRIGGER"
+    CYCLE = "CYCLE"
+    CALL = "CALL"
+
+
+class PassKind(Enum):
+    """Why a pass runs."""
+
+    TIME = "TIME"
+    SIZE = "SIZE"
+
+
+class PassEvent(NamedTuple):
+    """What a pass did with the slot at the head, and the line of the table that said so.
+
+    `slot` and `entry` are what stood there, None: the slot was dead; `requeued` is the entry as it stands at the
+    tail again. `bound` was in force when it was decided, `freed_bytes` is what the pass has freed since it began.
+    """
+
+    line: Line
+    bound: int
+    freed_bytes: int
+    slot: Slot | None
+    entry: Entry | None
+    requeued: Entry | None
+
+    @property
+    def halted(self) -> bool:
+        """The pass ended here."""
+        return self.line.action is Action.STOP
+
+    @property
+    def removed(self) -> bool:
+        """An entry left here."""
+        return self.line.action is Action.REMOVE and self.entry is not None
+
+
+class Pass(NamedTuple):
+    """A pass from its beginning, at the bytes and settings of `state`, to its end, where `bound_left` is in force."""
+
+    state: State
+    kind: PassKind
+    origin: Origin
+    bound: int
+    bound_left: int
+    events: tuple[PassEvent, ...]
+
+
+def rows_of_pass(done: Pass) -> tuple[Row, ...]:
+    """The rows of a whole pass: its beginning, one for each slot that it took, its end."""
+    taken = [_taken_row(done, event) for event in done.events if not event.halted]
+    return (_begin_row(done), *taken, _end_row(done))
+
+
+def _begin_row(done: Pass) -> Row:
+    rule = Rule.EXPIRE_1 if done.kind is PassKind.TIME else Rule.EVICT_4
+    return _row_of_pass(done, rule, "PASS_BEGIN", done.bound, done.state.size_bytes, None)
+
+
+def _end_row(done: Pass) -> Row:
+    """The end: at a head that may stay, whose stamp it shows, or because no slot was left."""
+    last = done.events[-1] if done.events else None
+    size_bytes = done.state.size_bytes - (0 if last is None else last.freed_bytes)
+    if last is not None and last.halted:
+        stamp = None if last.entry is None else last.entry.stamp_nanos
+        return _row_of_pass(done, Rule.EVICT_2, "PASS_END", done.bound_left, size_bytes, stamp)
+    rule = Rule.EXPIRE_2 if done.kind is PassKind.TIME else Rule.EVICT_4
+    return _row_of_pass(done, rule, "PASS_END", done.bound_left, size_bytes, None)
+
+
+def _row_of_pass(done: Pass, rule: Rule, op: str, bound: int, size_bytes: int, head_stamp: int | None) -> Row:
+    """A row about the pass as a whole; a size pass shows its thresholds."""
+    is_size_pass = done.kind is PassKind.SIZE
+    return Row(
+        rule,
+        op,
+        done.kind.value,
+        done.state.now_nanos,
+        size_bytes,
+        origin=done.origin.value,
+        stamp_ns=head_stamp,
+        bound=bound,
+        max_requeues=done.state.settings.max_requeues,
+        extend_accessed=done.state.settings.extend_recently_accessed,
+        trigger_bytes=trigger_bytes(done.state) if is_size_pass else None,
+        target_bytes=target_bytes(done.state) if is_size_pass else None,
+        manager_bytes=size_bytes,
+    )
+
+
+def _taken_row(done: Pass, event: PassEvent) -> Row:
+    """A row about one slot; an entry is shown as it was before the event, but for what a requeue gave it."""
+    slot, entry, again = event.slot, event.entry, event.requeued
+    if slot is None or entry is None:
+        return _row_of_slot(done, event, "TOMBSTONE", done.kind.value)
+    of_entry = {
+        "cache": slot.cache,
+        "ledger_id": slot.pos.ledger,
+        "entry_id": slot.pos.entry,
+        "size_bytes": entry.size_bytes,
+        "expected_reads": entry.expected_reads,
+        "accessed": entry.accessed,
+        "stamp_ns": entry.stamp_nanos,
+    }
+    if again is None:
+        return _row_of_slot(done, event, "EVICT", done.kind.value, requeues=entry.requeues, **of_entry)
+    cause = "ACCESSED" if event.line.action is Action.REQUEUE_ACCESSED else "EXPECTED_READS"
+    anew = {"requeues": again.requeues, "new_stamp_ns": again.stamp_nanos}
+    return _row_of_slot(done, event, "REQUEUE", cause, **anew, **of_entry)
+
+
+def _row_of_slot(done: Pass, event: PassEvent, op: str, cause: str, **columns: Any) -> Row:
+    size_bytes = done.state.size_bytes - event.freed_bytes
+    return Row(
+        event.line.rule,
+        op,
+        cause,
+        done.state.now_nanos,
+        size_bytes,
+        bound=event.bound,
+        max_requeues=done.state.settings.max_requeues,
+        extend_accessed=done.state.settings.extend_recently_accessed,
+        manager_bytes=size_bytes,
+        **columns,
+    )
+
+
+# --- passes
+# The two passes over the removal queue: a fold of the decision table from the head on.
+#
+# Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
 
 
 @rule(Rule.EXPIRE_1, Rule.EVICT_5)
-def halts(kind: PassKind, bound: int, entry: Entry | None) -> bool:
+def has_to_halt(kind: PassKind, bound: int, entry: Entry | None) -> bool:
     """Whether the pass would end at this head; `entry` None: a dead slot, it has no stamp.
 
     `bound` is the cutoff of a time pass (an entry is expired only if its stamp is strictly below it), or
@@ -47,7 +165,7 @@ def halts(kind: PassKind, bound: int, entry: Entry | None) -> bool:
 
 
 @rule(Rule.REQUEUE_4, Rule.REQUEUE_5)
-def requeued(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+def requeue_entry(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """The entry as it stands at the tail again: a new stamp, no mark, one requeue more."""
     split = config.variants.requeue_budget is RequeueBudget.SPLIT
     used = 0 if split and action is Action.REQUEUE_ACCESSED else 1
@@ -72,14 +190,14 @@ def is_late(kind: PassKind, looked_at: int, slots: int, config: Config) -> bool:
 
 
 @rule(Rule.REQUEUE_9)
-def unspared(line: Line) -> Line:
+def deny_requeue(line: Line) -> Line:
     """The line of the table that decides where neither access nor expected reads spare an entry."""
     if line.action in {Action.REQUEUE_ACCESSED, Action.REQUEUE_EXPECTED}:
         return LOOKUP[Facts(False, False, False, False, False)]
     return line
 
 
-def remaining(kind: PassKind, bound: int, freed_bytes: int) -> int:
+def remaining_bound(kind: PassKind, bound: int, freed_bytes: int) -> int:
     """The bound in force after `freed_bytes`: a cutoff stays, a need shrinks."""
     return bound if kind is PassKind.TIME else bound - freed_bytes
 
@@ -91,7 +209,7 @@ class Copies(NamedTuple):
     queue: deque[Slot | None]
 
 
-def without(caches: dict[CacheName, Cache], slot: Slot) -> None:
+def remove_from_cache(caches: dict[CacheName, Cache], slot: Slot) -> None:
     """Take an entry out of its cache, in the pass's own copy of the caches."""
     cache = caches[slot.cache]
     entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
@@ -100,21 +218,21 @@ def without(caches: dict[CacheName, Cache], slot: Slot) -> None:
     )
 
 
-def replaced(caches: dict[CacheName, Cache], slot: Slot, entry: Entry) -> None:
+def replace_in_cache(caches: dict[CacheName, Cache], slot: Slot, entry: Entry) -> None:
     """Put a changed entry into its cache, in the pass's own copy of the caches."""
     cache = caches[slot.cache]
     caches[slot.cache] = cache._replace(entries={**cache.entries, slot.pos: entry})
 
 
 @rule(Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3)
-def carried_out(line: Line, state: State, config: Config, own: Copies, slot: Slot) -> Entry | None:
+def carry_out(line: Line, state: State, config: Config, own: Copies, slot: Slot) -> Entry | None:
     """Remove an entry, or put it at the tail again, and then answer it as it stands there."""
     entry = own.caches[slot.cache].entries[slot.pos]
     if line.action is Action.REMOVE:
-        without(own.caches, slot)
+        remove_from_cache(own.caches, slot)
         return None
-    after = requeued(entry, state.now_nanos, line.action, config)
-    replaced(own.caches, slot, after)
+    after = requeue_entry(entry, state.now_nanos, line.action, config)
+    replace_in_cache(own.caches, slot, after)
     put_back(own.queue, slot)
     return after
 
@@ -123,37 +241,37 @@ def carried_out(line: Line, state: State, config: Config, own: Copies, slot: Slo
 def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL) -> Step:
     """Take slots from the head and decide about each, until the pass halts or no slot is left."""
     own = Copies(dict(state.caches), deque(state.queue))
-    events: list[Decided] = []
+    events: list[PassEvent] = []
     freed_bytes = 0
     while own.queue and not (events and events[-1].halted):
         slot = own.queue[0]
         entry = None if slot is None else own.caches[slot.cache].entries[slot.pos]
-        bound_now = remaining(kind, bound, freed_bytes)
-        line = decide(entry, halts(kind, bound_now, entry), state.settings)
+        bound_now = remaining_bound(kind, bound, freed_bytes)
+        line = decide(entry, has_to_halt(kind, bound_now, entry), state.settings)
         if is_late(kind, len(events) + 1, len(state.queue), config):
-            line = unspared(line)
+            line = deny_requeue(line)
         again = None
         if line.action is not Action.STOP:
             own.queue.popleft()
             if slot is not None and entry is not None:
-                again = carried_out(line, state, config, own, slot)
+                again = carry_out(line, state, config, own, slot)
                 freed_bytes += entry.size_bytes if again is None else 0
-        events.append(Decided(line, bound_now, freed_bytes, slot, entry, again))
+        events.append(PassEvent(line, bound_now, freed_bytes, slot, entry, again))
 
     removed = [event.slot for event in events if event.removed and event.slot is not None]
     left = state._replace(
         caches=own.caches,
         queue=tuple(own.queue),
         size_bytes=state.size_bytes - freed_bytes,
-        holds=without_claims(state.holds, frozenset(removed)),
+        holds=drop_claims(state.holds, frozenset(removed)),
         counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(removed)),
     )
-    done = Pass(state, kind, origin, bound, remaining(kind, bound, freed_bytes), tuple(events))
-    return Step(left, Removed(len(removed), freed_bytes), rows_of(done))
+    done = Pass(state, kind, origin, bound, remaining_bound(kind, bound, freed_bytes), tuple(events))
+    return Step(left, Removed(len(removed), freed_bytes), rows_of_pass(done))
 
 
 @rule(Rule.EXPIRE_3, Rule.EXPIRE_5)
-def cutoff(state: State, event: Expire) -> int:
+def cutoff_of(state: State, event: Expire) -> int:
     """The cutoff of a time pass; it may be negative, then nothing is older."""
     if event.older_than_nanos is ABSENT:
         return state.now_nanos - state.settings.ttl_nanos
@@ -168,7 +286,7 @@ def expire(state: State, event: Expire, config: Config) -> Step:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
 
     # DECISION, EFFECT and OUTCOME: the fold of the table.
-    return run_pass(state, PassKind.TIME, cutoff(state, event), config)
+    return run_pass(state, PassKind.TIME, cutoff_of(state, event), config)
 
 
 @rule(Rule.EVICT_4, Rule.EVICT_6)
@@ -180,3 +298,19 @@ def evict(state: State, event: Evict, config: Config) -> Step:
 
     # DECISION, EFFECT and OUTCOME: the fold of the table.
     return run_pass(state, PassKind.SIZE, event.bytes, config)
+
+
+__all__ = [
+    "Origin",
+    "PassKind",
+    "cutoff_of",
+    "evict",
+    "expire",
+    "has_to_halt",
+    "is_late",
+    "put_back",
+    "remaining_bound",
+    "remove_from_cache",
+    "requeue_entry",
+    "run_pass",
+]

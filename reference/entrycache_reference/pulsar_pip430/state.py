@@ -51,7 +51,7 @@ DEAD: Final = None
 """A slot whose entry has left by a call; the next pass that reaches it drops it."""
 
 
-class Held(NamedTuple):
+class HeldPosition(NamedTuple):
     """One position that a read handed over and that is not released yet.
 
     `is_cached` True: what was read is the entry that is cached there now; False: that has left, or it never
@@ -87,7 +87,7 @@ class State(NamedTuple):
     queue: tuple[Slot | None, ...]
     size_bytes: int
     is_scheduled: bool = False
-    holds: Mapping[HoldName, tuple[Held, ...]] = {}
+    holds: Mapping[HoldName, tuple[HeldPosition, ...]] = {}
     counts: Counts = Counts()
 
 

@@ -1,6 +1,6 @@
-"""One step: dispatch by the type of the event, one function an operation.
+"""The operations that only look, `usage` and `observe`, and the one that lets time pass, `advance`.
 
-Beside: RangeEntryCacheManagerImpl.getEntryCache (managed-ledger 4.2.4)
+Beside: RangeCache.getSize, .getNumberOfEntries, RangeEntryCacheManagerImpl.getSize (managed-ledger 4.2.4)
 """
 
 from __future__ import annotations
@@ -8,47 +8,99 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import (
-    count,
-    cursors,
-    lookup,
-    manage,
-    ops,
-    passes,
-    remove,
-    storage_reads,
-    trigger,
-    views,
-)
-from entrycache_reference.pulsar_pip430.change import EMPTY, cache_of
+from entrycache_reference.pulsar_pip430 import cursors, entries, manager, ops, passes, storage_reads
+from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE, cache_of, open_row
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.outcomes import Refused
-from entrycache_reference.pulsar_pip430.rows import open_row
+from entrycache_reference.pulsar_pip430.ops import Advance, Observe, Usage
+from entrycache_reference.pulsar_pip430.outcomes import CacheView, Done, ErrorKind, Observed, Refused, SlotView, Used
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
+
+@rule(Rule.METRICS_1, Rule.METRICS_2, Rule.STATE_7)
+def usage(state: State, event: Usage, config: Config) -> Step:
+    """Entries and bytes of one cache, or of all."""
+    # GUARD: none.  DECISION: one cache, or all.  EFFECT: none.
+    # OUTCOME
+    if event.cache is ABSENT:
+        entries = sum(len(cache.entries) for cache in state.caches.values())
+        return Step(state, Used(entries, state.size_bytes), ())
+    cache = cache_of(state, event.cache)
+    return Step(state, Used(len(cache.entries), cache.size_bytes), ())
+
+
+@rule(Rule.STATE_7)
+def observe(state: State, event: Observe, config: Config) -> Step:
+    """The whole state; caches without entries are left out."""
+    # GUARD: none.  DECISION: none.  EFFECT: none.
+    # OUTCOME
+    caches = {
+        name: CacheView(state.caches[name].size_bytes, tuple(sorted(state.caches[name].entries)))
+        for name in sorted(state.caches)
+        if state.caches[name].entries
+    }
+    live: list[SlotView] = []
+    for slot in state.queue:
+        if slot is not None:
+            entry = state.caches[slot.cache].entries[slot.pos]
+            age_nanos = state.now_nanos - entry.stamp_nanos
+            live.append(
+                SlotView(
+                    slot.cache,
+                    slot.pos,
+                    entry.size_bytes,
+                    age_nanos,
+                    entry.requeues,
+                    entry.accessed,
+                    entry.expected_reads,
+                )
+            )
+    tombstones = len(state.queue) - len(live)
+    return Step(state, Observed(state.now_nanos, state.size_bytes, caches, tuple(live), tombstones), ())
+
+
+@rule(Rule.STATE_4, Rule.STATE_6)
+def advance(state: State, event: Advance, config: Config) -> Step:
+    """Let virtual time pass."""
+    # GUARD: time does not go back.
+    if event.nanos < 0:
+        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+
+    # DECISION: none.
+    # EFFECT: only the clock moves.
+    after = state._replace(now_nanos=state.now_nanos + event.nanos)
+
+    # OUTCOME
+    return Step(after, Done(), ())
+
+
+# --- step
+# One step: dispatch by the type of the event, one function an operation.
+#
+# Beside: RangeEntryCacheManagerImpl.getEntryCache (managed-ledger 4.2.4)
+
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
-    ops.Insert: trigger.offer,
-    ops.Get: lookup.get,
-    ops.GetRange: lookup.get_range,
-    ops.Exists: lookup.exists,
-    ops.RemoveRange: remove.remove_range,
-    ops.Clear: remove.clear,
-    ops.Usage: views.usage,
-    ops.Observe: views.observe,
-    ops.Advance: views.advance,
+    ops.Insert: manager.offer,
+    ops.Get: entries.get,
+    ops.GetRange: entries.get_range,
+    ops.Exists: entries.exists,
+    ops.RemoveRange: manager.remove_range,
+    ops.Clear: manager.clear,
+    ops.Usage: usage,
+    ops.Observe: observe,
+    ops.Advance: advance,
     ops.Expire: passes.expire,
     ops.Evict: passes.evict,
-    ops.MarkRead: count.mark_read,
-    ops.ExpectRead: count.expect_read,
-    ops.Cycle: trigger.cycle,
-    ops.RunScheduled: trigger.run_scheduled,
-    ops.Configure: manage.configure,
-    ops.InvalidateBefore: manage.invalidate_before,
-    ops.InvalidateLedger: manage.invalidate_ledger,
-    ops.RemoveCache: manage.remove_cache,
-    ops.Metrics: manage.metrics,
+    ops.MarkRead: entries.mark_read,
+    ops.ExpectRead: entries.expect_read,
+    ops.Cycle: manager.cycle,
+    ops.RunScheduled: manager.run_scheduled,
+    ops.Configure: manager.configure,
+    ops.InvalidateBefore: manager.invalidate_before,
+    ops.InvalidateLedger: manager.invalidate_ledger,
+    ops.RemoveCache: manager.remove_cache,
+    ops.Metrics: manager.metrics,
     ops.Read: storage_reads.read,
     ops.ReadOne: storage_reads.read_one,
     ops.Release: storage_reads.release,
@@ -64,12 +116,12 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
 
 
 @rule(Rule.STATE_9, Rule.CURSOR_6)
-def opened(state: State, name: CacheName) -> State:
+def open_cache(state: State, name: CacheName) -> State:
     """The state with the cache of that name there; where it is new its grace period starts now."""
     if name in state.caches:
         cache = cache_of(state, name)._replace(is_open=True)
     else:
-        cache = EMPTY._replace(grace_start_nanos=state.now_nanos)
+        cache = EMPTY_CACHE._replace(grace_start_nanos=state.now_nanos)
     return state._replace(caches={**state.caches, name: cache})
 
 
@@ -88,7 +140,7 @@ def step(state: State, event: ops.Op, config: Config) -> Step:
     name = getattr(event, "cache", ABSENT)
     if name is ABSENT or is_open(state, name):
         return function(state, event, config)
-    done = function(opened(state, name), event, config)
+    done = function(open_cache(state, name), event, config)
     if isinstance(done.outcome, Refused):
         return Step(state, done.outcome, ())
     return done._replace(rows=(open_row(state, name), *done.rows))

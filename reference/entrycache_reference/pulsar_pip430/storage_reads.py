@@ -5,15 +5,13 @@ Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .read
 
 from __future__ import annotations
 
-from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.change import absent_row, entry_at
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
-from entrycache_reference.pulsar_pip430.count import mark_read
-from entrycache_reference.pulsar_pip430.lookup import get
+from entrycache_reference.pulsar_pip430.entries import get, mark_read
+from entrycache_reference.pulsar_pip430.manager import offer
 from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Released, Served
-from entrycache_reference.pulsar_pip430.rows import absent_row
-from entrycache_reference.pulsar_pip430.state import Held, Part, Row, Slot, State, Step
-from entrycache_reference.pulsar_pip430.trigger import offer
+from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, Row, Slot, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
 
@@ -38,7 +36,7 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
     fills = tuple(pos for pos, entry in found.items() if entry is None)
 
     # EFFECT: every hit is a lookup of its own.
-    parts = lookups(state, name, tuple(hits), config)
+    parts = look_up_each(state, name, tuple(hits), config)
     after = parts[-1].step.state if parts else state
     counts = after.counts._replace(
         hit_entries=after.counts.hit_entries + len(hits),
@@ -49,39 +47,39 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
 
     # OUTCOME
     tokens = tuple(entry.token for entry in hits.values())
-    served = Served(tuple(hits), fills, handed_over(tokens, fills))
+    served = Served(tuple(hits), fills, payloads_of(tokens, fills))
     told = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
     told |= {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
     return Step(after._replace(counts=counts), served, tuple(told[pos] for pos in wanted), parts)
 
 
 @rule(Rule.READ_7)
-def lookups(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+def look_up_each(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
     """The lookups of these cached positions, one after another."""
     after = state
     parts: tuple[Part, ...] = ()
     for pos in cached:
         event = Get(name, pos)
         found = get(after, event, config)
-        parts += (Part(after, event, found._replace(rows=of_read(found.rows))),)
+        parts += (Part(after, event, found._replace(rows=rows_of_read(found.rows))),)
         after = found.state
     return parts
 
 
-def of_read(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def rows_of_read(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The rows of a lookup as those of a read."""
     return tuple(row._replace(rule=Rule.READ_7, cause="READ") for row in rows)
 
 
 @rule(Rule.READ_12)
-def handed_over(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
+def payloads_of(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
     """The payloads of hits, then of fills, whose payload is their entry id; None where a hit carries none."""
     carried = tuple(token for token in tokens if token is not None)
     return carried + tuple(pos.entry for pos in fills) if len(carried) == len(tokens) else None
 
 
 @rule(Rule.READ_9, Rule.READ_13)
-def is_wanted(expected_reads: int, config: Config) -> bool:
+def is_fill_cached(expected_reads: int, config: Config) -> bool:
     """Whether a fill is cached: somebody else is to read it; with variant `zero_reads` "counted" also for 0."""
     least = 0 if config.variants.zero_reads is ZeroReads.COUNTED else 1
     return expected_reads >= least
@@ -92,8 +90,8 @@ def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config)
     """Insert what storage has given, one by one, each with its own trigger."""
     # GUARD: what nobody else is to read is not cached.
     size_bytes = config.storage_entry_size
-    if not is_wanted(event.expected_reads, config) and config.max_size_bytes > 0:
-        return Step(state, Served((), fills), skipped(Rule.READ_9, state, event.cache, fills, size_bytes))
+    if not is_fill_cached(event.expected_reads, config) and config.max_size_bytes > 0:
+        return Step(state, Served((), fills), skipped_rows(Rule.READ_9, state, event.cache, fills, size_bytes))
 
     # DECISION: none.
     # EFFECT
@@ -111,13 +109,15 @@ def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config)
     return Step(after, Served((), fills), rows, parts)
 
 
-def skipped(rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], size_bytes: int) -> tuple[Row, ...]:
+def skipped_rows(
+    rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], size_bytes: int
+) -> tuple[Row, ...]:
     """The rows of what storage gave and the cache did not take."""
     return tuple(absent_row(rule, "SKIP", "NOT_WANTED", state, name, pos, size_bytes) for pos in fills)
 
 
 @rule(Rule.COUNT_5, Rule.COUNT_6)
-def deliver(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+def deliver(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
     """Release what a read has handed over: one expected read fewer for each entry that is still cached."""
     after = state
     parts: tuple[Part, ...] = ()
@@ -131,12 +131,14 @@ def deliver(state: State, kept: tuple[Held, ...], config: Config) -> Step:
     return Step(after, Released(len(kept)), rows, parts)
 
 
-def handed(state: State, name: CacheName, wanted: tuple[Position, ...]) -> tuple[Held, ...]:
+def held_positions(state: State, name: CacheName, wanted: tuple[Position, ...]) -> tuple[HeldPosition, ...]:
     """What a read that ends now hands over. Nothing else can have been cached meanwhile where it read."""
-    return tuple(Held(Slot(name, pos), entry_at(state, name, pos) is not None) for pos in wanted)
+    return tuple(HeldPosition(Slot(name, pos), entry_at(state, name, pos) is not None) for pos in wanted)
 
 
-def finished(served: Step, filled: Step, kept: tuple[Held, ...], hold: HoldName | Absent, config: Config) -> Step:
+def finish_read(
+    served: Step, filled: Step, kept: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
+) -> Step:
     """The end of a read: what it handed over is held under its name, or released at once."""
     rows = served.rows + filled.rows
     parts = served.parts + filled.parts
@@ -164,7 +166,7 @@ def read(state: State, event: Read, config: Config) -> Step:
     filled = fill(served.state, event, served.outcome.fills, config)
 
     # OUTCOME
-    return finished(served, filled, handed(filled.state, event.cache, wanted), event.hold, config)
+    return finish_read(served, filled, held_positions(filled.state, event.cache, wanted), event.hold, config)
 
 
 @rule(Rule.READ_10, Rule.READ_11)
@@ -179,11 +181,11 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
 
     # EFFECT: what storage gives is not cached.
     assert isinstance(served.outcome, Served)
-    rows = skipped(Rule.READ_10, state, event.cache, served.outcome.fills, config.storage_entry_size)
+    rows = skipped_rows(Rule.READ_10, state, event.cache, served.outcome.fills, config.storage_entry_size)
     unfilled = Step(served.state, served.outcome, rows)
 
     # OUTCOME
-    return finished(served, unfilled, handed(served.state, event.cache, (event.pos,)), event.hold, config)
+    return finish_read(served, unfilled, held_positions(served.state, event.cache, (event.pos,)), event.hold, config)
 
 
 @rule(Rule.COUNT_5, Rule.COUNT_6, Rule.COUNT_7)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
-from entrycache_reference.pulsar_segmented.events import asked, looked_up
 from entrycache_reference.pulsar_segmented.ops import Get, GetRange
 from entrycache_reference.pulsar_segmented.outcomes import Hit, Hits
-from entrycache_reference.pulsar_segmented.state import Entry, Place, State, Step, found, found_in, newest_first
+from entrycache_reference.pulsar_segmented.state import (
+    Entry,
+    Place,
+    State,
+    Step,
+    find_entry,
+    find_in_segment,
+    newest_first,
+)
+from entrycache_reference.pulsar_segmented.views import lookup_row, range_rows
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
@@ -24,22 +32,22 @@ def get(state: State, event: Get, config: Config) -> Step:
     # GUARD: none.
     # DECISION: a hit exactly when some segment holds the place.
     place = Place(event.cache, event.pos)
-    entry = found(state, place)
+    entry = find_entry(state, place)
 
     # EFFECT: none; an entry that is read keeps its place and leaves with its segment.
     # OUTCOME
-    rows = (looked_up(Rule.S_GET_1, "GET", state, place, entry),)
+    rows = (lookup_row(Rule.S_GET_1, "GET", state, place, entry),)
     return Step(state, Hit(False) if entry is None else Hit(True, payloads((entry,))), rows)
 
 
 @rule(Rule.S_RANGE_3)
-def is_a_range(first: Position, last: Position) -> bool:
+def is_range(first: Position, last: Position) -> bool:
     """Whether two bounds name a range: in one ledger, and in order."""
     return first.ledger == last.ledger and first <= last
 
 
 @rule(Rule.S_RANGE_1)
-def in_any_segment(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
+def find_in_any_segment(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
     """The entries between two positions of a ledger, ascending, in whichever segments they are."""
     newest: dict[Position, Entry] = {}
     for segment in newest_first(state):
@@ -50,7 +58,7 @@ def in_any_segment(state: State, cache: CacheName, first: Position, last: Positi
 
 
 @rule(Rule.S_RANGE_4)
-def in_one_pass(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
+def find_in_one_pass(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
     """The same, asked of each segment once, the newest first: what a newer one holds behind a gap is not found.
 
     The walk also ends where the last position is the only one that is missing.
@@ -58,7 +66,7 @@ def in_one_pass(state: State, cache: CacheName, first: Position, last: Position)
     gathered: list[Entry] = []
     at = first
     for segment in newest_first(state):
-        while at <= last and (entry := found_in(segment, Place(cache, at))) is not None:
+        while at <= last and (entry := find_in_segment(segment, Place(cache, at))) is not None:
             gathered.append(entry)
             at = at._replace(entry=at.entry + 1)
         if at == last:
@@ -67,7 +75,7 @@ def in_one_pass(state: State, cache: CacheName, first: Position, last: Position)
 
 
 @rule(Rule.S_RANGE_2)
-def whole(entries: tuple[Entry, ...], first: Position, last: Position) -> tuple[Entry, ...]:
+def require_whole_range(entries: tuple[Entry, ...], first: Position, last: Position) -> tuple[Entry, ...]:
     """All entries of a range, or, if one of them is missing, none."""
     return entries if len(entries) == last.entry - first.entry + 1 else ()
 
@@ -77,15 +85,15 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
     """Look up a range of positions, both ends included."""
     # GUARD: a range over two ledgers, or a reversed one, holds nothing.
     first, last = event.first, event.last
-    if not is_a_range(first, last):
-        return Step(state, Hits(()), asked(Rule.S_RANGE_3, state, event))
+    if not is_range(first, last):
+        return Step(state, Hits(()), range_rows(Rule.S_RANGE_3, state, event))
 
     # DECISION: every entry of it, or none.
-    walk = in_any_segment if config.variants.range_walk is RangeWalk.WHOLE else in_one_pass
-    entries = whole(walk(state, event.cache, first, last), first, last)
+    walk = find_in_any_segment if config.variants.range_walk is RangeWalk.WHOLE else find_in_one_pass
+    entries = require_whole_range(walk(state, event.cache, first, last), first, last)
 
     # EFFECT: none.
     # OUTCOME
-    hits = tuple(looked_up(Rule.S_RANGE_1, "READ", state, entry.place, entry) for entry in entries)
-    rows = (*asked(Rule.S_RANGE_1 if hits else Rule.S_RANGE_2, state, event), *hits)
+    hits = tuple(lookup_row(Rule.S_RANGE_1, "READ", state, entry.place, entry) for entry in entries)
+    rows = (*range_rows(Rule.S_RANGE_1 if hits else Rule.S_RANGE_2, state, event), *hits)
     return Step(state, Hits(tuple(entry.place.pos for entry in entries), payloads(entries)), rows)

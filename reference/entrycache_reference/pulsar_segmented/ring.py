@@ -1,17 +1,90 @@
-"""The ring: which segment takes an entry, and what a turn drops."""
+"""One segment: what fits behind its offset, and how the offset grows."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from entrycache_reference.pulsar_segmented import events
-from entrycache_reference.pulsar_segmented.config import ClearedIndex, ClearedOffset, Config, Duplicate
-from entrycache_reference.pulsar_segmented.segment import TRIES, fits, passed_over, with_entry
-from entrycache_reference.pulsar_segmented.state import Entry, Row, Segment, State, found_in
+from entrycache_reference.pulsar_segmented import views
+from entrycache_reference.pulsar_segmented.config import (
+    ClearedIndex,
+    ClearedOffset,
+    Config,
+    Duplicate,
+    FailedOffer,
+    Mode,
+)
+from entrycache_reference.pulsar_segmented.ops import Insert
+from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Inserted, Refused
+from entrycache_reference.pulsar_segmented.state import (
+    Entry,
+    Place,
+    Row,
+    Segment,
+    State,
+    Step,
+    find_entry,
+    find_in_segment,
+)
 from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT
+
+ALIGNMENT: Final = 64
+"""Copies start at multiples of this."""
+
+TRIES: Final = 2
+"""The branch tries the current segment without its lock, and once more under it."""
 
 
-class Offered(NamedTuple):
+def round_up(size: int) -> int:
+    """The size, rounded up to the next multiple of the alignment."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+@rule(Rule.S_SEGMENT_2, Rule.S_SEGMENT_3)
+def advance(size: int, config: Config) -> int:
+    """The bytes by which an entry of that size moves the offset."""
+    return round_up(size) if config.mode is Mode.COPY else size
+
+
+@rule(Rule.S_SEGMENT_2, Rule.S_SEGMENT_3)
+def offset_behind(start: int, size: int, config: Config) -> int:
+    """Where the next entry starts."""
+    return start + advance(size, config)
+
+
+@rule(Rule.S_SEGMENT_1)
+def fits(segment: Segment, size: int, segment_bytes: int) -> bool:
+    """Whether an entry of that size, not rounded up, ends within the segment."""
+    return segment.offset + size <= segment_bytes
+
+
+@rule(Rule.S_INSERT_1, Rule.S_INSERT_6)
+def with_entry(segment: Segment, entry: Entry, config: Config) -> Segment:
+    """The segment with one entry more, at its end; another one of the same place is found no more."""
+    others = tuple(other for other in segment.entries if other.place != entry.place)
+    placed = entry._replace(start=segment.offset)
+    return Segment((*others, placed), offset_behind(placed.start, entry.size_bytes, config))
+
+
+@rule(Rule.S_SEGMENT_4, Rule.S_SEGMENT_5)
+def with_failed_offers(segment: Segment, size: int, tries: int, config: Config) -> Segment:
+    """A segment that was offered an entry so many times and did not take it."""
+    if config.variants.failed_offer is FailedOffer.UNCOUNTED:
+        return segment
+    return segment._replace(offset=segment.offset + failed_offer_bytes(size, tries, config))
+
+
+@rule(Rule.S_SEGMENT_5)
+def failed_offer_bytes(size: int, tries: int, config: Config) -> int:
+    """The bytes that offers which were not taken have cost."""
+    return tries * advance(size, config)
+
+
+# --- ring
+# The ring: which segment takes an entry, and what a turn drops.
+
+
+class Offer(NamedTuple):
     """The ring after an offer, whether the entry was taken, and the events, the last of which says so."""
 
     state: State
@@ -43,7 +116,7 @@ def kept_offset(segment: Segment, config: Config) -> int:
 
 
 @rule(Rule.S_RING_4)
-def cleared(state: State, index: int, config: Config) -> State:
+def clear_segment(state: State, index: int, config: Config) -> State:
     """The ring with that segment cleared, and no other."""
     segment = state.segments[index]
     return with_segment(state, index, Segment(kept_entries(segment, config), kept_offset(segment, config)))
@@ -52,7 +125,7 @@ def cleared(state: State, index: int, config: Config) -> State:
 @rule(Rule.S_INSERT_7)
 def rejects(segment: Segment, entry: Entry, config: Config) -> bool:
     """Whether the current segment holds the place already, and takes that for being full."""
-    return config.variants.duplicate is Duplicate.ROTATING and found_in(segment, entry.place) is not None
+    return config.variants.duplicate is Duplicate.ROTATING and find_in_segment(segment, entry.place) is not None
 
 
 @rule(Rule.S_SEGMENT_1)
@@ -62,29 +135,29 @@ def has_room(state: State, entry: Entry) -> bool:
 
 
 @rule(Rule.S_SEGMENT_1, Rule.S_RING_1)
-def offered(state: State, entry: Entry, config: Config) -> Offered:
+def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
     """The current segment takes the entry where it fits, else the next one does."""
     segment = state.segments[state.current]
     if has_room(state, entry) and not rejects(segment, entry, config):
         taken = with_segment(state, state.current, with_entry(segment, entry, config))
-        return Offered(taken, True, (events.taken(Rule.S_INSERT_1, taken, entry.place),))
-    return turned(state, entry, config)
+        return Offer(taken, True, (views.insert_row(Rule.S_INSERT_1, taken, entry.place),))
+    return turn_ring(state, entry, config)
 
 
 @rule(Rule.S_RING_1, Rule.S_RING_2, Rule.S_RING_3, Rule.S_RING_4)
-def turned(state: State, entry: Entry, config: Config) -> Offered:
+def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
     """The next segment is cleared, becomes current, and takes the entry."""
-    full = passed_over(state.segments[state.current], entry.size_bytes, TRIES, config)
+    full = with_failed_offers(state.segments[state.current], entry.size_bytes, TRIES, config)
     index = next_index(state)
     before = with_segment(state, state.current, full)
-    after = cleared(before, index, config)._replace(current=index)
-    turn = events.turn(before, after, entry.size_bytes)
+    after = clear_segment(before, index, config)._replace(current=index)
+    turn = views.turn_rows(before, after, entry.size_bytes)
     if is_still_full(after, entry, config):
-        left = with_segment(after, index, passed_over(after.segments[index], entry.size_bytes, 1, config))
-        row = events.left_out(Rule.S_RING_5, "SKIP", "FULL", left, entry.place, entry.size_bytes)
-        return Offered(left, False, (*turn, row))
+        left = with_segment(after, index, with_failed_offers(after.segments[index], entry.size_bytes, 1, config))
+        row = views.skip_row(Rule.S_RING_5, "SKIP", "FULL", left, entry.place, entry.size_bytes)
+        return Offer(left, False, (*turn, row))
     taken = with_segment(after, index, with_entry(after.segments[index], entry, config))
-    return Offered(taken, True, (*turn, events.taken(Rule.S_RING_1, taken, entry.place)))
+    return Offer(taken, True, (*turn, views.insert_row(Rule.S_RING_1, taken, entry.place)))
 
 
 @rule(Rule.S_RING_5)
@@ -92,3 +165,50 @@ def is_still_full(state: State, entry: Entry, config: Config) -> bool:
     """Whether the segment that has just been cleared has no room all the same."""
     keeps = config.variants.cleared_offset is ClearedOffset.KEPT
     return keeps and not fits(state.segments[state.current], entry.size_bytes, state.segment_bytes)
+
+
+# --- insert
+# The operation `insert`.
+
+
+@rule(Rule.S_INSERT_4)
+def is_disabled(config: Config) -> bool:
+    """Whether caching is off."""
+    return config.max_size_bytes == 0
+
+
+@rule(Rule.S_INSERT_3)
+def is_too_long(state: State, size: int) -> bool:
+    """Whether an entry of that size fits into no segment."""
+    return size > state.segment_bytes
+
+
+@rule(Rule.S_INSERT_2)
+def is_ignored(state: State, place: Place, config: Config) -> bool:
+    """Whether an insert of that place is left out because some segment holds it."""
+    return config.variants.duplicate is Duplicate.IGNORED and find_entry(state, place) is not None
+
+
+@rule(Rule.S_INSERT_1, Rule.S_INSERT_2, Rule.S_INSERT_3, Rule.S_INSERT_4, Rule.S_INSERT_5)
+def insert(state: State, event: Insert, config: Config) -> Step:
+    """Offer one entry to the ring."""
+    # GUARD: a negative size is refused.
+    place = Place(event.cache, event.pos)
+    if event.size < 0:
+        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+
+    # DECISION: nothing is taken where caching is off, nor what is too long, nor what is cached.
+    for left_out, rule_of_it, op, cause in (
+        (is_disabled(config), Rule.S_INSERT_4, "SKIP", "DISABLED"),
+        (is_too_long(state, event.size), Rule.S_INSERT_3, "SKIP", "FULL"),
+        (is_ignored(state, place, config), Rule.S_INSERT_2, "REJECT", "DUPLICATE"),
+    ):
+        if left_out:
+            return Step(state, Inserted(False), (views.skip_row(rule_of_it, op, cause, state, place, event.size),))
+
+    # EFFECT: the current segment takes it, or the ring turns.
+    entry = Entry(place, event.size, 0, None if event.token is ABSENT else event.token)
+    done = offer_entry(state, entry, config)
+
+    # OUTCOME
+    return Step(done.state, Inserted(done.is_taken), done.rows)

@@ -89,12 +89,12 @@ def newest_first(state: State) -> Iterator[Segment]:
     return (state.segments[(state.current - back) % number] for back in range(number))
 
 
-def found_in(segment: Segment, place: Place) -> Entry | None:
+def find_in_segment(segment: Segment, place: Place) -> Entry | None:
     """The entry of that place in one segment."""
     return next((entry for entry in segment.entries if entry.place == place), None)
 
 
 @rule(Rule.S_GET_1)
-def found(state: State, place: Place) -> Entry | None:
+def find_entry(state: State, place: Place) -> Entry | None:
     """The entry of that place in any segment, the newest one first."""
-    return next((entry for segment in newest_first(state) if (entry := found_in(segment, place))), None)
+    return next((entry for segment in newest_first(state) if (entry := find_in_segment(segment, place))), None)

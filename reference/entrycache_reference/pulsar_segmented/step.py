@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_segmented import insert, lookup, ops, views
+from entrycache_reference.pulsar_segmented import lookup, ops, ring, views
 from entrycache_reference.pulsar_segmented.config import Config
 from entrycache_reference.pulsar_segmented.state import State, Step
 from entrycache_reference.rules import Rule, rule
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
-    ops.Insert: insert.insert,
+    ops.Insert: ring.insert,
     ops.Get: lookup.get,
     ops.GetRange: lookup.get_range,
     ops.Usage: views.usage,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from entrycache_reference.pulsar_segmented import outcomes
 from entrycache_reference.pulsar_segmented.config import Config, Used
-from entrycache_reference.pulsar_segmented.ops import Observe, Usage
+from entrycache_reference.pulsar_segmented.ops import GetRange, Observe, Usage
 from entrycache_reference.pulsar_segmented.outcomes import EntryView, Observed, SegmentView
-from entrycache_reference.pulsar_segmented.state import Segment, State, Step
+from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, Segment, State, Step
 from entrycache_reference.rules import Rule, rule
 
 
@@ -32,7 +32,7 @@ def usage(state: State, event: Usage, config: Config) -> Step:
     return Step(state, outcomes.Usage(entries, used), ())
 
 
-def view(segment: Segment) -> SegmentView:
+def build_segment_view(segment: Segment) -> SegmentView:
     """One segment as it is shown."""
     return SegmentView(segment.offset, tuple(EntryView(*entry.place) for entry in segment.entries))
 
@@ -42,5 +42,56 @@ def observe(state: State, event: Observe, config: Config) -> Step:
     """The whole ring."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
-    shown = tuple(view(state.segments[index]) for index in range(len(state.segments)))
+    shown = tuple(build_segment_view(state.segments[index]) for index in range(len(state.segments)))
     return Step(state, Observed(shown, state.current), ())
+
+
+# --- events
+# The events of a step, as its trace tells them.
+
+
+def build_row(rule: Rule, op: str, cause: str, place: Place, state: State) -> Row:
+    """An event about a place, in the state after it."""
+    return Row(rule, op, cause, place.cache, *place.pos, manager_bytes=sum_of_offsets(state))
+
+
+def insert_row(rule: Rule, state: State, place: Place) -> Row:
+    """The current segment has taken an entry, its last one."""
+    entry = state.segments[state.current].entries[-1]
+    row = build_row(rule, "INSERT", "ADD", place, state)
+    return row._replace(size_bytes=entry.size_bytes, token=entry.token, segment=state.current, bound=entry.start)
+
+
+def skip_row(rule: Rule, op: str, cause: str, state: State, place: Place, size_bytes: int) -> Row:
+    """An entry is not taken."""
+    return build_row(rule, op, cause, place, state)._replace(size_bytes=size_bytes)
+
+
+def turn_rows(full: State, after: State, size_bytes: int) -> tuple[Row, ...]:
+    """The ring turns from a segment without room for so many bytes; in `after` the next one is cleared and current."""
+    index, room = after.current, full.segment_bytes
+    kept = after.segments[index].entries
+    begin = Row(Rule.S_RING_1, "PASS_BEGIN", "TURN", size_bytes=size_bytes, segment=index, trigger_bytes=room)
+    gone = (
+        build_row(Rule.S_RING_2, "EVICT", "TURN", entry.place, full)._replace(
+            size_bytes=entry.size_bytes, segment=index, bound=entry.start
+        )
+        for entry in full.segments[index].entries
+        if entry not in kept
+    )
+    end = begin._replace(op="PASS_END", size_bytes=None, manager_bytes=sum_of_offsets(after))
+    offset = full.segments[full.current].offset
+    return begin._replace(bound=offset, manager_bytes=sum_of_offsets(full)), *gone, end
+
+
+def lookup_row(rule: Rule, cause: str, state: State, place: Place, entry: Entry | None) -> Row:
+    """A place was looked up, and held an entry or nothing."""
+    if entry is None:
+        return build_row(rule, "MISS", cause, place, state)
+    return build_row(rule, "HIT", cause, place, state)._replace(size_bytes=entry.size_bytes, token=entry.token)
+
+
+def range_rows(rule: Rule, state: State, event: GetRange) -> tuple[Row, ...]:
+    """A range is asked for: a row each bound."""
+    bounds = (("FIRST", event.first), ("LAST", event.last))
+    return tuple(build_row(rule, "ASK", cause, Place(event.cache, pos), state) for cause, pos in bounds)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_cli.report.run_text import SELDOM as SELDOM_SAID
+from entrycache_cli.report.run_text import NOT_REPRODUCED as SELDOM_SAID
 from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 from tests.support import hostile

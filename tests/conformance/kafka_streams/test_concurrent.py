@@ -10,23 +10,26 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.concurrent.run import SpoiltUnseen, conform_concurrent, see_what_is_spoilt
-from entrycache_conformance.concurrent.search import Found, Tally, judge, search, tries_for
-from entrycache_conformance.subjects.reference import reference
-from entrycache_conformance.subjects.resolve import Choice, in_process, resolve
+from entrycache_conformance.history_run import CorruptionUnseen, check_corrupted_answer, conform_histories
+from entrycache_conformance.history_search import (
+    FailingHistory,
+    HistoryCounts,
+    find_failing_history,
+    judge_history,
+    max_tries,
+)
+from entrycache_conformance.resolve import SubjectChoice, open_in_process, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_faults.reference.kafka_streams.threads import THREAD_FAULTS
-from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import BrokenSubject, UsageError
-from entrycache_protocol.history import History, dumps, from_json, read_file
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.subject import Event, Happened, Played
-from entrycache_protocol.verdict import Verdict
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_faults.reference.kafka_streams.threads import THREAD_SUBJECTS
+from entrycache_protocol.case import History, format_history, history_from_json, read_case, read_case_or_history
+from entrycache_protocol.errors import BrokenSubject, UsageError, Verdict
+from entrycache_protocol.subject import HistoryEvent, HistoryResult, InProcessSubject, RunResult
 from entrycache_protocol.wire import read_answer
 from entrycache_reference.kafka_streams import Config, ops, threads
-from entrycache_reference.kafka_streams.threads.order import TooMany, one_order
-from entrycache_reference.kafka_streams.threads.record import facts_of
+from entrycache_reference.kafka_streams.threads.history import derive_facts
+from entrycache_reference.kafka_streams.threads.linearization import TooManyStates, check_one_order
 from entrycache_reference.rules import Rule
 from tests.support.command import run
 
@@ -49,15 +52,15 @@ An old copy may be an old value or a miss: which comes first is up to the schedu
 """
 
 
-def shared(name: str) -> InProcess:
-    subject = in_process(name, "kafka-streams")
+def shared(name: str) -> InProcessSubject:
+    subject = open_in_process(name, "kafka-streams")
     assert subject is not None
     return subject
 
 
 @pytest.mark.parametrize("name", ["reference", "fast"])
 def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
-    found = conform_concurrent(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
+    found = conform_histories(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
     assert found.level.verdict is Verdict.CONFORMS
     counts = found.level.threads
     assert counts is not None
@@ -68,14 +71,14 @@ def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
 
 
 def test_every_exhibit_of_threads_has_a_test() -> None:
-    assert THREAD_FAULTS.keys() == {*ENDING, "threads-locks-crossed"}
+    assert THREAD_SUBJECTS.keys() == {*ENDING, "threads-locks-crossed"}
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long if name in DEAR else ()) for name in ENDING]
 )
 def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
-    found = search(shared(name), 140, 0, Tally())
+    found = find_failing_history(shared(name), 140, 0, HistoryCounts())
     assert found is not None
     assert set(ENDING[name]) & set(found.rules)
     assert len(found.history.steps) <= STEPS_MAX
@@ -84,21 +87,21 @@ def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
 
 
 def test_a_deadlock_that_nobody_tells_is_found_by_the_time_out() -> None:
-    history = read_file(Path(__file__).parent / "histories" / "crossed-listeners.json", SYSTEMS)
+    history = read_case_or_history(Path(__file__).parent / "histories" / "crossed-listeners.json", SYSTEMS)
     assert isinstance(history, History)
-    subject = resolve(Choice("threads-locks-crossed", system="kafka-streams"))
+    subject = resolve_subject(SubjectChoice("threads-locks-crossed", system="kafka-streams"))
     try:
-        with subject.hurried(2.0):  # type: ignore[attr-defined]
+        with subject.limit_time(2.0):  # type: ignore[attr-defined]
             answers = subject.play_histories([history] * 3)
     finally:
         subject.close()
-    found = [judge(subject, history, answer, Tally()) for answer in answers]
+    found = [judge_history(subject, history, answer, HistoryCounts()) for answer in answers]
     assert any(each is not None and each.rules == (Rule.K_CONCURRENCY_1,) for each in found)
 
 
 def told(clients: list[list[tuple[Any, int, int, dict[str, Any]]]], **more: Any) -> threads.Record:
     events = [
-        threads.Event(client, index, *event)
+        threads.HistoryStep(client, index, *event)
         for client, events in enumerate(clients)
         for index, event in enumerate(events)
     ]
@@ -127,7 +130,7 @@ MISS: Final = {"hit": False, "value": None}
     ],
 )  # fmt: skip
 def test_one_order_explains_the_answers_or_none_does(clients: Any, explained: bool) -> None:
-    found = one_order(facts_of(told(clients)), write_outcome)
+    found = check_one_order(derive_facts(told(clients)), write_outcome)
     assert (found is None) is explained
 
 
@@ -137,37 +140,37 @@ def test_a_search_that_costs_too_much_is_inconclusive() -> None:
     ]
     clients.append([(ops.Get("a", "x"), 200, 201, {"hit": True, "value": "none"})])
     record = told(clients)
-    with pytest.raises(TooMany):
-        one_order(facts_of(record), write_outcome, 50)
-    judged = threads.judged(record, write_outcome, states_max=50)
+    with pytest.raises(TooManyStates):
+        check_one_order(derive_facts(record), write_outcome, 50)
+    judged = threads.judge_history(record, write_outcome, states_max=50)
     assert "50 states" in judged.undecided
     assert Rule.K_CONCURRENCY_5 not in judged.fired
 
 
 def test_what_a_listener_did_that_nobody_knows_is_not_judged() -> None:
     listen = ops.Listen("a", (put("1"),))
-    judged = threads.judged(told([[(listen, 1, 2, {})]]), write_outcome)
+    judged = threads.judge_history(told([[(listen, 1, 2, {})]]), write_outcome)
     assert judged.broken == ()
     assert "not all that was done is known" in judged.undecided
 
 
 def test_a_judge_that_sees_nothing_ends_the_run() -> None:
     history = History(SYSTEM, Config(), (), ((put("1"),), (put("2"),)), (ops.Usage(),))
-    subject = reference(SYSTEM)
+    subject = reference_subject(SYSTEM)
     answer = subject.play_histories([history])[0]
-    assert isinstance(answer, Happened)
-    see_what_is_spoilt(subject, (history, answer))
+    assert isinstance(answer, HistoryResult)
+    check_corrupted_answer(subject, (history, answer))
     without = dataclasses.replace(history, after=())
-    with pytest.raises(SpoiltUnseen):
-        see_what_is_spoilt(subject, (without, Happened(answer.events[:-1])))
+    with pytest.raises(CorruptionUnseen):
+        check_corrupted_answer(subject, (without, HistoryResult(answer.events[:-1])))
 
 
 def test_a_history_is_written_and_read() -> None:
     for path in HISTORIES:
-        history = read_file(path, SYSTEMS)
+        history = read_case_or_history(path, SYSTEMS)
         assert isinstance(history, History)
-        assert from_json(json.loads(dumps(history)), SYSTEMS) == history
-        assert dumps(history) == path.read_text(encoding="utf-8")
+        assert history_from_json(json.loads(format_history(history)), SYSTEMS) == history
+        assert format_history(history) == path.read_text(encoding="utf-8")
         with pytest.raises(UsageError, match="this is a history of several threads"):
             read_case(path, SYSTEMS)
 
@@ -183,12 +186,12 @@ def test_a_history_is_written_and_read() -> None:
 )
 def test_what_is_wrong_with_a_history_is_told_in_one_line(value: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        from_json(value, SYSTEMS)
+        history_from_json(value, SYSTEMS)
 
 
-def answer(*events: dict[str, Any]) -> Happened | Played | object:
+def answer(*events: dict[str, Any]) -> HistoryResult | RunResult | object:
     history = History(SYSTEM, Config(), (), ((put("1"),), (put("2"),)), ())
-    return read_answer({"id": 0, "events": list(events)}, history, 0, reference(SYSTEM).declaration)
+    return read_answer({"id": 0, "events": list(events)}, history, 0, reference_subject(SYSTEM).declaration)
 
 
 def event(client: int, start: int, end: int, **more: Any) -> dict[str, Any]:
@@ -196,7 +199,9 @@ def event(client: int, start: int, end: int, **more: Any) -> dict[str, Any]:
 
 
 def test_events_are_read_in_the_order_of_the_file() -> None:
-    assert answer(event(1, 1, 2), event(0, 3, 4)) == Happened((Event(0, 0, 3, 4, {}), Event(1, 0, 1, 2, {})))
+    assert answer(event(1, 1, 2), event(0, 3, 4)) == HistoryResult(
+        (HistoryEvent(0, 0, 3, 4, {}), HistoryEvent(1, 0, 1, 2, {}))
+    )
 
 
 @pytest.mark.parametrize(
@@ -246,10 +251,10 @@ def test_who_takes_no_histories_is_not_asked(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize(("tries", "times", "played"), [(4, 4, 16), (8, 4, 32), (100, 4, 100), (100, 1, 100)])
 def test_a_shorter_history_is_played_as_often_as_it_has_to_be(tries: int, times: int, played: int) -> None:
-    history = read_file(HISTORIES[0], SYSTEMS)
+    history = read_case_or_history(HISTORIES[0], SYSTEMS)
     assert isinstance(history, History)
-    found = Found(history, (Rule.K_CONCURRENCY_3,), "", None, None, tries, times)
-    assert tries_for(found, 4) == played
+    found = FailingHistory(history, (Rule.K_CONCURRENCY_3,), "", None, None, tries, times)
+    assert max_tries(found, 4) == played
 
 
 @pytest.mark.parametrize(
@@ -267,10 +272,10 @@ def test_what_runs_alone_is_told_to_have_done_so(ticks: list[tuple[int, int]], s
     events = [event(client, *pair) for client, pair in zip(range(-1, 3), ticks, strict=True)]
 
     def read() -> object:
-        return read_answer({"id": 0, "events": events}, history, 0, reference(SYSTEM).declaration)
+        return read_answer({"id": 0, "events": events}, history, 0, reference_subject(SYSTEM).declaration)
 
     if not said:
-        assert isinstance(read(), Happened)
+        assert isinstance(read(), HistoryResult)
         return
     with pytest.raises(BrokenSubject, match=said):
         read()

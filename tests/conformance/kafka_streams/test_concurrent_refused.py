@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.concurrent.run import conform_concurrent
-from entrycache_conformance.subjects.resolve import in_process
-from entrycache_protocol.history import History
-from entrycache_protocol.subject import Event, Happened, HistoryAnswer
-from entrycache_protocol.verdict import Verdict
+from entrycache_conformance.history_run import conform_histories
+from entrycache_conformance.resolve import open_in_process
+from entrycache_protocol.case import History
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.subject import HistoryAnswer, HistoryEvent, HistoryResult
 
 
 class Refusing:
     """Our fast cache, some of whose answers are refusals."""
 
-    def __init__(self, error: str, refuses: Callable[[int, History, Event], bool]) -> None:
-        found = in_process("fast", "kafka-streams")
+    def __init__(self, error: str, refuses: Callable[[int, History, HistoryEvent], bool]) -> None:
+        found = open_in_process("fast", "kafka-streams")
         assert found is not None
         self._inner, self._error, self._refuses = found, error, refuses
         self.declaration, self.name = found.declaration, "refusing"
@@ -30,7 +30,7 @@ class Refusing:
 
     def _refused(self, history: History) -> HistoryAnswer:
         (answer,) = self._inner.play_histories([history])
-        assert isinstance(answer, Happened)
+        assert isinstance(answer, HistoryResult)
         self._asked += 1
         read = history.system.wire.read_outcome
         events = [
@@ -39,10 +39,10 @@ class Refusing:
             else event
             for op, event in zip(history.steps, answer.events, strict=True)
         ]
-        return Happened(tuple(events))
+        return HistoryResult(tuple(events))
 
 
-def in_a_thread(history: History, event: Event) -> bool:
+def in_a_thread(history: History, event: HistoryEvent) -> bool:
     return 0 <= event.client < len(history.clients)
 
 
@@ -56,10 +56,10 @@ def in_a_thread(history: History, event: Event) -> bool:
     ],
 )
 def test_what_is_refused_does_not_conform(
-    error: str, which: str, refuses: Callable[[int, History, Event], bool], tmp_path: Path
+    error: str, which: str, refuses: Callable[[int, History, HistoryEvent], bool], tmp_path: Path
 ) -> None:
     subject: Any = Refusing(error, refuses)
-    found = conform_concurrent(subject, 70, 0, tmp_path, lambda done, wanted: None)
+    found = conform_histories(subject, 70, 0, tmp_path, lambda done, wanted: None)
     assert found.level.verdict is not Verdict.CONFORMS
     if found.level.verdict is Verdict.NOTHING_CHECKED:
         assert any("too few to say anything" in skip.reason for skip in found.skipped)
@@ -67,4 +67,4 @@ def test_what_is_refused_does_not_conform(
 
 def test_without_refusals_it_conforms(tmp_path: Path) -> None:
     subject: Any = Refusing("illegal-state", lambda number, history, event: False)
-    assert conform_concurrent(subject, 140, 0, tmp_path, lambda done, wanted: None).level.verdict is Verdict.CONFORMS
+    assert conform_histories(subject, 140, 0, tmp_path, lambda done, wanted: None).level.verdict is Verdict.CONFORMS

@@ -9,20 +9,19 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.concurrent.replay import replay_history
-from entrycache_conformance.concurrent.run import conform_concurrent
-from entrycache_conformance.java.releases import versions
-from entrycache_conformance.subjects.narrowed import unmasked
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.history_run import conform_histories
+from entrycache_conformance.java.releases import release_versions
+from entrycache_conformance.replay import replay_history
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
+from entrycache_conformance.subjects.wrappers import lift_waivers
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.history import History, read_file
-from entrycache_protocol.subject import UnderTest
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.case import History, read_case_or_history
+from entrycache_protocol.errors import MissingPrerequisite, Verdict
+from entrycache_protocol.subject import TestedSubject
 from tests.support.jvm.params import newest_in_every_run
 
 HISTORIES: Final = sorted((Path(__file__).parent / "histories").glob("*.json"))
-RELEASES: Final = versions("kafka-streams")
+RELEASES: Final = release_versions("kafka-streams")
 TAKEN_OFF: Final = {
     "kafka-query-and-resize-deadlock": "K-CONCURRENCY-1",
     "kafka-crossed-listeners-deadlock": "K-CONCURRENCY-1",
@@ -37,9 +36,9 @@ AGAIN: Final = range(8)
 
 
 @contextmanager
-def resolved(release: str) -> Iterator[UnderTest]:
+def resolved(release: str) -> Iterator[TestedSubject]:
     try:
-        subject = resolve(Choice(f"kafka-streams:{release}", timeout_seconds=60))
+        subject = resolve_subject(SubjectChoice(f"kafka-streams:{release}", timeout_seconds=60))
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     try:
@@ -49,13 +48,15 @@ def resolved(release: str) -> Iterator[UnderTest]:
 
 
 @pytest.fixture(scope="module", params=newest_in_every_run(RELEASES))
-def released(request: pytest.FixtureRequest) -> Iterator[UnderTest]:
+def released(request: pytest.FixtureRequest) -> Iterator[TestedSubject]:
     with resolved(request.param) as subject:
         yield subject
 
 
-def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(released: UnderTest, tmp_path: Path) -> None:
-    found = conform_concurrent(released, 350, 0, tmp_path, lambda done, wanted: None)
+def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(
+    released: TestedSubject, tmp_path: Path
+) -> None:
+    found = conform_histories(released, 350, 0, tmp_path, lambda done, wanted: None)
     assert found.level.verdict is Verdict.CONFORMS, found.failures
     assert found.level.examples == 350
 
@@ -68,8 +69,8 @@ WAITING = "crossed-listeners"
     "path",
     [pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem == WAITING else ()) for path in HISTORIES],
 )
-def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: UnderTest) -> None:
-    history = read_file(path, SYSTEMS)
+def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: TestedSubject) -> None:
+    history = read_case_or_history(path, SYSTEMS)
     assert isinstance(history, History)
     for _ in AGAIN:
         replayed = replay_history(history, released)
@@ -87,9 +88,9 @@ def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Un
 def test_without_its_mask_a_finding_is_found_again(finding: str, tmp_path: Path) -> None:
     """In the newest release: the written histories show it in each."""
     with resolved(RELEASES[-1]) as released:
-        subject = unmasked(released, (finding,))
+        subject = lift_waivers(released, (finding,))
         for seed in SEEDS:
-            found = conform_concurrent(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
+            found = conform_histories(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
             if found.failures:
                 break
     assert found.level.verdict is Verdict.VIOLATES

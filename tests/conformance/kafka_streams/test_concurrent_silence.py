@@ -9,25 +9,25 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.concurrent.replay import TRIES, replay_history
-from entrycache_conformance.concurrent.run import Threaded, conform_concurrent
-from entrycache_conformance.concurrent.search import SILENT_TRIES
+from entrycache_conformance.history_run import HistoryLevelResult, conform_histories
+from entrycache_conformance.history_search import SILENT_REPLAYS
+from entrycache_conformance.replay import MAX_HISTORY_TRIES, replay_history
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.case import History, history_from_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.history import History, from_json
-from entrycache_protocol.subject import Answer, Failed, HistoryAnswer, Trouble
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
 from tests.support import silent
 
 
-def judged(kind: str, folder: Path) -> Threaded:
+def judged(kind: str, folder: Path) -> HistoryLevelResult:
     argv = [sys.executable, silent.__file__, kind, str(folder)]
     subject = Child(argv, "kafka-streams")
     try:
-        with subject.hurried(1.5):
-            return conform_concurrent(subject, 140, 0, folder, lambda done, wanted: None)
+        with subject.limit_time(1.5):
+            return conform_histories(subject, 140, 0, folder, lambda done, wanted: None)
     finally:
         subject.close()
 
@@ -67,7 +67,7 @@ def test_without_such_histories_it_conforms(tmp_path: Path) -> None:
 
 PUT: Final = {"op": "put", "ns": "n", "key": "k", "value": "v"}
 GET: Final = {"op": "get", "ns": "n", "key": "k"}
-HISTORY: Final = from_json(
+HISTORY: Final = history_from_json(
     {
         "system": "kafka-streams", "config": {}, "before": [{"op": "listen", "ns": "n"}],
         "clients": [[PUT], [GET]], "after": [{"op": "usage"}],
@@ -81,9 +81,9 @@ class Silent:
 
     name = "silent"
 
-    def __init__(self, trouble: Trouble, tries: range) -> None:
-        self._inner = reference(SYSTEMS["kafka-streams"])
-        self._failed = Failed(trouble, None, "10 s")
+    def __init__(self, trouble: FailureKind, tries: range) -> None:
+        self._inner = reference_subject(SYSTEMS["kafka-streams"])
+        self._failed = FailedRun(trouble, None, "10 s")
         self._tries = tries
         self.played = 0
 
@@ -108,15 +108,15 @@ class Silent:
 @pytest.mark.parametrize(
     ("trouble", "tries", "verdict", "played"),
     [
-        (Trouble.HANG, range(1, 2), Verdict.NOTHING_CHECKED, 1 + SILENT_TRIES),
-        (Trouble.HANG, range(2, 3), Verdict.NOTHING_CHECKED, 2 + SILENT_TRIES + 1),
-        (Trouble.HANG, range(1, TRIES), Verdict.VIOLATES, 2),
-        (Trouble.HANG, range(2, TRIES), Verdict.VIOLATES, 3),
-        (Trouble.DEATH, range(1, 2), Verdict.VIOLATES, 1),
+        (FailureKind.HANG, range(1, 2), Verdict.NOTHING_CHECKED, 1 + SILENT_REPLAYS),
+        (FailureKind.HANG, range(2, 3), Verdict.NOTHING_CHECKED, 2 + SILENT_REPLAYS + 1),
+        (FailureKind.HANG, range(1, MAX_HISTORY_TRIES), Verdict.VIOLATES, 2),
+        (FailureKind.HANG, range(2, MAX_HISTORY_TRIES), Verdict.VIOLATES, 3),
+        (FailureKind.DEATH, range(1, 2), Verdict.VIOLATES, 1),
     ],
 )
 def test_a_replay_waits_for_few_that_do_not_answer(
-    trouble: Trouble, tries: range, verdict: Verdict, played: int
+    trouble: FailureKind, tries: range, verdict: Verdict, played: int
 ) -> None:
     """Each costs a time-out; one alone says as little as in a search."""
     subject = Silent(trouble, tries)

@@ -7,14 +7,14 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.profiles import Profile
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.reference import offer_of, open_reference, reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_faults.planted import Fault
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.verdict import Verdict
+from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.subject import InProcessSubject
 from entrycache_reference.rules import Rule
 
 SYSTEM: Final = SYSTEMS["kafka-streams"]
@@ -32,16 +32,16 @@ FAULTS: Final = (
 @pytest.mark.long
 def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path: Path) -> None:
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
-    report = conform(reference(SYSTEM), options).to_json()
+    report = conform(reference_subject(SYSTEM), options).to_json()
     assert report["verdict"] == "conforms"
     assert {name: level["examples"] for name, level in report["levels"].items()} == {"cache": 1_000, "store": 1_000}
     assert report["rules"].keys() == {rule.value for rule in Rule if rule.value.startswith("K-")}
     assert report["skipped"] == []
 
 
-def faulty(fault: Fault) -> InProcess:
+def faulty(fault: Fault) -> InProcessSubject:
     """The reference with an error, as a subject; what judges it has none."""
-    return InProcess("faulty", SYSTEM, open_reference(fault.model), offer_of(SYSTEM))
+    return InProcessSubject("faulty", SYSTEM, open_reference(fault.model), reference_offer(SYSTEM))
 
 
 @pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.java.releases import newest
-from entrycache_conformance.judge import Coverage, judge, trajectory
+from entrycache_conformance.campaign import kafka_streams as promises
+from entrycache_conformance.java.releases import newest_release
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams import kept_promises as promises
-from entrycache_protocol.case import from_json
+from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import TestedSubject
 
-SUBJECT = newest("kafka-streams").subject
+SUBJECT = newest_release("kafka-streams").subject
 WORLDS, LONGEST = 250, 40
 NOT_IN_THE_PROTOCOL = {"reverse view"}
 """The protocol has no operation for the reverse view of a store."""
@@ -24,7 +24,7 @@ NOT_IN_THE_PROTOCOL = {"reverse view"}
 @pytest.fixture(scope="module")
 def record() -> dict[str, Any]:
     try:
-        return promises.promises([SUBJECT], 5, WORLDS, LONGEST)
+        return promises.run_promise_campaign([SUBJECT], 5, WORLDS, LONGEST)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
@@ -32,7 +32,7 @@ def record() -> dict[str, Any]:
 def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict[str, Any]) -> None:
     assert record["differences"] == []
     met = {each for cell in record["subjects"][0]["cells"] for b in cell["broken"].values() for each in b["findings"]}
-    assert met == {finding for known in promises.KNOWN for finding in known.findings}
+    assert met == {finding for known in promises.KNOWN_BREAKS for finding in known.findings}
 
 
 def test_listeners_that_only_look_break_nothing(record: dict[str, Any]) -> None:
@@ -44,17 +44,17 @@ def test_listeners_that_only_look_break_nothing(record: dict[str, Any]) -> None:
 
 def test_a_broken_promise_that_no_finding_explains_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = {"level": "cache", "op": "put"}
-    assert promises.findings(cell, "total")
-    monkeypatch.setattr(promises, "KNOWN", ())
-    assert promises.findings(cell, "total") == ()
+    assert promises.explaining_findings(cell, "total")
+    monkeypatch.setattr(promises, "KNOWN_BREAKS", ())
+    assert promises.explaining_findings(cell, "total") == ()
 
 
 def test_the_protocol_shows_what_the_program_found(
-    record: dict[str, Any], released_subject: Callable[[str], UnderTest]
+    record: dict[str, Any], released_subject: Callable[[str], TestedSubject]
 ) -> None:
     subject = released_subject(SUBJECT)
     found = [
-        (cell["op"], promise, from_json(broken["shortest"], SYSTEMS))
+        (cell["op"], promise, case_from_json(broken["shortest"], SYSTEMS))
         for cell in record["subjects"][0]["cells"]
         for promise, broken in cell["broken"].items()
         if promise not in NOT_IN_THE_PROTOCOL and cell["op"] not in {"resize", "mixed"}
@@ -63,10 +63,10 @@ def test_the_protocol_shows_what_the_program_found(
     assert [
         (op, promise)
         for (op, promise, case), answer in zip(found, answers, strict=True)
-        if judge(case, trajectory(case, Coverage()), answer, subject.declaration) is None
+        if judge(case, run_reference(case, Coverage()), answer, subject.declaration) is None
     ] == []
 
 
 def test_a_subject_that_is_no_released_jar_is_refused() -> None:
     with pytest.raises(UsageError, match=f"fast.*{SUBJECT}"):
-        promises.promises(["fast"], 1, 1)
+        promises.run_promise_campaign(["fast"], 1, 1)

@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.generate import Made, make_case
+from entrycache_conformance.generate import GeneratedCase, make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.themes import Theme
+from entrycache_conformance.systems.kafka_streams.workload import Theme
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Variants, ops
@@ -24,7 +24,7 @@ CASES: Final = 400
 EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
 
 
-def _cases(level: str, variants: Variants, theme: Theme | None = None) -> Iterator[Made]:
+def _cases(level: str, variants: Variants, theme: Theme | None = None) -> Iterator[GeneratedCase]:
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=variants)
     menu = system.cases.menu(system.ops_up_to(level), level)

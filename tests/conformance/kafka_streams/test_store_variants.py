@@ -9,20 +9,20 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.java.releases import versions
-from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.replay import replay
+from entrycache_conformance.java.releases import release_versions
+from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case
-from entrycache_protocol.subject import UnderTest
+from entrycache_protocol.subject import TestedSubject
 
 CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
 STEPS_MAX: Final = 8
 
 
-@pytest.fixture(scope="module", params=versions("kafka-streams"))
-def released(request: pytest.FixtureRequest, released_subject: Callable[[str], UnderTest]) -> UnderTest:
+@pytest.fixture(scope="module", params=release_versions("kafka-streams"))
+def released(request: pytest.FixtureRequest, released_subject: Callable[[str], TestedSubject]) -> TestedSubject:
     return released_subject(f"kafka-streams:{request.param}")
 
 
@@ -31,9 +31,9 @@ def test_there_are_cases() -> None:
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_release_breaks_the_rule_of_the_case(path: Path, released: UnderTest) -> None:
+def test_a_release_breaks_the_rule_of_the_case(path: Path, released: TestedSubject) -> None:
     case = read_case(path, SYSTEMS)
-    replayed = replay(path, released)
+    replayed = replay_case(path, released)
     assert replayed.stale == []
     assert replayed.failure is not None
     assert set(case.rules) <= set(replayed.failure.rules)
@@ -41,14 +41,14 @@ def test_a_release_breaks_the_rule_of_the_case(path: Path, released: UnderTest) 
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: UnderTest) -> None:
+def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: TestedSubject) -> None:
     case = read_case(path, SYSTEMS)
     followed = replace(case, config=replace(case.config, variants=RELEASED), outcomes=())
-    steps = trajectory(followed, Coverage())
+    steps = run_reference(followed, Coverage())
     assert judge(followed, steps, play(released, followed), released.declaration) is None
 
 
-def test_a_release_declares_its_readings_with_findings(released: UnderTest) -> None:
+def test_a_release_declares_its_readings_with_findings(released: TestedSubject) -> None:
     declared = released.declaration
     assert declared.variants == RELEASED
     assert {"variants.delivery", "variants.delete_read"} <= declared.findings.keys()

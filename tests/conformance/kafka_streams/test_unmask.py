@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance.java.releases import newest
-from entrycache_conformance.profiles import PROFILES
+from entrycache_conformance.java.releases import newest_release
+from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.narrowed import Narrowed, unmasked
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.subject import UnderTest
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.subject import InProcessSubject, TestedSubject
 from entrycache_reference.kafka_streams.config import FlushedTombstone, Total, Variants
 
 VARIANTS = Variants(total=Total.RUNNING, flushed_tombstone=FlushedTombstone.ANY_WRITE)
@@ -27,10 +25,10 @@ LIMITS = Limits(tail_ties=False)
 FINDINGS = {"variants.total": "twice, endless", "variants.flushed_tombstone": "dropped", "limits.tail_ties": "ties"}
 
 
-def masking() -> Narrowed:
-    found: InProcess = reference(SYSTEMS["kafka-streams"])
+def masking() -> NarrowedSubject:
+    found: InProcessSubject = reference_subject(SYSTEMS["kafka-streams"])
     declared = found.declaration
-    return Narrowed(
+    return NarrowedSubject(
         found,
         Declaration(
             declared.system, declared.ops, variants=VARIANTS, limits=Limits(tail_ties=False), findings=FINDINGS
@@ -53,7 +51,7 @@ def masking() -> Narrowed:
     ],
 )
 def test_what_stands_for_a_finding_is_taken_off(finding: str, variants: Variants, ties: bool, left: set[str]) -> None:
-    declaration = unmasked(masking(), (finding,)).declaration
+    declaration = lift_waivers(masking(), (finding,)).declaration
     assert declaration.variants == variants
     assert declaration.limits.tail_ties is ties
     assert declaration.findings.keys() == left
@@ -61,12 +59,14 @@ def test_what_stands_for_a_finding_is_taken_off(finding: str, variants: Variants
 
 def test_a_finding_that_nothing_stands_for_is_refused() -> None:
     with pytest.raises(UsageError, match=r"masks no finding 'nope'; it masks: dropped, endless, ties, twice"):
-        unmasked(masking(), ("nope",))
+        lift_waivers(masking(), ("nope",))
 
 
-def test_a_release_violates_where_a_mask_is_off(released_subject: Callable[[str], UnderTest], tmp_path: Path) -> None:
-    subject = released_subject(newest("kafka-streams").subject)
-    held = unmasked(subject, ("kafka-rewritten-tombstone-is-dropped",))
+def test_a_release_violates_where_a_mask_is_off(
+    released_subject: Callable[[str], TestedSubject], tmp_path: Path
+) -> None:
+    subject = released_subject(newest_release("kafka-streams").subject)
+    held = lift_waivers(subject, ("kafka-rewritten-tombstone-is-dropped",))
     report = conform(held, Options(("cache",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
     assert report.verdict is Verdict.VIOLATES
     assert {failure.rules[0] for failure in report.failures} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}

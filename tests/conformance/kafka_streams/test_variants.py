@@ -9,17 +9,17 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.explain import explain
-from entrycache_conformance.judge import Coverage, judge, play, trajectory
-from entrycache_conformance.profiles import Profile
+from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.reference import reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.fit import unfit
+from entrycache_conformance.systems.kafka_streams.limits import unsupported_reason
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import Case
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.subject import InProcessSubject
 from entrycache_reference.kafka_streams import Variants, ops
 from entrycache_reference.kafka_streams.config import FailedFlush, FlushedTombstone, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed, Unanswered, Used
@@ -43,9 +43,9 @@ READINGS: Final = {
 """Each variant of level `cache`: its other value, the rule that it breaks, and steps that show it."""
 
 
-def following(variants: Variants, **declared: str) -> InProcess:
+def following(variants: Variants, **declared: str) -> InProcessSubject:
     """A subject that follows these readings, whatever it is sent, and declares what it is told to."""
-    offer = dict(reference(SYSTEM).start_answer["systems"][SYSTEM.name])
+    offer = dict(reference_subject(SYSTEM).start_answer["systems"][SYSTEM.name])
     offer["variants"] = declared
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
@@ -62,7 +62,7 @@ def following(variants: Variants, **declared: str) -> InProcess:
 
         return answer
 
-    return InProcess("following", SYSTEM, open_instance, offer)
+    return InProcessSubject("following", SYSTEM, open_instance, offer)
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -78,10 +78,10 @@ def test_a_reading_that_is_not_declared_is_reported_with_its_rule(name: str) -> 
     value, rule, events = READINGS[name]
     subject = following(Variants(**{name: value}))
     case = Case(SYSTEM, SYSTEM.model.config(), events)
-    steps = trajectory(case, Coverage())
+    steps = run_reference(case, Coverage())
     difference = judge(case, steps, play(subject, case), subject.declaration)
     assert difference is not None
-    assert explain(subject, case, steps, difference)[0].value == rule
+    assert explain_difference(subject, case, steps, difference)[0].value == rule
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -129,9 +129,9 @@ def test_a_step_that_would_never_end_is_not_asked_of_who_declares_it() -> None:
         "resize evicts from nothing for ever: the running total is above the limit, and nothing is left"
     )
     declaration = following(RELEASED).declaration
-    assert "step 1 of the case gives no answer" in unfit(declaration, released, steps)
-    assert unfit(declaration, SYSTEM.model.config(max_size_bytes=40), steps) == ""
-    assert Case(SYSTEM, released, steps).system.cases.unfit(declaration, released, steps[:1]) == ""
+    assert "step 1 of the case gives no answer" in unsupported_reason(declaration, released, steps)
+    assert unsupported_reason(declaration, SYSTEM.model.config(max_size_bytes=40), steps) == ""
+    assert Case(SYSTEM, released, steps).system.cases.unsupported_reason(declaration, released, steps[:1]) == ""
 
 
 def test_a_namespace_that_is_closed_under_a_call_is_left_alone_by_it() -> None:

@@ -12,18 +12,25 @@ from typing import Any
 import pytest
 import tomlkit
 
-from entrycache_conformance.known.check import PROBLEMS, Checked, State, check
-from entrycache_conformance.known.entry import read_known, write_known
-from entrycache_conformance.known.run import KnownReport, conform_knowing, fix_file
-from entrycache_conformance.known.running import running
-from entrycache_conformance.profiles import Profile
+from entrycache_conformance.known import (
+    PROBLEMS,
+    EntryCheck,
+    EntryState,
+    KnownReport,
+    check_entry,
+    conform_with_known,
+    fix_file,
+    identify_run,
+    read_known_failures,
+    write_known_failures,
+)
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430 import fast
+from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_faults.fast.pulsar_pip430 import FAULTS
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.verdict import Verdict
+from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.subject import InProcessSubject
 
 FAULT = "expire-at-the-cutoff"
 CASE = {
@@ -36,10 +43,10 @@ CASE = {
 }
 
 
-def subject(name: str) -> InProcess:
-    cache_type = FAULTS.get(name, fast.BrokerCache)
-    return InProcess(
-        name, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, cache_type), fast.DECLARATION
+def subject(name: str) -> InProcessSubject:
+    cache_type = FAULTS.get(name, fast_cache.BrokerCache)
+    return InProcessSubject(
+        name, SYSTEMS["pulsar-pip430"], lambda config: fast_cache.open_cache(config, cache_type), fast_cache.DECLARATION
     )
 
 
@@ -67,16 +74,16 @@ def written(tmp_path: Path, *tables: dict[str, Any]) -> Path:
 
 def run(path: Path, name: str = FAULT, level: str = "queue") -> KnownReport:
     options = Options((level,), Profile(60, 0, 0), 0, 0.0, path.parent / "failures")
-    return conform_knowing(subject(name), options, read_known(path), path.parent, lambda *progress: None)
+    return conform_with_known(subject(name), options, read_known_failures(path), path.parent, lambda *progress: None)
 
 
-def checked(path: Path, name: str = FAULT) -> list[Checked]:
+def checked(path: Path, name: str = FAULT) -> list[EntryCheck]:
     """The entries alone, without a search."""
     tested = subject(name)
-    return [check(one, path.parent, tested, running(tested)) for one in read_known(path)]
+    return [check_entry(one, path.parent, tested, identify_run(tested)) for one in read_known_failures(path)]
 
 
-def states(report: KnownReport) -> list[State]:
+def states(report: KnownReport) -> list[EntryState]:
     return [one.state for one in report.checked]
 
 
@@ -85,7 +92,7 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The entry of what the search really meets, as --fix writes it."""
     folder = tmp_path_factory.mktemp("met")
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, folder / "failures")
-    report = conform_knowing(subject(FAULT), options, (), folder, lambda *progress: None)
+    report = conform_with_known(subject(FAULT), options, (), folder, lambda *progress: None)
     assert fix_file(folder / "new.toml", subject(FAULT), report) == [f"added R-EXPIRE-1 of {FAULT}: write its reason"]
     fix_file(folder / "same.toml", subject(FAULT), report)
     assert (folder / "same.toml").read_bytes() == (folder / "new.toml").read_bytes()
@@ -96,7 +103,7 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path, met: dict[str, Any]) -> None:
     report = run(written(tmp_path, met))
-    assert states(report) == [State.FAILS]
+    assert states(report) == [EntryState.FAILS]
     assert report.problems == []
     assert report.report.verdict is Verdict.CONFORMS
     assert report.report.failures == ()
@@ -106,7 +113,7 @@ def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path, met: dict[str,
 
 def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
     elsewhere = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
-    assert states(elsewhere) == [State.FAILS]
+    assert states(elsewhere) == [EntryState.FAILS]
     assert elsewhere.report.verdict is Verdict.VIOLATES
 
 
@@ -117,16 +124,18 @@ def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, 
         pass
 
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
-    both = InProcess(FAULT, SYSTEMS["pulsar-pip430"], lambda config: fast.open_cache(config, Twice), fast.DECLARATION)
-    entries = read_known(written(tmp_path, met))
-    report = conform_knowing(both, options, entries, tmp_path, lambda *progress: None)
+    both = InProcessSubject(
+        FAULT, SYSTEMS["pulsar-pip430"], lambda config: fast_cache.open_cache(config, Twice), fast_cache.DECLARATION
+    )
+    entries = read_known_failures(written(tmp_path, met))
+    report = conform_with_known(both, options, entries, tmp_path, lambda *progress: None)
     assert report.report.verdict is Verdict.VIOLATES
     assert [failure.rules[0] for failure in report.report.failures] == ["R-EVICT-6"]
 
 
 def test_an_entry_that_passes_is_a_problem(tmp_path: Path) -> None:
     (one,) = checked(written(tmp_path, entry(subject="fast")), "fast")
-    assert one.state is State.PASSES
+    assert one.state is EntryState.PASSES
     assert one.state in PROBLEMS
     assert one.line == "entry 1 (R-EXPIRE-1, fast) passes: its case does as the rules say; remove the entry"
 
@@ -143,7 +152,7 @@ def test_an_entry_that_passes_is_a_problem(tmp_path: Path) -> None:
 )
 def test_an_entry_that_differs_is_a_problem(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     (one,) = checked(written(tmp_path, entry(**changes)))
-    assert one.state is State.DIFFERS
+    assert one.state is EntryState.DIFFERS
     assert said in one.line
 
 
@@ -162,14 +171,14 @@ def test_an_entry_that_differs_is_a_problem(tmp_path: Path, changes: dict[str, A
 )
 def test_an_entry_that_matches_nothing_is_a_problem(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     (one,) = checked(written(tmp_path, entry(**changes)))
-    assert one.state is State.MATCHES_NOTHING
+    assert one.state is EntryState.MATCHES_NOTHING
     assert said in one.line
 
 
 def test_entries_about_other_subjects_wait(tmp_path: Path) -> None:
     path = written(tmp_path, entry(), entry(subject="fast"), entry(subject="pulsar", versions=["4.2.*"]))
-    assert [one.state for one in checked(path)] == [State.FAILS, State.ANOTHER, State.ANOTHER]
-    assert State.ANOTHER not in PROBLEMS
+    assert [one.state for one in checked(path)] == [EntryState.FAILS, EntryState.ANOTHER, EntryState.ANOTHER]
+    assert EntryState.ANOTHER not in PROBLEMS
 
 
 @pytest.mark.parametrize("about", ["kafka-streams:4.3.1", "kafka-streams"])
@@ -177,32 +186,32 @@ def test_an_entry_about_a_release_of_any_system_waits_beside_others(tmp_path: Pa
     """Whether its release is there is asked of its own system's family."""
     kafka = {"system": "kafka-streams", "subject": about, "rule": "K-FLUSH-3"}
     path = written(tmp_path, entry(), entry(**kafka, versions=["4.3.*"]), entry(**kafka, versions=["1.0"]))
-    assert [one.state for one in checked(path)] == [State.FAILS, State.ANOTHER, State.MATCHES_NOTHING]
+    assert [one.state for one in checked(path)] == [EntryState.FAILS, EntryState.ANOTHER, EntryState.MATCHES_NOTHING]
 
 
 def test_a_release_of_another_family_is_none_of_the_system(tmp_path: Path) -> None:
     (one,) = checked(written(tmp_path, entry(subject="kafka-streams:4.3.1", versions=["4.3.1"])))
-    assert one.state is State.MATCHES_NOTHING
+    assert one.state is EntryState.MATCHES_NOTHING
 
 
 def test_a_case_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "case.json").write_text(json.dumps(CASE))
-    assert checked(written(tmp_path, entry(case="case.json")))[0].state is State.FAILS
+    assert checked(written(tmp_path, entry(case="case.json")))[0].state is EntryState.FAILS
     as_table = entry(case=CASE, expected={"entries": 0, "bytes": 0}, got={"entries": 1, "bytes": 1})
-    assert checked(written(tmp_path, as_table))[0].state is State.FAILS
+    assert checked(written(tmp_path, as_table))[0].state is EntryState.FAILS
 
 
 def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     """A limit stands for a finding; the finding's own case is beyond it."""
-    tested = InProcess(
+    tested = InProcessSubject(
         FAULT,
         SYSTEMS["pulsar-pip430"],
-        lambda config: fast.open_cache(config, FAULTS[FAULT]),
-        {**fast.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}},
+        lambda config: fast_cache.open_cache(config, FAULTS[FAULT]),
+        {**fast_cache.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}},
     )
     steps = [{"op": "cursor_add", "cache": "a", "cursor": "x", "pos": None}, *CASE["steps"]]
-    (one,) = read_known(written(tmp_path, entry(case=json.dumps({**CASE, "steps": steps}))))
-    assert check(one, tmp_path, tested, running(tested)).state is State.FAILS
+    (one,) = read_known_failures(written(tmp_path, entry(case=json.dumps({**CASE, "steps": steps}))))
+    assert check_entry(one, tmp_path, tested, identify_run(tested)).state is EntryState.FAILS
 
 
 def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, met: dict[str, Any]) -> None:
@@ -216,14 +225,14 @@ def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, me
     kept = "# Why these are known.\n" + path.read_text().replace("it's ours", "it's ours # not a remark")
     path.write_text(kept)
     report = run(path)
-    assert states(report) == [State.ANOTHER, State.DIFFERS, State.MATCHES_NOTHING, State.DIFFERS]
+    assert states(report) == [EntryState.ANOTHER, EntryState.DIFFERS, EntryState.MATCHES_NOTHING, EntryState.DIFFERS]
     done = fix_file(path, subject(FAULT), report)
     assert [line.split(" ")[0] for line in done] == ["corrected", "removed", "corrected"]
     fixed = path.read_text()
     assert fixed.startswith("# Why these are known.\n")
     assert "it's ours # not a remark" in fixed
     again = run(path)
-    assert states(again) == [State.ANOTHER, State.FAILS, State.FAILS]
+    assert states(again) == [EntryState.ANOTHER, EntryState.FAILS, EntryState.FAILS]
     assert again.report.verdict is Verdict.CONFORMS
     assert fix_file(path, subject(FAULT), again) == []
     assert path.read_text() == fixed
@@ -232,13 +241,13 @@ def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, me
 def test_writing_what_was_read_changes_no_byte(tmp_path: Path) -> None:
     path = written(tmp_path, entry(), entry(reason="a \"b\" 'c'\nd"))
     before = path.read_bytes()
-    entries = read_known(path)
-    write_known(path, [(one.number, one) for one in entries])
+    entries = read_known_failures(path)
+    write_known_failures(path, [(one.number, one) for one in entries])
     assert path.read_bytes() == before
-    write_known(path, [(None, one) for one in entries])
-    assert read_known(path) == entries
-    write_known(path, [(2, dataclasses.replace(entries[1], got=None))])
-    assert read_known(path)[0].got is None
+    write_known_failures(path, [(None, one) for one in entries])
+    assert read_known_failures(path) == entries
+    write_known_failures(path, [(2, dataclasses.replace(entries[1], got=None))])
+    assert read_known_failures(path)[0].got is None
 
 
 @pytest.mark.parametrize(
@@ -260,7 +269,7 @@ def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, said: str) -> 
     path = tmp_path / "known.toml"
     path.write_bytes(text.encode("iso-8859-1"))
     with pytest.raises(UsageError) as told:
-        read_known(path)
+        read_known_failures(path)
     assert said in str(told.value)
     assert "\n" not in str(told.value)
 

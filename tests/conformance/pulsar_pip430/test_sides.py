@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.judge import Coverage, trajectory
-from entrycache_conformance.profiles import PROFILES
-from entrycache_conformance.reach import met_too_seldom
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_conformance.levels import PROFILES, find_rare
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.sides import CELLS
-from entrycache_protocol.case import from_json
+from entrycache_conformance.systems.pulsar_pip430.coverage import SIDE_CELLS
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.case import case_from_json
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
 
 def sides(config: dict[str, object], *steps: dict[str, object]) -> dict[str, int]:
     coverage = Coverage()
-    trajectory(from_json({"system": SYSTEM.name, "config": config, "steps": list(steps)}, SYSTEMS), coverage)
-    return {cell: count for cell, count in coverage.cells.items() if cell in CELLS}
+    run_reference(case_from_json({"system": SYSTEM.name, "config": config, "steps": list(steps)}, SYSTEMS), coverage)
+    return {cell: count for cell, count in coverage.cells.items() if cell in SIDE_CELLS}
 
 
 def insert(entry: int, size: int) -> dict[str, object]:
@@ -55,8 +54,8 @@ def test_the_ends_of_a_range_and_of_an_invalidation_are_met() -> None:
 
 
 def test_a_run_that_never_lands_there_has_checked_nothing() -> None:
-    declaration = reference(SYSTEM).declaration
+    declaration = reference_subject(SYSTEM).declaration
     met = Coverage(fired=dict.fromkeys(SYSTEM.laws.rules, 10_000), cells=dict.fromkeys(SYSTEM.laws.cells, 10_000))
-    assert met_too_seldom(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, met) == []
+    assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, met) == []
     met.cells["TRIGGER/AT"] = 0
-    assert met_too_seldom(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, met) == ["TRIGGER/AT"]
+    assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, met) == ["TRIGGER/AT"]

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from entrycache_cli.main import main
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.profiles import PROFILES
-from entrycache_conformance.run import number_beside
-from entrycache_conformance.search import search
-from entrycache_conformance.systems.pulsar_pip430.themes import Theme
+from entrycache_conformance.levels import PROFILES
+from entrycache_conformance.run import profile_case_count
+from entrycache_conformance.search import find_failure
+from entrycache_conformance.systems.pulsar_pip430.workload import Theme
 from tests.support.wrong.pulsar import LEVELS, PULSAR, Wrong, wrong
 
 SEEDS = 50
@@ -23,8 +23,8 @@ def is_seen(kind: type[Wrong], seed: int) -> bool:
     """By the odd cases of one level of a run at profile ci."""
     subject = wrong(kind.__name__)
     menu = PULSAR.cases.menu(PULSAR.ops_up_to(LEVELS[kind]), LEVELS[kind])
-    examples = number_beside(PROFILES["ci"].examples, PULSAR.cases.extra_themes[Theme.ODD])
-    return search(subject, menu, examples, seed, Coverage(), theme=Theme.ODD, shrinks=False).failure is not None
+    examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_themes[Theme.ODD])
+    return find_failure(subject, menu, examples, seed, Coverage(), theme=Theme.ODD, shrinks=False).failure is not None
 
 
 @pytest.mark.parametrize("kind", LEVELS, ids=lambda kind: kind.__name__)

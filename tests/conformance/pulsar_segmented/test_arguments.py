@@ -7,12 +7,11 @@ import random
 import pytest
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage, trajectory
-from entrycache_conformance.profiles import PROFILES
-from entrycache_conformance.reach import met_too_seldom
-from entrycache_conformance.subjects.reference import reference
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_conformance.levels import PROFILES, find_rare
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import check_effort, from_json
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.case import case_from_json, check_cost
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 
@@ -23,7 +22,7 @@ def sides(*sizes: int, **config: object) -> dict[str, int]:
     """What inserts of these sizes meet, each of a new entry."""
     steps = [{"op": "insert", "cache": "a", "pos": [1, at], "size": size} for at, size in enumerate(sizes)]
     coverage = Coverage()
-    trajectory(from_json({"system": SYSTEM.name, "config": config, "steps": steps}, SYSTEMS), coverage)
+    run_reference(case_from_json({"system": SYSTEM.name, "config": config, "steps": steps}, SYSTEMS), coverage)
     return coverage.cells
 
 
@@ -68,8 +67,8 @@ def test_ranges_over_segments_are_met_often() -> None:
 
 
 def test_what_never_lands_beside_a_threshold_has_checked_nothing() -> None:
-    declaration = reference(SYSTEM).declaration
-    few = met_too_seldom(declaration, "all", PROFILES["dev"], True, Coverage())
+    declaration = reference_subject(SYSTEM).declaration
+    few = find_rare(declaration, "all", PROFILES["dev"], True, Coverage())
     assert set(SYSTEM.laws.cells) <= set(few)
 
 
@@ -77,6 +76,6 @@ def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
     steps = [{"op": "observe"}]
     value = {"system": SYSTEM.name, "config": {"segments": 10**12}, "steps": steps}
     with pytest.raises(UsageError, match="may copy 2000000000002 entries"):
-        from_json(value, SYSTEMS)
-    fine = from_json({**value, "config": {"segments": 2}}, SYSTEMS)
-    check_effort(SYSTEM, fine.config, fine.steps)
+        case_from_json(value, SYSTEMS)
+    fine = case_from_json({**value, "config": {"segments": 2}}, SYSTEMS)
+    check_cost(SYSTEM, fine.config, fine.steps)

@@ -8,11 +8,11 @@ from threading import Thread
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.histories import at_rest
+from entrycache_conformance.systems.kafka_streams.histories import quiescent_queries
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_evidence.kafka_streams.scenario import opened
-from entrycache_protocol import threads as player
-from entrycache_protocol.history import History
+from entrycache_evidence.kafka_streams.runs import open_shared_cache
+from entrycache_protocol import subject as player
+from entrycache_protocol.case import History
 from entrycache_reference.kafka_streams import Config, threads
 from entrycache_reference.kafka_streams.ops import Flush, Get, Listen, Put
 from entrycache_reference.rules import Rule
@@ -26,21 +26,21 @@ PATIENCE_SECONDS = 2.0
 def broken(before, clients, namespaces=("a",), **settings):
     """The rules that a history breaks; `None`: it did not end."""
     config = Config(**settings)
-    after = at_rest(frozenset(SYSTEM.ops), namespaces)
+    after = quiescent_queries(frozenset(SYSTEM.ops), namespaces)
     history = History(SYSTEM, config, tuple(before), tuple(tuple(steps) for steps in clients), after)
     events = []
-    instance = opened(config)
-    playing = Thread(target=lambda: events.extend(player.play(instance, tuple(history.parts()))), daemon=True)
+    instance = open_shared_cache(config)
+    playing = Thread(target=lambda: events.extend(player.play_history(instance, tuple(history.parts()))), daemon=True)
     playing.start()
     playing.join(PATIENCE_SECONDS)
     if playing.is_alive():
         return None
     told = [
-        threads.Event(each.client, each.step, op, each.start, each.end, write_outcome(each.outcome))
+        threads.HistoryStep(each.client, each.step, op, each.start, each.end, write_outcome(each.outcome))
         for each, op in zip(events, history.steps, strict=True)
     ]
     record = threads.Record(config, len(clients), tuple(told))
-    return {rule for rule, _ in threads.judged(record, write_outcome).broken}
+    return {rule for rule, _ in threads.judge_history(record, write_outcome).broken}
 
 
 def always_kept(rule, before, clients, **settings):

@@ -7,26 +7,26 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.systems import system_named
-from entrycache_conformance.systems.kafka_streams.weights import UNDER_THREADS
-from entrycache_evidence.rulebook.corpus import Run, first_break, runs_of
-from entrycache_faults.reference.kafka_streams import PLANTED
+from entrycache_conformance.systems.kafka_streams.workload import CONCURRENCY_RULES
+from entrycache_evidence.rulebook.corpus import Run, first_break, list_runs
+from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.rules import Rule
 
-TRIED: Final = PLANTED.own[::7]
+TRIED: Final = SEEDED_FAULTS.own[::7]
 """A share of the planted faults; `entrycache rules --check` tries all of them."""
 
 
 @pytest.fixture(scope="module")
 def runs() -> list[Run]:
-    return list(runs_of(system_named("kafka-streams")))
+    return list(list_runs(system_named("kafka-streams")))
 
 
 def test_the_reference_keeps_its_laws_and_every_law_is_asked(runs: list[Run]) -> None:
     fired: dict[Rule, int] = {}
     broken = [(run.events, rules) for run in runs if (rules := first_break(run, fired))]
     assert broken == []
-    rules = {rule for rule in Rule if rule.value.startswith("K-")} - UNDER_THREADS
+    rules = {rule for rule in Rule if rule.value.startswith("K-")} - CONCURRENCY_RULES
     assert {law.rule for law in LAWS} == fired.keys() == rules
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_evidence.planted import FAULT_OF
+from entrycache_evidence.core.models import FAULT_OF
 from entrycache_faults.model import Model
 from entrycache_protocol.case import variants_to_json
 from entrycache_reference.kafka_streams import Config, Variants, ops

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_legacy.scenario import A, B, at, play, sized
+from entrycache_evidence.pulsar_legacy.runs import A, B, at, play, sized
 from entrycache_reference.pulsar_legacy.config import Eviction
 from entrycache_reference.pulsar_legacy.ops import Advance, Insert, RemoveRange, RunScheduled
 from entrycache_reference.pulsar_legacy.outcomes import Inserted, Removed

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_legacy.scenario import REFUSED, A, B, at, play, sized
+from entrycache_evidence.pulsar_legacy.runs import REFUSED, A, B, at, play, sized
 from entrycache_reference.pulsar_legacy.config import SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.ops import (
     Advance,

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_pip430.scenario import REFUSED, A, at, play
+from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, at, play
 from entrycache_reference.pulsar_pip430.config import Eviction
 from entrycache_reference.pulsar_pip430.ops import Advance, Configure, Insert, ShouldCache
 from entrycache_reference.pulsar_pip430.outcomes import Done, Wanted

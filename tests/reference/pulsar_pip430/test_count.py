@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_pip430.scenario import REFUSED, A, H, at, play
+from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, H, at, play
 from entrycache_reference.pulsar_pip430.config import CountFloor, Variants
 from entrycache_reference.pulsar_pip430.ops import (
     Advance,

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_pip430.scenario import REFUSED, A, at, play
+from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, at, play
 from entrycache_reference.pulsar_pip430.ops import Advance, Expire, Get, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 

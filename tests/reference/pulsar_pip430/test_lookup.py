@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_pip430.scenario import A, B, at, play
+from entrycache_evidence.pulsar_pip430.runs import A, B, at, play
 from entrycache_reference.pulsar_pip430.ops import Advance, Clear, Exists, Get, GetRange, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Existing, Hit, Hits
 

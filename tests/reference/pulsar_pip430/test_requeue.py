@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_pip430.scenario import A, at, play
+from entrycache_evidence.pulsar_pip430.runs import A, at, play
 from entrycache_reference.pulsar_pip430.config import RequeueBudget, SizePassRounds, Variants
 from entrycache_reference.pulsar_pip430.ops import Advance, Evict, Expire, Get, Insert, MarkRead
 from entrycache_reference.pulsar_pip430.outcomes import Removed

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_pip430.scenario import REFUSED, A, B, H, at, play
+from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, B, H, at, play
 from entrycache_reference.pulsar_pip430.config import Eviction, Variants, ZeroReads
 from entrycache_reference.pulsar_pip430.ops import Exists, Get, Insert, Read, ReadOne
 from entrycache_reference.pulsar_pip430.outcomes import Existing, Served

@@ -9,19 +9,18 @@ import pytest
 
 from entrycache_conformance.systems import system_named
 from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.rulebook.corpus import Run, first_break, runs_of
-from entrycache_faults.planted import Fault
-from entrycache_faults.reference.pulsar_segmented import PLANTED
+from entrycache_evidence.pulsar_segmented.frame import Aspect, changes, changes_outside
+from entrycache_evidence.rulebook.corpus import Run, first_break, list_runs
+from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
+from entrycache_faults.seeded import Fault
 from entrycache_reference.pulsar_segmented.config import Config, Duplicate, Mode, RangeWalk, Variants
 from entrycache_reference.pulsar_segmented.laws import LAWS
-from entrycache_reference.pulsar_segmented.laws.frame import changes, outside
 from entrycache_reference.pulsar_segmented.ops import GetRange, Insert
-from entrycache_reference.pulsar_segmented.ops.frame import What
 from entrycache_reference.pulsar_segmented.outcomes import Hits
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
-TRIED: Final = PLANTED.own[::5]
+TRIED: Final = SEEDED_FAULTS.own[::5]
 """A share of the planted faults; `entrycache rules --check` tries all of them."""
 
 SYSTEM = system_named("pulsar-segmented")
@@ -29,7 +28,7 @@ SYSTEM = system_named("pulsar-segmented")
 
 @pytest.fixture(scope="module")
 def runs() -> list[Run]:
-    return list(runs_of(SYSTEM))
+    return list(list_runs(SYSTEM))
 
 
 def test_the_reference_keeps_its_laws_and_every_law_is_asked(runs: list[Run]) -> None:
@@ -44,14 +43,14 @@ def test_a_fault_is_seen_by_the_law_of_its_rule_alone(fault: Fault, runs: list[R
     assert seen == {fault.rule}
 
 
-@pytest.mark.parametrize("fault", PLANTED.others, ids=lambda fault: fault.note)
+@pytest.mark.parametrize("fault", SEEDED_FAULTS.others, ids=lambda fault: fault.note)
 def test_every_variant_and_every_other_fault_breaks_its_rule(fault: Fault, runs: list[Run]) -> None:
     norm = [run for run in runs if run.config.variants == SYSTEM.model.variants()]
     assert any(fault.rule in first_break(run, {}, fault.model, of_rules=True) for run in norm)
 
 
 def test_every_rule_has_a_planted_fault() -> None:
-    assert [fault.rule for fault in PLANTED.own] == list(SYSTEM.laws.rules)
+    assert [fault.rule for fault in SEEDED_FAULTS.own] == list(SYSTEM.laws.rules)
 
 
 def test_every_aspect_changes_only_by_an_insert_but_for_what_a_run_begins_with(runs: list[Run]) -> None:
@@ -63,9 +62,9 @@ def test_every_aspect_changes_only_by_an_insert_but_for_what_a_run_begins_with(r
             found = changes(state, done.state)
             met |= {aspect for aspect, _ in found}
             assert not found or event.name == "insert"
-            assert outside(state, event, done) == []
+            assert changes_outside(state, event, done) == []
             state = done.state
-    assert met == {What.ENTRIES, What.OFFSET, What.CURRENT}
+    assert met == {Aspect.ENTRIES, Aspect.OFFSET, Aspect.CURRENT}
 
 
 def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
@@ -74,7 +73,7 @@ def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
     for event in (next(each for each in run.events if each.name == name) for name in ("insert", "observe")):
         done = SYSTEM.model.step(state, event, run.config)
         wrong = done._replace(state=done.state._replace(segment_bytes=state.segment_bytes + 1))
-        assert outside(state, event, wrong) == [(What.SEGMENT_BYTES, ())]
+        assert changes_outside(state, event, wrong) == [(Aspect.SEGMENT_BYTES, ())]
         assert build_check(SYSTEM)(run.config, state, event, wrong, {}) != ()
 
 

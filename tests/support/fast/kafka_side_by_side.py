@@ -9,11 +9,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from entrycache_conformance.systems.kafka_streams.adapter import Adapter
-from entrycache_conformance.systems.kafka_streams.arguments import Aim
-from entrycache_conformance.systems.kafka_streams.themes import TRAITS, Theme
-from entrycache_conformance.systems.kafka_streams.weights import LEVEL_OF, WEIGHTS, menu
-from entrycache_evidence.kafka_streams.abstraction import known, state_of
+from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter
+from entrycache_conformance.systems.kafka_streams.generation import Aim
+from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, TRAITS, WEIGHTS, Theme, menu
+from entrycache_evidence.kafka_streams.refinement import abstract_state, comparable_state
 from entrycache_fast.kafka import CachingStore, Row, ThreadCache
 from entrycache_reference.kafka_streams import Config, initial, ops, step
 
@@ -59,4 +58,4 @@ def assert_equal(config: Config, run: Sequence[Any], cache_type: type[ThreadCach
         assert silent.step(op) == expected.outcome, (number, op)
         assert [shown(row) for row in rows] == [tuple(row)[1:] for row in expected.rows], (number, op)
         for instance in (traced, silent):
-            assert state_of(instance) == known(state), (number, op)
+            assert abstract_state(instance) == comparable_state(state), (number, op)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from entrycache_conformance.systems.pulsar_pip430.fast import open_cache
-from entrycache_evidence.pulsar_pip430.abstraction import known, state_of
+from entrycache_conformance.systems.pulsar_pip430.fast_cache import open_cache
+from entrycache_evidence.pulsar_pip430.refinement import abstract_state, comparable_state
 from entrycache_fast import Row
 from entrycache_reference.pulsar_pip430 import initial, ops, step
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, RequeueBudget, Variants
@@ -134,6 +134,6 @@ def assert_equal(config: Config, run: Sequence[ops.Op], observed_each: int = 1) 
             observed = step(state, ops.Observe(), config).outcome
             assert traced(ops.Observe()) == observed, (number, op)
             for instance in (traced, silent):
-                assert state_of(instance.adapter) == known(state), (number, op)
+                assert abstract_state(instance.adapter) == comparable_state(state), (number, op)
     assert traced.leaked() == 0
     assert silent.leaked() == 0

@@ -13,12 +13,10 @@ from typing import Final, NamedTuple
 
 import click
 
-from entrycache_cli.ending import OneLineErrors
-from entrycache_conformance.known.check import check
-from entrycache_conformance.known.entry import read_known
-from entrycache_conformance.known.running import running
+from entrycache_cli.commands.exit_codes import OneLineErrors
+from entrycache_conformance.known import check_entry, identify_run, read_known_failures
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from tests.support import ROOT
 from tests.support.files.changes import change_bytes, change_json, change_lines, encoded, text_of
 from tests.support.files.disputed import no_json, no_results, no_toml
@@ -91,9 +89,9 @@ def _reads(*argv: str) -> Callable[[Path], Ended]:
 @click.argument("path", type=click.Path(path_type=Path))
 def known(path: Path) -> None:
     """Look at each known failure beside the fast cache, as `conform --known` does before it searches."""
-    subject = resolve(Choice("fast"))
-    for entry in read_known(path):
-        check(entry, path.parent, subject, running(subject))
+    subject = resolve_subject(SubjectChoice("fast"))
+    for entry in read_known_failures(path):
+        check_entry(entry, path.parent, subject, identify_run(subject))
 
 
 @functools.cache

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entrycache_trace.files import METADATA_NAME
-from entrycache_trace.generate import generate
+from entrycache_trace.generators.generate import generate
 from tests.support.files.changes import change_bytes, change_json, encoded, text_of
 from tests.support.files.disputed import no_json_lines
 from tests.support.files.kinds import Kind, changed_json_lines

@@ -14,10 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.program import compiled, main_of
-from entrycache_conformance.java.releases import Release, newest, releases
-from entrycache_protocol.output import write_text
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.program import compile_sources, main_class
+from entrycache_conformance.java.releases import Release, newest_release, releases
+from entrycache_protocol.files import write_text
 from tests.support import ROOT
 from tests.support.findings import FINDINGS
 from tests.support.jvm.fixes import fixed, sources_jar
@@ -83,7 +83,7 @@ CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, TWINS, 
 
 def front_of(campaign: Campaign, folder: Path) -> Path:
     """The compiled fixes of its findings."""
-    release = newest("kafka-streams")
+    release = newest_release("kafka-streams")
     patches = [FINDINGS / name / "fix.patch" for name in campaign.fixes]
     return fixed(release, patches, sources_jar(release, folder), folder / "fixes")
 
@@ -106,8 +106,8 @@ def told_by(
         arguments: What it is told.
         ends: The ends that mean it ran through.
     """
-    built = compiled([source, *beside(source)], tools, folder)
-    done = built.run(main_of(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
+    built = compile_sources([source, *beside(source)], tools, folder)
+    done = built.run(main_class(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
     assert done.returncode in ends, done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -141,9 +141,9 @@ def main(name: str, *numbers: str) -> None:
             print(release.subject, file=sys.stderr, flush=True)
             told[release.subject] = play(campaign, release, first, Path(scratch, release.version))[1]
         for seeds in more:
-            subject = f"{newest('kafka-streams').subject} {FIXED}"
+            subject = f"{newest_release('kafka-streams').subject} {FIXED}"
             print(subject, file=sys.stderr, flush=True)
-            told[subject] = play(campaign, newest("kafka-streams"), seeds, Path(scratch, FIXED), mode=FIXED)[1]
+            told[subject] = play(campaign, newest_release("kafka-streams"), seeds, Path(scratch, FIXED), mode=FIXED)[1]
     write_text(campaign.results, json.dumps({"schema": 1, "releases": told}, indent=1) + "\n")
 
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from entrycache_conformance.java.classpath import java_test_classpath
-from entrycache_conformance.java.program import compiled
-from entrycache_conformance.java.releases import Release, newest, releases
+from entrycache_conformance.java.driver import java_test_classpath
+from entrycache_conformance.java.program import compile_sources
+from entrycache_conformance.java.releases import Release, newest_release, releases
 from tests.support.findings import Page
 from tests.support.jvm.maven import jar_from_maven
 from tests.support.jvm.rocks import with_rocks
@@ -35,7 +35,7 @@ COMPILED_WITH: Final = {
 
 def release_of_fixes(page: Page) -> Release:
     """The release whose sources the patches are made for."""
-    return releases("pulsar")[0] if page.system.family == "pulsar" else newest(page.system.family)
+    return releases("pulsar")[0] if page.system.family == "pulsar" else newest_release(page.system.family)
 
 
 def sources_jar(release: Release, folder: Path) -> Path:
@@ -95,5 +95,5 @@ def fixed(release: Release, patches: Sequence[Path], jar: Path, folder: Path) ->
             more = jar_from_maven(COMPILED_WITH[name], folder)
             tools = tools._replace(classpath=os.pathsep.join([tools.classpath, str(more)]))
     classes = folder / "classes"
-    compiled([sources / name for name in changed], tools, classes)
+    compile_sources([sources / name for name in changed], tools, classes)
     return classes

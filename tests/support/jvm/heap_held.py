@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.classpath import java_test_classpath
-from entrycache_conformance.java.program import Program, compiled, main_of
+from entrycache_conformance.java.driver import java_test_classpath
+from entrycache_conformance.java.program import Program, compile_sources, main_class
 from entrycache_conformance.java.releases import Release, releases
 from tests.support import ROOT
 
@@ -48,11 +48,11 @@ class Held(NamedTuple):
 
 def program(release: Release, folder: Path) -> Program:
     """What measures on a release."""
-    return compiled([SOURCE], java_test_classpath(release.subject), folder)
+    return compile_sources([SOURCE], java_test_classpath(release.subject), folder)
 
 
 def measured(program: Program, shape: Shape) -> Held:
-    done = program.run(main_of(SOURCE), ENTRIES, *shape, options=HEAP)
+    done = program.run(main_class(SOURCE), ENTRIES, *shape, options=HEAP)
     assert done.returncode == 0, done.stderr
     counted, held = done.stdout.split()
     return Held(int(counted), int(held))

@@ -6,9 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from entrycache_conformance.java.classpath import JavaTestClasspath
-from entrycache_conformance.java.program import Program, compiled, main_of
-from entrycache_conformance.java.stand_alone import CLASS_NAME, java_test
+from entrycache_conformance.java.driver import JavaTestClasspath
+from entrycache_conformance.java.program import CLASS_NAME, Program, compile_sources, main_class, render_java_test
 
 
 class Compiled(NamedTuple):
@@ -24,6 +23,6 @@ class Compiled(NamedTuple):
 
 def compiled_case(case: dict[str, Any], tools: JavaTestClasspath, folder: Path) -> Compiled:
     source = folder / f"{CLASS_NAME}.java"
-    source.write_text(java_test(case, mismatch_step=2), "utf-8")
-    compiled([source], tools, folder / "out")
-    return Compiled(main_of(source), folder / "out")
+    source.write_text(render_java_test(case, mismatch_step=2), "utf-8")
+    compile_sources([source], tools, folder / "out")
+    return Compiled(main_class(source), folder / "out")

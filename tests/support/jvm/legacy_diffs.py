@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from entrycache_conformance.campaign.behaviour import Behaviour, behaviours, to_markdown
-from entrycache_conformance.subjects.resolve import Choice, resolve
+from entrycache_conformance.campaign.behaviour import BehaviourDifference, find_behaviour_differences, to_markdown
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from tests.support import ROOT
 
 PAGE: Final = ROOT / "docs" / "reference/behaviour-diffs.md"
@@ -23,11 +23,11 @@ class Pair(NamedTuple):
     after: str
     cases: int
 
-    def found(self, cases: int | None = None) -> list[Behaviour]:
+    def found(self, cases: int | None = None) -> list[BehaviourDifference]:
         """What the later one answers otherwise in so many cases."""
-        one, other = resolve(Choice(self.before)), resolve(Choice(self.after))
+        one, other = resolve_subject(SubjectChoice(self.before)), resolve_subject(SubjectChoice(self.after))
         try:
-            return behaviours(one, other, 1, cases or self.cases, lambda done, found: None)
+            return find_behaviour_differences(one, other, 1, cases or self.cases, lambda done, found: None)
         finally:
             one.close()
             other.close()

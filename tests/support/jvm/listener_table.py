@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from entrycache_conformance.java.classpath import java_test_classpath
+from entrycache_conformance.java.driver import java_test_classpath
 from entrycache_conformance.java.program import compile_and_run
 from entrycache_conformance.java.releases import Release, releases
 from tests.support import ROOT

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
-from entrycache_conformance.java.program import Program, compiled, main_of
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.program import Program, compile_sources, main_class
 from entrycache_conformance.java.releases import Release
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.jvm.rocks import as_needed, needs_rocks, with_rocks
@@ -51,27 +51,29 @@ def run_all(
     ended = {path: _with_rocks(path, tools, folder) for path in needing}
     if together or alone:
         copies = [_copy(path, folder / "together") for path in together]
-        program = compiled([MAINS, *copies, *alone], tools, folder / "out")
+        program = compile_sources([MAINS, *copies, *alone], tools, folder / "out")
         ended |= {**_together(program, together), **{path: _alone(program, path) for path in alone}}
     return ended
 
 
 def _with_rocks(path: Path, tools: JavaTestClasspath, folder: Path) -> Ended:
     try:
-        return _alone(compiled([path], with_rocks(tools, folder), folder / path.stem), path)
+        return _alone(compile_sources([path], with_rocks(tools, folder), folder / path.stem), path)
     except MissingPrerequisite as missing:
         return Ended(-1, "", str(missing))
 
 
 def run_as_it_is(path: Path, release: Release, folder: Path) -> Ended:
     """One test, compiled as it stands, in a JVM of its own."""
-    return _alone(compiled([path], as_needed([path], java_test_classpath(release.subject), folder), folder), path)
+    return _alone(
+        compile_sources([path], as_needed([path], java_test_classpath(release.subject), folder), folder), path
+    )
 
 
 def run_in_front(path: Path, release: Release, front: Path, folder: Path) -> Ended:
     """One test as it is, beside a release with a folder of classes in front of it."""
     tools = java_test_classpath(release.subject, str(front))
-    return _alone(compiled([path], as_needed([path], tools, folder), folder), path)
+    return _alone(compile_sources([path], as_needed([path], tools, folder), folder), path)
 
 
 def _copy(path: Path, folder: Path) -> Path:
@@ -86,8 +88,8 @@ def _copy(path: Path, folder: Path) -> Path:
 def _together(program: Program, paths: Sequence[Path]) -> dict[Path, Ended]:
     if not paths:
         return {}
-    names = [main_of(path) for path in paths]
-    done = program.run(main_of(MAINS), *names, options=QUICK_START, timeout_seconds=TOGETHER_SECONDS)
+    names = [main_class(path) for path in paths]
+    done = program.run(main_class(MAINS), *names, options=QUICK_START, timeout_seconds=TOGETHER_SECONDS)
     told = [line.split(" ") for line in done.stdout.splitlines()]
     assert [name for name, _, _ in told] == names, done.stderr
     ended = (Ended(int(code), base64.b64decode(text).decode("utf-8")) for _, code, text in told)
@@ -95,5 +97,5 @@ def _together(program: Program, paths: Sequence[Path]) -> dict[Path, Ended]:
 
 
 def _alone(program: Program, path: Path) -> Ended:
-    done = program.run(main_of(path), options=QUICK_START, timeout_seconds=ALONE_SECONDS)
+    done = program.run(main_class(path), options=QUICK_START, timeout_seconds=ALONE_SECONDS)
     return Ended(done.returncode, done.stdout)

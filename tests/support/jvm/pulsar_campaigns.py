@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.releases import releases
-from entrycache_protocol.output import write_text
+from entrycache_protocol.files import write_text
 from tests.support import ROOT
 from tests.support.jvm.campaigns import told_by
 from tests.support.jvm.fixes import fixed, sources_jar

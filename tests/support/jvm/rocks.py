@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from entrycache_conformance.java.classpath import JavaTestClasspath
+from entrycache_conformance.java.driver import JavaTestClasspath
 from tests.support.jvm.maven import jar_from_maven
 
 VERSIONS: Final = {"3.9.2": "7.9.2", "4.0.0": "9.7.3", "4.3.1": "10.1.3"}

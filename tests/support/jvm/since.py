@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.classpath import JavaTestClasspath, java_test_classpath
+from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import DoesNotCompile
-from entrycache_conformance.java.releases import find_release, versions_called
+from entrycache_conformance.java.releases import find_release, versions_named
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import FINDINGS, GRAVE, TESTS, Page
 from tests.support.jvm.mains import Ended, has_threads, run_all
@@ -69,7 +69,7 @@ def _age(version: str) -> tuple[object, ...]:
 def versions_run(called: str) -> list[str]:
     """Every version that is run, the oldest first."""
     further = [subject.partition(":")[2] for subject in FURTHER if subject.startswith(f"{called}:")]
-    return sorted([*versions_called(called), *further], key=_age)
+    return sorted([*versions_named(called), *further], key=_age)
 
 
 def called(page: Page) -> str:

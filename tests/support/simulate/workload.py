@@ -9,7 +9,7 @@ from typing import Any
 
 from entrycache_fast import BrokerCache, Row
 from entrycache_trace.files import Metadata
-from entrycache_trace.pulsar_pip430.recorder import TraceWriter
+from entrycache_trace.recording import TraceWriter
 
 CACHES = ("a", "b")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_spark.verdict import AuditResult, Violation
+from entrycache_spark.common.results import AuditResult, Violation
 
 
 def by_broker(violations: tuple[Violation, ...]) -> dict[str, set[tuple[str, int, int | None]]]:

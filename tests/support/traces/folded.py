@@ -9,15 +9,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from entrycache_spark.engines.local import LocalEngine
-from entrycache_spark.engines.tasks import FOLD, FOUND, Group, Question, answer, findings_of, kernels_of
-from entrycache_spark.fold import Folded
-from entrycache_spark.folder import named, result_of
-from entrycache_spark.folding import Means, evaluate_by_fold
-from entrycache_spark.rulefiles import all_rules
-from entrycache_spark.systems import parts_of
-from entrycache_spark.tiers import evaluate
-from entrycache_spark.verdict import AuditResult
+from entrycache_spark.checker_backend import Resources, evaluate_by_checker
+from entrycache_spark.common.results import AuditResult
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.common.system import CheckerResult, audited_system
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.folders import build_result, naming_trace
+from entrycache_spark.plan import evaluate_in_sql
+from entrycache_spark.tasks import (
+    CHECKER,
+    RESULT_SCHEMA,
+    Question,
+    TaskGroup,
+    backends_used,
+    evaluate_group,
+    read_findings,
+)
 from entrycache_trace.files import Metadata, list_parts, read_metadata
 from entrycache_trace.schema import ROW_SCHEMA
 from tests.support.traces import plant
@@ -26,11 +33,11 @@ from tests.support.traces import plant
 def audit_by_fold(trace: Path) -> AuditResult:
     """What a task answers of a trace."""
     metadata = read_metadata(trace)
-    audited = parts_of(metadata.system)
+    audited = audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
-    with named(str(trace)):
-        found = evaluate_by_fold(parts, metadata, all_rules(metadata.system), audited.fold(), Means(2, "2GiB"))
-    return result_of(found, sum(part.rows for part in parts))
+    with naming_trace(str(trace)):
+        found = evaluate_by_checker(parts, metadata, all_rules(metadata.system), audited.fold(), Resources(2, "2GiB"))
+    return build_result(found, sum(part.rows for part in parts))
 
 
 def batch_of(rows: Sequence[plant.Row]) -> pa.RecordBatch:
@@ -38,11 +45,11 @@ def batch_of(rows: Sequence[plant.Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([{name: row[name] for name in ROW_SCHEMA.names} for row in rows], ROW_SCHEMA)
 
 
-def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), **asked: int) -> Folded:
+def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), **asked: int) -> CheckerResult:
     """The fold of one broker, in batches that end before these rows."""
     ends = [*sorted(cuts), len(batch)]
     pieces = (batch.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True))
-    return parts_of(metadata.system).fold()(pieces, metadata, **asked)
+    return audited_system(metadata.system).fold()(pieces, metadata, **asked)
 
 
 def cut_anywhere(batch: pa.RecordBatch, metadata: Metadata, chance: random.Random) -> bool:
@@ -56,19 +63,19 @@ def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:
     """What a task finds in a trace, and by which kernel."""
     metadata = read_metadata(trace)
     question = Question(metadata, all_rules(metadata.system), True, **asked)
-    told = answer(Group(list_parts(trace, parts_of(metadata.system).columns), 1, 512), question)
-    rows = pa.Table.from_pylist(told, FOUND).to_pylist()
-    return findings_of(rows), kernels_of(rows)
+    told = evaluate_group(TaskGroup(list_parts(trace, audited_system(metadata.system).columns), 1, 512), question)
+    rows = pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist()
+    return read_findings(rows), backends_used(rows)
 
 
 def alike(trace: Path) -> int:
     """Hold the fold to the windows: what it finds by them, and what it calls clean; how many brokers there are."""
     metadata = read_metadata(trace)
-    columns = parts_of(metadata.system).columns
-    engine = LocalEngine(list_parts(trace, columns), columns=columns)
-    wanted = evaluate(engine, metadata, all_rules(metadata.system), witnesses=False)
+    columns = audited_system(metadata.system).columns
+    engine = DuckDbBackend(list_parts(trace, columns), columns=columns)
+    wanted = evaluate_in_sql(engine, metadata, all_rules(metadata.system), witnesses=False)
     engine.close()
-    found, by = told_by(trace, kernel=FOLD)
+    found, by = told_by(trace, kernel=CHECKER)
     assert by == "the fold in tasks of Spark"
     assert found == wanted
     return len(wanted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from entrycache_trace.kafka_streams.recorder import key_hash
+from entrycache_trace.formats.kafka_streams import key_hash
 from entrycache_trace.schema import COLUMNS
 
 Row = dict[str, Any]

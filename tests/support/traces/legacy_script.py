@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from entrycache_reference.pulsar_legacy.policy import givers, share
+from entrycache_reference.pulsar_legacy.passes import choose_givers, compute_share
 from entrycache_reference.pulsar_legacy.state import Cache, State
 from entrycache_reference.vocabulary import CacheName
 from entrycache_trace.schema import COLUMNS
@@ -158,9 +158,9 @@ class LegacyScript:
         for (name, _, _), entry in self.cached.items():
             known = held.get(CacheName(name), Cache({}, 0))
             held[CacheName(name)] = Cache({}, known.size_bytes + entry["size_bytes"])
-        names = givers(State(0, held, self.bytes))
+        names = choose_givers(State(0, held, self.bytes))
         total = sum(held[name].size_bytes for name in names)
-        return {name: share(need, held[name].size_bytes, total) for name in names}
+        return {name: compute_share(need, held[name].size_bytes, total) for name in names}
 
     def size_pass(self, need: int, origin: str = "CALL", **begin: Any) -> list[Row]:
         """A size pass over all caches as it should be; its rows."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
-from entrycache_trace.generate import generate
+from entrycache_trace.generators.generate import generate
 
 SHOWN = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")
 

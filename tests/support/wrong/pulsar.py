@@ -9,12 +9,11 @@ from decimal import Decimal
 from typing import Any, Final
 from unittest.mock import patch
 
-from entrycache_conformance.subjects.reference import offer_of
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.in_process import InProcess
-from entrycache_protocol.loop import serve
-from entrycache_protocol.typed import Typed
-from entrycache_reference.pulsar_pip430 import Config, initial, limits, ops, outcomes, step, trigger
+from entrycache_conformance.systems.reference import reference_offer
+from entrycache_protocol.server import TypedAnswerer, serve_requests
+from entrycache_protocol.subject import InProcessSubject
+from entrycache_reference.pulsar_pip430 import Config, decision, initial, manager, ops, outcomes, step
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.vocabulary import CacheName, Position
 
@@ -54,7 +53,7 @@ class TriggerNotStrict(Wrong):
 
     def changed(self) -> AbstractContextManager[Any]:
         stack = ExitStack()
-        for module in (limits, trigger):
+        for module in (decision, manager):
             stack.enter_context(
                 patch.object(module, "trigger_bytes", lambda state: int(state.settings.max_size_bytes * 0.98) - 1)
             )
@@ -68,7 +67,7 @@ class TargetInDecimal(Wrong):
         def target(state: State) -> int:
             return int(Decimal(state.settings.max_size_bytes) * Decimal(str(state.settings.watermark)))
 
-        return patch.object(limits, "target_bytes", target)
+        return patch.object(decision, "target_bytes", target)
 
 
 class GraceOfOneTtl(Wrong):
@@ -194,7 +193,7 @@ class ScheduledStays(Wrong):
             self.again = False
             return done._replace(state=done.state._replace(is_scheduled=True))
         if isinstance(op, ops.Insert) and before.is_scheduled and done.outcome == outcomes.Inserted(True):
-            self.again = self.again or limits.bytes_over(done.state) > 0
+            self.again = self.again or decision.bytes_over(done.state) > 0
         return done
 
 
@@ -223,15 +222,15 @@ UNSENT: Final[dict[type[Wrong], str]] = {GraceOfOneTtl: "grace_millis"}
 """A setting that it does not vary, so that it is not sent: it has a default of its own."""
 
 
-def wrong(name: str) -> InProcess:
+def wrong(name: str) -> InProcessSubject:
     """One of them as a subject."""
-    offer = offer_of(PULSAR)
+    offer = reference_offer(PULSAR)
     unsent = UNSENT.get(BY_NAME[name])
     if unsent:
         settings = [field.name for field in dataclasses.fields(Config) if field.name not in {unsent, "variants"}]
         offer["config"] = settings
-    return InProcess(name, PULSAR, BY_NAME[name], offer)
+    return InProcessSubject(name, PULSAR, BY_NAME[name], offer)
 
 
 if __name__ == "__main__":
-    sys.exit(serve(Typed(wrong(sys.argv[1]))))
+    sys.exit(serve_requests(TypedAnswerer(wrong(sys.argv[1]))))

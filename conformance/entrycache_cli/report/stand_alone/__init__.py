@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from entrycache_conformance.java.literals import comment
+from entrycache_conformance.systems.java_text import to_comment
 
-TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
+TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
 """The languages of such tests; one in Java drives the released classes instead, and is made elsewhere."""
 
 
-def stand_alone_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
+def render_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
     """The text of the test, which checks every outcome and compares what `judge` compares.
 
     `case` holds the reference's outcomes; `command` starts the subject. Without one the test runs our own fast cache.
@@ -27,18 +27,18 @@ def stand_alone_test(case: Mapping[str, Any], language: str, command: str | None
     environment = Environment(
         loader=PackageLoader(__name__, "."), undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True
     )
-    return environment.get_template(TEMPLATES[language]).render(
-        about=comment(case.get("note", "")) or "No note.",
+    return environment.get_template(TEST_TEMPLATES[language]).render(
+        about=to_comment(case.get("note", "")) or "No note.",
         note=json.dumps(case.get("note", "")),
-        rules=_inside(case.get("rules", [])),
-        command=_inside(shlex.split(command) if command else own),
-        system=_inside(case["system"]),
-        config=_inside(case["config"]),
-        steps=[_inside(step) for step in case["steps"]],
-        outcomes=[_inside(outcome) for outcome in case["outcomes"]],
+        rules=_json_literal(case.get("rules", [])),
+        command=_json_literal(shlex.split(command) if command else own),
+        system=_json_literal(case["system"]),
+        config=_json_literal(case["config"]),
+        steps=[_json_literal(step) for step in case["steps"]],
+        outcomes=[_json_literal(outcome) for outcome in case["outcomes"]],
     )
 
 
-def _inside(value: Any) -> str:
+def _json_literal(value: Any) -> str:
     """A value as JSON, as a string literal."""
     return json.dumps(json.dumps(value))

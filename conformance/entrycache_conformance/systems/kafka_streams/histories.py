@@ -7,11 +7,15 @@ from enum import Enum
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.limits import Limits
+from entrycache_conformance.systems.kafka_streams.wire import outcome_json
+from entrycache_protocol.case import History
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.draw import Draw, choose
-from entrycache_protocol.history import History
-from entrycache_reference.kafka_streams import ops
+from entrycache_protocol.subject import HistoryResult
+from entrycache_protocol.system import Draw, choose
+from entrycache_reference.kafka_streams import ops, threads
 from entrycache_reference.kafka_streams.config import Total
+from entrycache_reference.kafka_streams.outcomes import Outcome
+from entrycache_reference.rules import Rule
 
 NODE_BYTES: Final = 50
 """About what one entry counts here."""
@@ -31,7 +35,7 @@ class Kind(Enum):
     RESIZES = "changes of the limit amid writes"
 
 
-class Maker:
+class HistoryMaker:
     """What the steps of one history are made with."""
 
     def __init__(self, draw: Draw, declaration: Declaration, kind: Kind) -> None:
@@ -74,10 +78,10 @@ class Maker:
             return ops.Range(ns, choose(self.draw, (None, *keys)), None)
         if name == "resize":
             return ops.Resize(NODE_BYTES * self.draw(0, 6))
-        return PLAIN[name](ns)
+        return NAMESPACE_OPS[name](ns)
 
 
-PLAIN: Final[dict[str, Any]] = {
+NAMESPACE_OPS: Final[dict[str, Any]] = {
     "flush": ops.Flush,
     "evict": ops.Evict,
     "clear": ops.Clear,
@@ -86,22 +90,22 @@ PLAIN: Final[dict[str, Any]] = {
     "reverse_all": ops.ReverseAll,
 }
 
-READS: Final = (("get", 4), ("range", 1), ("all", 1), ("reverse_all", 1))
+READ_WEIGHTS: Final = (("get", 4), ("range", 1), ("all", 1), ("reverse_all", 1))
 
 
 def make_history(draw: Draw, declaration: Declaration, kind: Kind) -> History:
     """One history of that kind, within what the subject declares."""
-    make = Maker(draw, declaration, kind)
+    make = HistoryMaker(draw, declaration, kind)
     keys = ("x", "y") if kind in {Kind.ORDER, Kind.PRESSURE} else tuple("uvwxyz")
-    before = _before(make, keys)
-    clients = tuple(_client(make, number, keys) for number in range(make.clients))
+    before = _steps_before(make, keys)
+    clients = tuple(_client_steps(make, number, keys) for number in range(make.clients))
     config = declaration.base_config()
     if declaration.varies("max_size_bytes"):
-        config = dataclasses.replace(config, max_size_bytes=_limit(make))
-    return History(declaration.system, config, before, clients, at_rest(make.offered, make.namespaces))
+        config = dataclasses.replace(config, max_size_bytes=_choose_limit(make))
+    return History(declaration.system, config, before, clients, quiescent_queries(make.offered, make.namespaces))
 
 
-def _limit(make: Maker) -> int:
+def _choose_limit(make: HistoryMaker) -> int:
     if make.kind is Kind.PRESSURE:
         return NODE_BYTES * make.draw(1, 2)
     if make.kind in {Kind.OWN_KEYS, Kind.RESIZES, Kind.LISTENERS}:
@@ -111,17 +115,17 @@ def _limit(make: Maker) -> int:
     return NO_LIMIT
 
 
-def _before(make: Maker, keys: tuple[str, ...]) -> tuple[Any, ...]:
+def _steps_before(make: HistoryMaker, keys: tuple[str, ...]) -> tuple[Any, ...]:
     """Listeners of all namespaces, and in some histories entries that are there already."""
     steps: list[Any] = []
     if "listen" in make.offered:
-        steps = [ops.Listen(ns, _on_flush(make, ns, keys)) for ns in make.namespaces]
+        steps = [ops.Listen(ns, _listener_steps(make, ns, keys)) for ns in make.namespaces]
     for _ in range(make.draw(0, 2)):
         steps.append(make.write(choose(make.draw, make.namespaces), choose(make.draw, keys)))
     return tuple(steps)
 
 
-def _on_flush(make: Maker, ns: str, keys: tuple[str, ...]) -> tuple[Any, ...]:
+def _listener_steps(make: HistoryMaker, ns: str, keys: tuple[str, ...]) -> tuple[Any, ...]:
     """What a listener does: it looks at its own namespace, and uses others as far as the subject can take it.
 
     Where a change of the own namespace amid a call is counted twice, no ring of listeners writes.
@@ -142,12 +146,12 @@ def _on_flush(make: Maker, ns: str, keys: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(steps)
 
 
-def _client(make: Maker, number: int, keys: tuple[str, ...]) -> tuple[Any, ...]:
+def _client_steps(make: HistoryMaker, number: int, keys: tuple[str, ...]) -> tuple[Any, ...]:
     kind = make.kind
     count = make.draw(2, 5)
     own = keys
     if kind is Kind.OWN_KEYS:
-        menu = make.menu(("put", 6), ("delete", 1), *READS, ("flush", 2))
+        menu = make.menu(("put", 6), ("delete", 1), *READ_WEIGHTS, ("flush", 2))
         count = make.draw(6, 20)
         own = tuple(key for index, key in enumerate(keys) if index % make.clients == number)
     elif kind is Kind.COUNTS:
@@ -184,9 +188,41 @@ def is_sound(history: History) -> bool:
     return all(step.ns in listening for step in steps if getattr(step, "dirty", False))
 
 
-def at_rest(offered: frozenset[str], namespaces: tuple[str, ...]) -> tuple[Any, ...]:
+def quiescent_queries(offered: frozenset[str], namespaces: tuple[str, ...]) -> tuple[Any, ...]:
     """What is asked when all threads have ended: counters first, because looking counts too."""
     steps: list[Any] = [ops.Metrics(), ops.Usage()]
     for ns in namespaces:
         steps += [ops.Usage(ns), ops.Metrics(ns), ops.All(ns)]
     return tuple(step for step in steps if step.name in offered)
+
+
+# --- promises
+# What is promised of a history: the judge of the reference, and what limits keep out of it.
+
+
+def judge_history(history: History, happened: HistoryResult, declaration: Declaration) -> threads.Judgement:
+    """Which promises a history that ended keeps."""
+    steps = iter(history.steps)
+    events = tuple(
+        threads.HistoryStep(each.client, each.step, next(steps), each.start, each.end, as_json(each.outcome))
+        for each in happened.events
+    )
+    record = threads.Record(history.config, len(history.clients), events, declaration.introspection)
+    return threads.judge_history(record, as_json, unasked_rules(declaration))
+
+
+def unasked_rules(declaration: Declaration) -> frozenset[Rule]:
+    """The rules that a limit keeps out."""
+    return frozenset() if declaration.limits.exact_counts_under_threads else frozenset({Rule.K_CONCURRENCY_3})
+
+
+def as_json(outcome: Any) -> Any:
+    """An outcome of the reference or of a subject as JSON would bring it."""
+    return _with_lists(outcome_json(outcome) if isinstance(outcome, Outcome) else outcome)
+
+
+def _with_lists(value: Any) -> Any:
+    """The value with arrays as lists."""
+    if isinstance(value, dict):
+        return {name: _with_lists(part) for name, part in value.items()}
+    return [_with_lists(part) for part in value] if isinstance(value, tuple | list) else value

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
-from entrycache_protocol import limits
+from entrycache_protocol import system
+from entrycache_protocol.declaration import Declaration
+from entrycache_reference.kafka_streams import Config, initial, ops, step
+from entrycache_reference.kafka_streams.config import Total
+from entrycache_reference.kafka_streams.outcomes import Unanswered
+from entrycache_reference.kafka_streams.state import State, total_bytes
+from entrycache_reference.vocabulary import ABSENT
 
 
 @dataclass(frozen=True, slots=True)
-class Limits(limits.Limits):
+class Limits(system.Limits):
     """The limits of `kafka-streams`; all are about histories.
 
     `concurrent_resize` False: no client resizes where a listener has steps. `crossed_listeners` False: no ring of
@@ -20,3 +28,92 @@ class Limits(limits.Limits):
     crossed_listeners: bool = True
     concurrent_clear: bool = True
     exact_counts_under_threads: bool = True
+
+
+# --- fit
+# What keeps a case from a subject: steps that give no answer under the variants that it declares.
+
+
+def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
+    """Why the case cannot be asked of the subject; empty where it can."""
+    if config.variants.total is Total.EXACT:
+        return ""
+    state = initial(config)
+    for at, op in enumerate(steps):
+        done = step(state, op, config)
+        if isinstance(done.outcome.answer, Unanswered):
+            return f"under the declared variants step {at} of the case gives no answer: {done.outcome.answer.reason}"
+        state = done.state
+    return ""
+
+
+def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable[[str, State], Any]:
+    """The maker of operations, but one that would give no answer under these variants is a look at the total."""
+    if config.variants.total is Total.EXACT:
+        return make
+
+    def made(name: str, state: State) -> Any:
+        op = make(name, state)
+        answer = step(state, op, config).outcome.answer
+        return ops.Usage() if isinstance(answer, Unanswered) else op
+
+    return made
+
+
+# --- effort
+# How much playing a case of `kafka-streams` may cost.
+
+
+def cost_bound(config: Config, steps: Sequence[Any]) -> int:
+    """How many entries the reference copies at most: each step, and each that a listener performs, copies all once.
+
+    In one step listeners perform their steps as often as the reentry budget lets them.
+    """
+    every = [inner for op in steps for inner in _all_ops(op)]
+    most = max((len(nested_ops(op)) for op in every), default=0)
+    entries = {place for op in every for place in _written_places(op)}
+    return len(steps) * (1 + most * config.reentry_budget) * (1 + len(entries))
+
+
+def nested_ops(op: Any) -> tuple[Any, ...]:
+    """The operations that an operation holds."""
+    held = op.on_flush if isinstance(op, ops.Listen) else op.steps if isinstance(op, ops.OnForward) else ABSENT
+    return () if held is ABSENT else held
+
+
+def _all_ops(op: Any) -> Iterator[Any]:
+    yield op
+    for inner in nested_ops(op):
+        yield from _all_ops(inner)
+
+
+def _written_places(op: Any) -> Iterator[tuple[Any, Any]]:
+    """The places that an operation may write to: namespace or store, and key."""
+    if isinstance(op, ops.PutAll):
+        yield from ((op.ns, write.key) for write in op.entries)
+    elif hasattr(op, "key"):
+        yield (getattr(op, "ns", None), op.key)
+
+
+# --- sides
+# The sides of the limit: how often a step lands one byte below it, at it, and one above it.
+
+SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
+
+CELLS: Final = ("LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE")
+"""What a write leaves beside the limit, which is never more; what is cached beside a new limit."""
+
+WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut)
+
+
+def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[str, int]) -> None:
+    """Count the sides of the limit that a step lands on."""
+    if isinstance(op, WRITES):
+        name, distance = "LIMIT", total_bytes(done.state) - state.max_size_bytes
+    elif isinstance(op, ops.Resize):
+        name, distance = "RESIZE", total_bytes(state) - op.max_size_bytes
+    else:
+        return
+    cell = f"{name}/{SIDES.get(distance)}"
+    if cell in CELLS:
+        cells[cell] = cells.get(cell, 0) + 1

@@ -1,86 +1,153 @@
-"""The system `kafka-streams`: its parts, put together."""
+"""One hand-made case an operation."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams import answers, faults, promises, sides, smoke, weights
-from entrycache_conformance.systems.kafka_streams.blame import BLAME
-from entrycache_conformance.systems.kafka_streams.effort import effort
-from entrycache_conformance.systems.kafka_streams.fast import FAST
-from entrycache_conformance.systems.kafka_streams.fit import unfit
+from entrycache_conformance.systems.kafka_streams import fast_cache, histories, limits, wire, workload
+from entrycache_conformance.systems.kafka_streams.explanation import BLAME, lanes, state_text
+from entrycache_conformance.systems.kafka_streams.fast_cache import FAST
+from entrycache_conformance.systems.kafka_streams.generation import plan_case
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
-from entrycache_conformance.systems.kafka_streams.jvm import KAFKA_STREAMS
-from entrycache_conformance.systems.kafka_streams.limits import Limits
-from entrycache_conformance.systems.kafka_streams.plan import plan
-from entrycache_conformance.systems.kafka_streams.state_text import lanes, state_text
-from entrycache_conformance.systems.kafka_streams.themes import Theme
-from entrycache_faults.reference.kafka_streams import PLANTED, THREADS
-from entrycache_protocol.system import Cases, Histories, Laws, Model, Planted, System, Text, Wire, named, rules_of
+from entrycache_conformance.systems.kafka_streams.jars import KAFKA_STREAMS
+from entrycache_conformance.systems.kafka_streams.limits import Limits, cost_bound, unsupported_reason
+from entrycache_conformance.systems.kafka_streams.workload import Theme
+from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
+from entrycache_protocol.system import (
+    Cases,
+    Histories,
+    Laws,
+    Model,
+    SeededFaults,
+    System,
+    Text,
+    Wire,
+    index_ops,
+    rules_with_prefix,
+)
 from entrycache_reference.kafka_streams import NAME, Config, Variants, initial, laws, ops, outcomes, step, threads
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.state import State
-from entrycache_reference.kafka_streams.threads import shared
+from entrycache_reference.kafka_streams.threads import history
 from entrycache_reference.rules import Rule
+
+Steps = list[dict[str, Any]]
+
+A: Final = {"ns": "a"}
+S: Final = {"store": "s"}
+BOTH: Final = {"from": None, "to": None}
+CARRIED: Final = {"topic": "t", "headers": [["h", "1"]], "timestamp": 7}
+PUTS: Final[Steps] = [
+    {"op": "put", **A, "key": "y", "value": "2"},
+    {"op": "put", **A, "key": "x", "value": "1", "dirty": True},
+]
+STORED: Final[Steps] = [
+    {"op": "store_put", **S, "key": "x", "value": "1"},
+    {"op": "store_put", **S, "key": "y", "value": "2"},
+]
+HEARD: Final[Steps] = [*PUTS, {"op": "listen", **A, "on_flush": [{"op": "usage", **A}]}]
+LOOK: Final[Steps] = [{"op": "metrics", **A}, {"op": "metrics"}, {"op": "usage"}]
+
+SMOKE_CASES: Final[dict[str, Steps]] = {
+    "put": [
+        *PUTS,
+        {"op": "put", **A, "key": "x", "value": None, "topic": "t", "headers": [["h", "1"]], "dirty": True},
+        *LOOK,
+    ],
+    "put_all": [{"op": "put_all", **A, "entries": [{"key": "x", "value": "1"}, {"key": "y", "value": None}]}, *LOOK],
+    "put_if_absent": [*PUTS, {"op": "put_if_absent", **A, "key": "x", "value": "3"}, *LOOK],
+    "get": [*PUTS, {"op": "get", **A, "key": "y"}, {"op": "get", **A, "key": "z"}, {"op": "get", **A, "key": None}],
+    "delete": [*PUTS, {"op": "delete", **A, "key": "x"}, {"op": "delete", **A, "key": "x"}, *LOOK],
+    "range": [*PUTS, {"op": "range", **A, "from": "x", "to": "y", "to_inclusive": False}, *LOOK],
+    "reverse_range": [*PUTS, {"op": "reverse_range", **A, "from": "x", "to": None}, *LOOK],
+    "all": [*PUTS, {"op": "all", **A}, *LOOK],
+    "reverse_all": [*PUTS, {"op": "reverse_all", **A}, *LOOK],
+    "listen": [{"op": "listen", **A, "on_flush": []}, *PUTS, {"op": "flush", **A}, *LOOK],
+    "flush": [*HEARD, {"op": "flush", **A}, *LOOK],
+    "evict": [*HEARD, {"op": "evict", **A}, {"op": "evict", **A}, {"op": "evict", **A}, *LOOK],
+    "clear": [*HEARD, {"op": "clear", **A}, *LOOK],
+    "close": [*HEARD, {"op": "close", **A}, *LOOK],
+    "resize": [*HEARD, {"op": "resize", "max_size_bytes": 47}, *LOOK],
+    "usage": [*PUTS, {"op": "usage", **A}, {"op": "usage"}, {"op": "usage", "ns": "b"}],
+    "metrics": [*PUTS, {"op": "get", **A, "key": "x"}, *LOOK, {"op": "metrics", "ns": "b"}],
+    "store_put": [*STORED, {"op": "store_put", **S, "key": "x", "value": None}, {"op": "store_all", **S}],
+    "store_get": [*STORED, {"op": "store_get", **S, "key": "x"}, {"op": "store_get", **S, "key": "z"}],
+    "store_delete": [*STORED, {"op": "store_delete", **S, "key": "x"}, {"op": "store_get", **S, "key": "x"}],
+    "store_range": [*STORED, {"op": "store_range", **S, "from": "x", "to": "x"}, {"op": "store_range", **S, **BOTH}],
+    "store_all": [*STORED, {"op": "store_flush", **S}, {"op": "store_all", **S}],
+    "store_flush": [*STORED, {"op": "store_flush", **S}, {"op": "store_inner", **S}],
+    "store_inner": [*STORED, {"op": "store_inner", **S}],
+    "on_forward": [
+        {"op": "on_forward", **S, "key": "x", "steps": [{"op": "store_get", **S, "key": "x"}]},
+        *STORED,
+        {"op": "store_flush", **S},
+    ],
+    "share": [{"op": "share", "total_bytes": 100, "threads": 2, "global_thread": True}],
+}
+"""The steps, under the name of the operation that they are about."""
+
+
+# --- system
+# The system `kafka-streams`: its parts, put together.
 
 
 def write_outcome(outcome: Any) -> dict[str, Any]:
     """An outcome in JSON; that of a subject is such an object already."""
-    return answers.shown(outcome) if isinstance(outcome, outcomes.Outcome) else outcome
+    return wire.outcome_json(outcome) if isinstance(outcome, outcomes.Outcome) else outcome
 
 
 SYSTEM: Final[System[Config, State, Op, Any]] = System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=named(ops.OPS),
+    ops=index_ops(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
         laws.broken,
         table=(*laws.LAWS, *threads.LAWS),
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
-        rules=rules_of("K-"),
-        of_variants=weights.NOT_ASKED,
-        cells=sides.CELLS,
-        count_cells=sides.count_cells,
+        rules=rules_with_prefix("K-"),
+        of_variants=workload.RULES_NOT_REQUIRED,
+        cells=limits.CELLS,
+        count_cells=limits.count_cells,
     ),
     wire=Wire(
-        answers.read_outcome,
+        wire.read_outcome,
         write_outcome,
-        answers.outcome_schema,
-        answers.declared_part,
+        wire.outcome_schema,
+        wire.declared_part,
         refusal=outcomes.Failed(outcomes.ErrorKind.ILLEGAL_STATE),
-        introspection=answers.OPTIONAL,
+        introspection=wire.OPTIONAL_KEYS,
         limits=Limits,
     ),
     cases=Cases(
-        weights.menu,
-        plan,
+        workload.menu,
+        plan_case,
         themes={theme.value: theme for theme in Theme},
         extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8, Theme.LONE: 5}),
         distinguishing={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
-        smoke=smoke.CASES,
+        smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
-        unfit=unfit,
-        effort=effort,
+        unsupported_reason=unsupported_reason,
+        cost_bound=cost_bound,
     ),
     text=Text("cache", state_text, lanes),
     blame=BLAME,
     fast=FAST,
-    faults=faults.FAULTS,
-    seeded_faults=Planted((*PLANTED.own, *THREADS.own), PLANTED.others),
+    faults=fast_cache.FAULTS,
+    seeded_faults=SeededFaults((*SEEDED_FAULTS.own, *SEEDED_THREAD_FAULTS.own), SEEDED_FAULTS.others),
     jvm=KAFKA_STREAMS,
     histories=Histories(
         tuple(Kind),
         make_history,
-        promises.judge,
+        histories.judge_history,
         is_sound,
-        promises.unasked,
-        shared.Shared,
+        histories.unasked_rules,
+        history.SharedReference,
         ends=Rule.K_CONCURRENCY_1,
         throws=Rule.K_LIVENESS_2,
-        rules=rules_of("K-CONCURRENCY-"),
+        rules=rules_with_prefix("K-CONCURRENCY-"),
         states_max=threads.STATES_MAX,
-        faults=faults.OF_THREADS,
+        faults=fast_cache.THREAD_FAULT_OPENERS,
     ),
 )

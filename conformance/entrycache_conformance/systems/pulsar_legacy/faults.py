@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from entrycache_conformance.subjects.reference import open_reference
-from entrycache_faults.planted import Fault
+from entrycache_conformance.systems.reference import open_reference
 from entrycache_faults.reference.pulsar_legacy import FAULTS as PLANTED
-from entrycache_protocol.system import Instance, Own
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.system import Instance, LocalSubject
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config
 
@@ -27,5 +27,5 @@ def open_faulty(config: Config, fault: Fault) -> Instance:
     return opened(config)
 
 
-FAULTS: Final = {name: Own(OFFER, partial(open_faulty, fault=fault)) for name, fault in PLANTED.items()}
+FAULTS: Final = {name: LocalSubject(OFFER, partial(open_faulty, fault=fault)) for name, fault in PLANTED.items()}
 """By name."""

@@ -1,64 +1,174 @@
-"""The system `pulsar-legacy`: its parts, put together."""
+"""Outcomes of `pulsar-legacy` in JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_legacy import answers, smoke
-from entrycache_conformance.systems.pulsar_legacy.blame import BLAME
-from entrycache_conformance.systems.pulsar_legacy.effort import effort
+from entrycache_conformance.systems.pulsar_legacy.explanation import BLAME, lanes, state_text
 from entrycache_conformance.systems.pulsar_legacy.faults import FAULTS
-from entrycache_conformance.systems.pulsar_legacy.fit import unfit
-from entrycache_conformance.systems.pulsar_legacy.jvm import PULSAR_LEGACY
-from entrycache_conformance.systems.pulsar_legacy.plan import plan
-from entrycache_conformance.systems.pulsar_legacy.state_text import lanes, state_text
-from entrycache_conformance.systems.pulsar_legacy.weights import Theme, menu
-from entrycache_faults.reference.pulsar_legacy import PLANTED
+from entrycache_conformance.systems.pulsar_legacy.generation import Theme, menu, plan_case
+from entrycache_conformance.systems.pulsar_legacy.jars import PULSAR_LEGACY
+from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_protocol.case import encode_outcome
-from entrycache_protocol.limits import Limits
-from entrycache_protocol.system import Cases, Laws, Model, Planted, System, Text, Wire, named, rules_of
+from entrycache_protocol.declaration import Declaration, OutcomeReader
+from entrycache_protocol.system import (
+    Cases,
+    Laws,
+    Limits,
+    Model,
+    SeededFaults,
+    System,
+    Text,
+    Wire,
+    index_ops,
+    rules_with_prefix,
+)
 from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, outcomes, step
-from entrycache_reference.pulsar_legacy.ops import Op
-from entrycache_reference.pulsar_legacy.outcomes import Outcome
+from entrycache_reference.pulsar_legacy.ops import Observe, Op
+from entrycache_reference.pulsar_legacy.outcomes import Observed, Outcome, Refused
 from entrycache_reference.pulsar_legacy.state import State
 from entrycache_reference.rules import Rule
+
+ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"now": 0, "bytes": 0, "caches": {}})
+"""How they are read and shown."""
+
+
+# --- effort
+# How much playing a case of `pulsar-legacy` may cost.
+
+
+def cost_bound(config: Config, steps: Sequence[Any]) -> int:
+    """How many entries the reference copies at most: a read once for each position of its range, all else once.
+
+    Entries are added by inserts and by reads, so no step meets more than these have named.
+    """
+    named = copied = 0
+    for op in steps:
+        times = max(1, op.last.entry - op.first.entry + 1) if isinstance(op, ops.Read) else 1
+        named += times if isinstance(op, ops.Read | ops.Insert) else 0
+        copied += times * (named + 1)
+    return copied
+
+
+# --- fit
+# What keeps a case from a subject, beside operations that it does not offer.
+
+
+def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
+    """Why the case cannot be asked of the subject; empty where it can, as it can here always."""
+    return ""
+
+
+# --- smoke
+# One hand-made case an operation.
+
+Steps = list[dict[str, Any]]
+
+A: Final = {"cache": "a"}
+INSERTS: Final[Steps] = [
+    {"op": "insert", **A, "pos": [1, 0], "size": 10},
+    {"op": "insert", **A, "pos": [1, 1], "size": 0},
+    {"op": "insert", **A, "pos": [2, 0], "size": 4},
+    {"op": "insert", "cache": "b", "pos": [2, 0], "size": 7},
+]
+
+SMOKE_CASES: Final[dict[str, Steps]] = {
+    "insert": [
+        *INSERTS,
+        {"op": "insert", **A, "pos": [1, 0], "size": 3},
+        {"op": "insert", **A, "pos": [1, 2], "size": -1},
+    ],
+    "get": [*INSERTS, {"op": "get", **A, "pos": [1, 1]}, {"op": "get", **A, "pos": [9, 9]}],
+    "get_range": [
+        *INSERTS,
+        {"op": "get_range", **A, "first": [-1, -1], "last": [1, 1]},
+        {"op": "get_range", **A, "first": [1, 1], "last": [1, 0]},
+    ],
+    "exists": [*INSERTS, {"op": "exists", **A, "pos": [1, 0]}, {"op": "exists", "cache": "none", "pos": [1, 0]}],
+    "remove_range": [
+        *INSERTS,
+        {"op": "remove_range", **A, "first": [1, 0], "last": [1, 1], "last_inclusive": False},
+        {"op": "remove_range", **A, "first": [1, 0], "last": [1, 1], "last_inclusive": True},
+    ],
+    "clear": [*INSERTS, {"op": "clear", **A}, {"op": "clear", **A}],
+    "invalidate_before": [*INSERTS, {"op": "invalidate_before", **A, "pos": [1, 1]}],
+    "invalidate_ledger": [
+        *INSERTS,
+        {"op": "invalidate_ledger", **A, "ledger": 2},
+        {"op": "invalidate_ledger", **A, "ledger": -1},
+    ],
+    "remove_cache": [*INSERTS, {"op": "remove_cache", **A}, {"op": "usage"}, {"op": "remove_cache", "cache": "none"}],
+    "usage": [*INSERTS, {"op": "usage"}, {"op": "usage", **A}, {"op": "usage", "cache": "none"}],
+    "observe": [*INSERTS, {"op": "observe"}],
+    "advance": [*INSERTS, {"op": "advance", "nanos": 5}, {"op": "advance", "nanos": -1}],
+    "expire": [
+        *INSERTS,
+        {"op": "advance", "nanos": 1_000_000_000},
+        {"op": "expire", **A},
+        {"op": "expire", "cache": "b", "older_than_nanos": 1_000_000_001},
+        {"op": "expire", "cache": "b", "older_than_nanos": 1_000_000_000},
+        {"op": "expire", **A, "older_than_nanos": -1},
+    ],
+    "evict": [*INSERTS, {"op": "evict", "bytes": 11}, {"op": "evict", "bytes": 1}, {"op": "evict", "bytes": 0}],
+    "evict_cache": [
+        *INSERTS,
+        {"op": "evict_cache", **A, "bytes": 11},
+        {"op": "evict_cache", "cache": "none", "bytes": 1},
+        {"op": "evict_cache", **A, "bytes": 0},
+    ],
+    "run_scheduled": [*INSERTS, {"op": "run_scheduled"}],
+    "read": [
+        *INSERTS,
+        {"op": "read", **A, "first": [1, 0], "last": [1, 1]},
+        {"op": "read", **A, "first": [1, 1], "last": [1, 3]},
+        {"op": "read", **A, "first": [1, 1], "last": [1, 0]},
+        {"op": "read", **A, "first": [1, 0], "last": [2, 0]},
+    ],
+    "read_one": [*INSERTS, {"op": "read_one", **A, "pos": [1, 0]}, {"op": "read_one", **A, "pos": [1, 7]}],
+}
+"""One case an operation; it runs where all its operations are declared."""
+
+
+# --- system
+# The system `pulsar-legacy`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=named(ops.OPS),
+    ops=index_ops(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
         laws.broken,
         table=laws.LAWS,
         liveness=(Rule.L_LIVENESS_1, Rule.L_LIVENESS_2),
-        rules=rules_of("L-"),
+        rules=rules_with_prefix("L-"),
         of_variants=frozenset({Rule.L_READ_7}),
     ),
     wire=Wire(
-        answers.ANSWERS.read_outcome,
+        ANSWERS.read_outcome,
         encode_outcome,
-        answers.ANSWERS.outcome_schema,
-        answers.ANSWERS.declared_part,
+        ANSWERS.outcome_schema,
+        ANSWERS.declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches"}),
         limits=Limits,
     ),
     cases=Cases(
         menu,
-        plan,
+        plan_case,
         themes={theme.value: theme for theme in Theme},
         distinguishing={"small-keys": 60, "default": 60, "many-caches": 120},
-        smoke=smoke.CASES,
+        smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
-        unfit=unfit,
-        effort=effort,
+        unsupported_reason=unsupported_reason,
+        cost_bound=cost_bound,
         extra_themes=MappingProxyType({Theme.ODD: 8}),
     ),
     text=Text("caches", state_text, lanes),
     blame=BLAME,
     faults=FAULTS,
-    seeded_faults=Planted(PLANTED.own, PLANTED.others),
+    seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
     jvm=PULSAR_LEGACY,
 )

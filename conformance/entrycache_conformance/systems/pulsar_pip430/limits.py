@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
-from entrycache_protocol import limits
-from entrycache_protocol.limits import at_least
+from entrycache_protocol import system
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import bounded_field
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.ops import OPS
+from entrycache_reference.vocabulary import CacheName, Position
 
 
 @dataclass(frozen=True, slots=True)
-class Limits(limits.Limits):
+class Limits(system.Limits):
     """The limits of `pulsar-pip430`.
 
     `readd_members` False: in the heap container a member is not added again. `heap_members`: the most members of
@@ -20,9 +27,9 @@ class Limits(limits.Limits):
 
     null_positions: bool = True
     readd_members: bool = True
-    heap_members: int | None = at_least(1, None)
+    heap_members: int | None = bounded_field(1, None)
     tail_ties: bool = True
-    max_requeues: int | None = at_least(0, None)
+    max_requeues: int | None = bounded_field(0, None)
 
     @property
     def keeps_rules_out(self) -> bool:
@@ -32,3 +39,60 @@ class Limits(limits.Limits):
     def lifted(self) -> Limits:
         """Ties at the tail make wrong ranks, and an answer all the same."""
         return dataclasses.replace(self, max_steps=None, tail_ties=True)
+
+
+# --- fit
+# What keeps a case from a subject, beside operations that it does not offer.
+
+OPS_BELOW_TRIGGER: Final = frozenset(op.name for op in OPS if op.level in {"range", "queue"})
+"""The operations of the levels at which no insert crosses the trigger."""
+
+
+def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
+    """Why the case cannot be asked of the subject; empty where it can."""
+    trigger = int(config.max_size_bytes * 0.98)
+    inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
+    if config.max_size_bytes and inserted > trigger and not declaration.ops - OPS_BELOW_TRIGGER:
+        return (
+            f"the case inserts {inserted} bytes, above the trigger of {trigger}: it is one of level manager, of which "
+            "the subject offers no operation; expected max_size_bytes 0, or a trigger not below the sizes inserted"
+        )
+    nulls = [index for index, op in enumerate(steps) if getattr(op, "pos", op) is None]
+    if nulls and not declaration.limits.null_positions and "limits.null_positions" not in declaration.findings:
+        return f"the subject takes no null positions, and step {nulls[0]} of the case has one"
+    return ""
+
+
+# --- effort
+# How much playing a case of `pulsar-pip430` may cost.
+
+MAX_LISTED_POSITIONS: Final = 1_000
+"""Positions of one read that are looked at one by one."""
+
+
+def cost_bound(config: Config, steps: Sequence[Any]) -> int:
+    """How many entries the reference copies at most: each step copies the cache once, a read once a position.
+
+    Beside that a pass puts entries with a count back, each as often as the budget of requeues lets it.
+    """
+    named: set[tuple[CacheName, Position]] = set()
+    others = counted = copied = 0
+    budgets = [config.max_requeues]
+    for op in steps:
+        times = 1
+        if isinstance(op, ops.Insert):
+            named.add((op.cache, op.pos))
+            counted += isinstance(op.expected_reads, int) and op.expected_reads > 0
+        elif isinstance(op, ops.Read):
+            times = max(1, op.last.entry - op.first.entry + 1)
+            counted += times if op.expected_reads > 0 else 0
+            if times > MAX_LISTED_POSITIONS:
+                others += times
+            else:
+                named |= {(op.cache, op.first._replace(entry=op.first.entry + at)) for at in range(times)}
+        elif isinstance(op, ops.ExpectRead):
+            counted += 1
+        elif isinstance(op, ops.Configure) and isinstance(op.max_requeues, int):
+            budgets.append(op.max_requeues)
+        copied += times * (len(named) + others + 1)
+    return copied + counted * max(0, *budgets) * (len(named) + others)

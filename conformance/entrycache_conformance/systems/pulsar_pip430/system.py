@@ -1,67 +1,222 @@
-"""The system `pulsar-pip430`: its parts, put together."""
+"""Outcomes of `pulsar-pip430` in JSON; the requeues of a slot are declared by themselves."""
 
 from __future__ import annotations
 
+import dataclasses
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_pip430 import answers, faults, smoke, weights
-from entrycache_conformance.systems.pulsar_pip430.blame import BLAME
-from entrycache_conformance.systems.pulsar_pip430.cells import CELLS, count_cells
-from entrycache_conformance.systems.pulsar_pip430.effort import effort
-from entrycache_conformance.systems.pulsar_pip430.fast import FAST
-from entrycache_conformance.systems.pulsar_pip430.fit import unfit
-from entrycache_conformance.systems.pulsar_pip430.jvm import PULSAR
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
-from entrycache_conformance.systems.pulsar_pip430.plan import plan
-from entrycache_conformance.systems.pulsar_pip430.queue_text import cursor_lanes, cursors_text, lanes, queue_text
-from entrycache_conformance.systems.pulsar_pip430.themes import Theme
-from entrycache_faults.reference.pulsar_pip430 import PLANTED
-from entrycache_faults.reference.pulsar_pip430.flips import flips
+from entrycache_conformance.systems.pulsar_pip430 import fast_cache, workload
+from entrycache_conformance.systems.pulsar_pip430.coverage import CELLS, count_cells
+from entrycache_conformance.systems.pulsar_pip430.explanation import (
+    BLAME,
+    cursor_lanes,
+    cursors_text,
+    lanes,
+    queue_text,
+)
+from entrycache_conformance.systems.pulsar_pip430.fast_cache import FAST
+from entrycache_conformance.systems.pulsar_pip430.generation import plan_case
+from entrycache_conformance.systems.pulsar_pip430.jars import PULSAR
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits, cost_bound, unsupported_reason
+from entrycache_conformance.systems.pulsar_pip430.workload import Theme
+from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_protocol.case import encode_outcome
-from entrycache_protocol.system import Cases, Laws, Model, Planted, System, Text, Wire, named, rules_of
+from entrycache_protocol.codec import MalformedValue, decode_object
+from entrycache_protocol.declaration import OutcomeReader
+from entrycache_protocol.system import (
+    Cases,
+    Laws,
+    Model,
+    SeededFaults,
+    System,
+    Text,
+    Wire,
+    index_ops,
+    rules_with_prefix,
+)
 from entrycache_reference.pulsar_pip430 import NAME, Config, initial, laws, ops, outcomes, step
 from entrycache_reference.pulsar_pip430.config import Variants
-from entrycache_reference.pulsar_pip430.ops import Op
-from entrycache_reference.pulsar_pip430.outcomes import Outcome
+from entrycache_reference.pulsar_pip430.ops import Observe, Op
+from entrycache_reference.pulsar_pip430.outcomes import Observed, Outcome, Refused, SlotView
 from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.rules import Rule
+
+REQUEUES: Final = "requeues"
+"""What a subject declares that shows how often the entry of a slot was put back."""
+
+
+def _read_slots(value: Any, introspection: frozenset[str]) -> tuple[SlotView, ...]:
+    if type(value) is not list:
+        raise MalformedValue(f"expected an array, got {value!r}")
+    slots = []
+    for item in value:
+        if type(item) is dict and REQUEUES not in introspection:
+            item = {**item, REQUEUES: 0}
+        slots.append(decode_object(SlotView, item))
+    return tuple(slots)
+
+
+ANSWERS: Final = OutcomeReader(
+    *(Refused, Observe, Observed),
+    {"now": 0, "bytes": 0, "caches": {}, "queue": (), "tombstones": 0},
+    {"queue": _read_slots},
+)
+"""How they are read and shown."""
+
+
+def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
+    """What was observed, with everything that is not declared emptied; other outcomes as they are."""
+    shown = ANSWERS.declared_part(outcome, introspection)
+    if type(shown) is not Observed or REQUEUES in introspection:
+        return shown
+    return dataclasses.replace(shown, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in shown.queue))
+
+
+def outcome_schema(op: type[Any]) -> dict[str, Any]:
+    """The schema of what an operation answers."""
+    schema = ANSWERS.outcome_schema(op)
+    if op is Observe:
+        schema["anyOf"][0]["properties"]["queue"]["items"]["required"].remove(REQUEUES)
+    return schema
+
+
+# --- smoke
+# One hand-made case an operation.
+
+Steps = list[dict[str, Any]]
+
+A: Final = {"cache": "a"}
+S: Final = {**A, "cursor": "s"}
+T: Final = {**A, "cursor": "t"}
+INSERTS: Final[Steps] = [
+    {"op": "insert", **A, "pos": [1, 0], "size": 10},
+    {"op": "insert", **A, "pos": [1, 1], "size": 0, "expected_reads": 2},
+    {"op": "insert", "cache": "b", "pos": [2, 0], "size": 7, "expected_reads": None},
+]
+CURSORS: Final[Steps] = [
+    {"op": "cursor_add", **S, "pos": [1, 0]},
+    {"op": "cursor_add", **T, "pos": [1, 5]},
+]
+
+SMOKE_CASES: Final[dict[str, Steps]] = {
+    "insert": [
+        *INSERTS,
+        {"op": "insert", **A, "pos": [1, 0], "size": 3},
+        {"op": "insert", **A, "pos": [1, 2], "size": -1},
+    ],
+    "get": [*INSERTS, {"op": "get", **A, "pos": [1, 1]}, {"op": "get", **A, "pos": [9, 9]}],
+    "get_range": [
+        *INSERTS,
+        {"op": "get_range", **A, "first": [-1, -1], "last": [1, 1]},
+        {"op": "get_range", **A, "first": [1, 1], "last": [1, 0]},
+    ],
+    "exists": [*INSERTS, {"op": "exists", **A, "pos": [1, 0]}, {"op": "exists", "cache": "none", "pos": [1, 0]}],
+    "remove_range": [
+        *INSERTS,
+        {"op": "remove_range", **A, "first": [1, 0], "last": [1, 1], "last_inclusive": False},
+        {"op": "remove_range", **A, "first": [1, 0], "last": [1, 1], "last_inclusive": True},
+    ],
+    "clear": [*INSERTS, {"op": "clear", **A}, {"op": "clear", **A}],
+    "usage": [*INSERTS, {"op": "usage"}, {"op": "usage", **A}, {"op": "usage", "cache": "none"}],
+    "observe": [*INSERTS, {"op": "observe"}],
+    "advance": [*INSERTS, {"op": "advance", "nanos": 5}, {"op": "advance", "nanos": -1}],
+    "expire": [
+        *INSERTS,
+        {"op": "advance", "nanos": 2_000_000_000},
+        {"op": "expire"},
+        {"op": "expire", "older_than_nanos": 0},
+        {"op": "expire", "older_than_nanos": -1},
+    ],
+    "evict": [*INSERTS, {"op": "evict", "bytes": 11}, {"op": "evict", "bytes": 1}, {"op": "evict", "bytes": 0}],
+    "mark_read": [*INSERTS, {"op": "mark_read", **A, "pos": [1, 1]}, {"op": "mark_read", **A, "pos": [1, 0]}],
+    "expect_read": [*INSERTS, {"op": "expect_read", **A, "pos": [1, 1]}, {"op": "expect_read", **A, "pos": [5, 5]}],
+    "cycle": [*INSERTS, {"op": "cycle"}, {"op": "advance", "nanos": 2_000_000_000}, {"op": "cycle"}],
+    "run_scheduled": [*INSERTS, {"op": "run_scheduled"}],
+    "configure": [
+        *INSERTS,
+        {"op": "configure", "ttl_nanos": 5, "watermark": 0.5},
+        {"op": "advance", "nanos": 6},
+        {"op": "expire"},
+        {"op": "configure", "max_requeues": -1},
+    ],
+    "invalidate_before": [*INSERTS, {"op": "invalidate_before", **A, "pos": [1, 1]}],
+    "invalidate_ledger": [
+        *INSERTS,
+        {"op": "invalidate_ledger", **A, "ledger": 2},
+        {"op": "invalidate_ledger", **A, "ledger": 1},
+    ],
+    "remove_cache": [*INSERTS, {"op": "remove_cache", **A}, {"op": "usage"}, {"op": "remove_cache", "cache": "none"}],
+    "metrics": [*INSERTS, {"op": "evict", "bytes": 1}, {"op": "metrics"}],
+    "read": [
+        *INSERTS,
+        {"op": "read", **A, "first": [1, 1], "last": [1, 3], "expected_reads": 2},
+        {"op": "read", **A, "first": [1, 0], "last": [1, 3], "expected_reads": 0},
+        {"op": "read", **A, "first": [1, 1], "last": [1, 0], "expected_reads": 1},
+    ],
+    "read_one": [*INSERTS, {"op": "read_one", **A, "pos": [1, 0]}, {"op": "read_one", **A, "pos": [1, 7]}],
+    "release": [
+        *INSERTS,
+        {"op": "read", **A, "first": [1, 0], "last": [1, 2], "expected_reads": 1, "hold": "h"},
+        {"op": "release", "hold": "h"},
+        {"op": "release", "hold": "h"},
+    ],
+    "cursor_add": [*CURSORS, {"op": "cursor_add", **S, "pos": [1, 7]}, {"op": "cursors", **A}],
+    "cursor_move": [*CURSORS, {"op": "cursor_move", **S, "pos": [1, 6]}, {"op": "slowest", **A}],
+    "cursor_remove": [*CURSORS, {"op": "cursor_remove", **S}, {"op": "cursor_remove", **S}],
+    "cursor_rank": [*CURSORS, {"op": "cursor_rank", **T}, {"op": "cursor_rank", **A, "cursor": "none"}],
+    "slowest": [{"op": "slowest", **A}, *CURSORS, {"op": "slowest", **A}],
+    "cursors": [{"op": "cursors", **A}, *CURSORS, {"op": "cursors", **A}],
+    "should_cache": [
+        {"op": "should_cache", **A},
+        {"op": "advance", "nanos": 2_000_000_000},
+        {"op": "should_cache", **A},
+        *CURSORS,
+        {"op": "should_cache", **A},
+    ],
+}
+"""One case an operation; it runs where all its operations are declared."""
+
+
+# --- system
+# The system `pulsar-pip430`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=named(ops.OPS),
+    ops=index_ops(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
         laws.broken,
         table=laws.LAWS,
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
-        rules=rules_of("R-"),
-        of_variants=weights.OF_VARIANTS,
+        rules=rules_with_prefix("R-"),
+        of_variants=workload.VARIANT_RULES,
         cells=CELLS,
         count_cells=count_cells,
     ),
     wire=Wire(
-        answers.ANSWERS.read_outcome,
+        ANSWERS.read_outcome,
         encode_outcome,
-        answers.outcome_schema,
-        answers.declared_part,
+        outcome_schema,
+        declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"}),
         limits=Limits,
         computed=lambda config: {"grace_millis": config.effective_grace_millis},
-        other_ops=weights.LEDGER_OPS,
+        other_ops=workload.LEDGER_OPS,
     ),
     cases=Cases(
-        weights.menu,
-        plan,
+        workload.menu,
+        plan_case,
         themes={theme.value: theme for theme in Theme},
         extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
-        smoke=smoke.CASES,
+        smoke=SMOKE_CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
-        unfit=unfit,
-        effort=effort,
+        unsupported_reason=unsupported_reason,
+        cost_bound=cost_bound,
         shows_at=dict.fromkeys(
             ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
         ),
@@ -69,7 +224,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     text=Text("queue", queue_text, lanes, {"cursors": Text("cursors", cursors_text, cursor_lanes)}),
     blame=BLAME,
     fast=FAST,
-    faults=faults.FAULTS,
-    seeded_faults=Planted(PLANTED.own, PLANTED.others, flips),
+    faults=fast_cache.FAULTS,
+    seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others, decision_flips),
     jvm=PULSAR,
 )

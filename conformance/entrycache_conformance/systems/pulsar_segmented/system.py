@@ -1,67 +1,161 @@
-"""The system `pulsar-segmented`: its parts, put together."""
+"""Outcomes of `pulsar-segmented` in JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_segmented import answers, sides, smoke
-from entrycache_conformance.systems.pulsar_segmented.adapter import FAST, OFFER, open_cache
-from entrycache_conformance.systems.pulsar_segmented.blame import BLAME
-from entrycache_conformance.systems.pulsar_segmented.limits import Limits, effort, unfit
-from entrycache_conformance.systems.pulsar_segmented.plan import OF_VARIANTS, menu, plan
-from entrycache_conformance.systems.pulsar_segmented.state_text import lanes, state_text
-from entrycache_conformance.systems.pulsar_segmented.themes import Theme
+from entrycache_conformance.systems.pulsar_segmented.explanation import BLAME, lanes, state_text
+from entrycache_conformance.systems.pulsar_segmented.fast_cache import DECLARATION, FAST, open_cache
+from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, Theme, menu, plan_case
 from entrycache_faults.fast.pulsar_segmented import FAULTS
-from entrycache_faults.reference.pulsar_segmented import PLANTED
+from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
 from entrycache_protocol.case import encode_outcome
-from entrycache_protocol.system import Cases, Laws, Model, Own, Planted, System, Text, Wire, named, rules_of
+from entrycache_protocol.declaration import Declaration, OutcomeReader
+from entrycache_protocol.system import (
+    Cases,
+    Laws,
+    Limits,
+    LocalSubject,
+    Model,
+    SeededFaults,
+    System,
+    Text,
+    Wire,
+    index_ops,
+    rules_with_prefix,
+)
 from entrycache_reference.pulsar_segmented import NAME, Config, Variants, initial, laws, ops, outcomes, step
 from entrycache_reference.pulsar_segmented.config import segments_of
-from entrycache_reference.pulsar_segmented.ops import Op
-from entrycache_reference.pulsar_segmented.outcomes import Outcome
+from entrycache_reference.pulsar_segmented.ops import Observe, Op
+from entrycache_reference.pulsar_segmented.outcomes import Observed, Outcome, Refused
+from entrycache_reference.pulsar_segmented.ring import ALIGNMENT
 from entrycache_reference.pulsar_segmented.state import State
 from entrycache_reference.rules import Rule
+
+ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"segments": (), "current": 0})
+"""How they are read and shown."""
+
+
+# --- limits
+# What a subject of this system cannot take, and how much a case of it may cost.
+
+
+def cost_bound(config: Config, steps: Sequence[Any]) -> int:
+    """How many entries the reference looks at, most: each step asks every segment, and each entry of it."""
+    return (1 + len(steps)) * (segments_of(config) + len(steps))
+
+
+def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
+    """Every case can be asked."""
+    return ""
+
+
+# --- sides
+# The sides of a ring's thresholds: how often an insert lands one byte beside them, and at them.
+
+SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
+THRESHOLDS: Final = ("ROOM", "LENGTH", "ALIGNMENT")
+"""What is left of the current segment, the bytes of a segment, and a multiple of 64 beside the size offered."""
+
+CELLS: Final = (*(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values()), "RING/TURNED", "RING/ROUND")
+"""Every side; a turn of the ring, and one after its last segment."""
+
+
+def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[str, int]) -> None:
+    """Count the sides that an insert lands on, and the turns of the ring."""
+    if not isinstance(op, ops.Insert) or op.size < 0 or not config.max_size_bytes:
+        return
+    room = state.segment_bytes - state.segments[state.current].offset
+    into_alignment = (op.size + 1) % ALIGNMENT - 1 if op.size >= ALIGNMENT - 1 else None
+    distances = (op.size - room, op.size - state.segment_bytes, into_alignment)
+    met = [f"{name}/{SIDES[far]}" for name, far in zip(THRESHOLDS, distances, strict=True) if far in SIDES]
+    if done.state.current != state.current:
+        met.append("RING/TURNED")
+        met += ["RING/ROUND"] if done.state.current < state.current else []
+    for cell in met:
+        cells[cell] = cells.get(cell, 0) + 1
+
+
+# --- smoke
+# One hand-made case an operation.
+
+Steps = list[dict[str, Any]]
+
+A: Final = {"cache": "a"}
+INSERTS: Final[Steps] = [
+    {"op": "insert", **A, "pos": [1, 0], "size": 10},
+    {"op": "insert", **A, "pos": [1, 1], "size": 0},
+    {"op": "insert", "cache": "b", "pos": [2, 0], "size": 64},
+]
+
+SMOKE_CASES: Final[dict[str, Steps]] = {
+    "insert": [
+        *INSERTS,
+        {"op": "insert", **A, "pos": [1, 0], "size": 3},
+        {"op": "insert", **A, "pos": [1, 2], "size": -1},
+        {"op": "insert", **A, "pos": [1, 2], "size": 1_000_000_000_000},
+    ],
+    "get": [*INSERTS, {"op": "get", **A, "pos": [1, 1]}, {"op": "get", "cache": "b", "pos": [1, 1]}],
+    "get_range": [
+        *INSERTS,
+        {"op": "get_range", **A, "first": [1, 0], "last": [1, 1]},
+        {"op": "get_range", **A, "first": [1, 0], "last": [1, 2]},
+        {"op": "get_range", **A, "first": [1, 1], "last": [1, 0]},
+        {"op": "get_range", **A, "first": [-1, -1], "last": [2, 0]},
+    ],
+    "usage": [*INSERTS, {"op": "usage"}],
+    "observe": [*INSERTS, {"op": "observe"}],
+}
+"""One case an operation; it runs where all its operations are declared."""
+
+
+# --- system
+# The system `pulsar-segmented`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=named(ops.OPS),
+    ops=index_ops(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
         laws.broken,
         table=laws.LAWS,
         liveness=(Rule.S_LIVENESS_1, Rule.S_LIVENESS_1),
-        rules=rules_of("S-"),
-        of_variants=OF_VARIANTS,
-        cells=sides.CELLS,
-        count_cells=sides.count_cells,
+        rules=rules_with_prefix("S-"),
+        of_variants=VARIANT_RULES,
+        cells=CELLS,
+        count_cells=count_cells,
     ),
     wire=Wire(
-        answers.ANSWERS.read_outcome,
+        ANSWERS.read_outcome,
         encode_outcome,
-        answers.ANSWERS.outcome_schema,
-        answers.ANSWERS.declared_part,
+        ANSWERS.outcome_schema,
+        ANSWERS.declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
-        introspection=frozenset(answers.ANSWERS.hidden),
+        introspection=frozenset(ANSWERS.hidden),
         limits=Limits,
         computed=lambda config: {"segments": segments_of(config)},
     ),
     cases=Cases(
         menu,
-        plan,
+        plan_case,
         themes={theme.value: theme for theme in Theme},
         extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
         distinguishing={"small-keys": 60, "default": 60},
-        smoke=smoke.CASES,
+        smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
-        unfit=unfit,
-        effort=effort,
+        unsupported_reason=unsupported_reason,
+        cost_bound=cost_bound,
     ),
     text=Text("ring", state_text, lanes),
     blame=BLAME,
     fast=FAST,
-    faults={name: Own(OFFER, partial(open_cache, cache_type=kind)) for name, kind in FAULTS.items()},
-    seeded_faults=Planted(PLANTED.own, PLANTED.others),
+    faults={name: LocalSubject(DECLARATION, partial(open_cache, cache_type=kind)) for name, kind in FAULTS.items()},
+    seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
 )
+
+
+__all__ = ["Limits", "cost_bound", "unsupported_reason"]

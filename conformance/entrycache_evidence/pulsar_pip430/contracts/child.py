@@ -13,10 +13,8 @@ import sys
 from collections import Counter
 from typing import Final
 
-from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
-from entrycache_evidence.pulsar_pip430.contracts.small import NORM
-from entrycache_evidence.pulsar_pip430.fact_by_fact import fact_by_fact
-from entrycache_evidence.under import under
+from entrycache_evidence.core.models import use_model
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import NORM, PLANTED, fact_by_fact
 
 NEVER: Final = 1e6
 """Seconds that no condition takes."""
@@ -43,7 +41,7 @@ def main(module: str, paths: int, number: int | None) -> None:
         per_path_timeout=NEVER,
         stats=followed,
     )
-    with under(fact_by_fact(NORM if number is None else PLANTED[number].model)):
+    with use_model(fact_by_fact(NORM if number is None else PLANTED[number].model)):
         messages = run_checkables(analyze_function(contract, options))
     said = [{"state": message.state.name, "text": message.message} for message in messages]
     print(json.dumps({"said": said, "paths": followed[FOLLOWED]}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from entrycache_evidence.pulsar_pip430.contracts.small import in_question
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import in_question
 from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import Entry
 

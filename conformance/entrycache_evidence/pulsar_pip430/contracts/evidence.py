@@ -1,4 +1,4 @@
-"""The evidence of CrossHair: contracts confirmed over all paths, and planted errors that they see."""
+"""Plain inputs of the contracts: a grid on which each planted error has to show."""
 
 from __future__ import annotations
 
@@ -7,17 +7,74 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.subjects import watch
-from entrycache_evidence.obtained import Evidence, Result
-from entrycache_evidence.pulsar_pip430.contracts import inputs
-from entrycache_evidence.pulsar_pip430.contracts.planted import PLANTED
-from entrycache_evidence.together import Batch, Work
-from entrycache_evidence.under import under
-from entrycache_faults.reference.pulsar_pip430.flips import EndlessPass
+from entrycache_conformance.subjects import processes
+from entrycache_evidence.core.models import use_model
+from entrycache_evidence.core.results import Evidence, Result
+from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import PLANTED, Held, sound
+from entrycache_faults.reference.pulsar_pip430.registry import EndlessPass
 from entrycache_reference.rules import Rule
+
+
+def decisions() -> Iterator[tuple[Any, ...]]:
+    """Arguments of the contract about one decision."""
+    flags = (False, True)
+    yield from product(flags, flags, flags, flags, (None, -1, 0, 1), (0, 1, 2), (0, 1))
+
+
+def pairs(sizes: tuple[int, ...], stamps: tuple[int, ...], dead: bool) -> Iterator[tuple[Held, Held]]:
+    """Two slots; dead ones only where asked for."""
+    one = [
+        Held(gone, size, stamp, requeues, accessed, count)
+        for gone, size, stamp, requeues, accessed, count in product(
+            (False, True) if dead else (False,), sizes, stamps, (0, 1), (False, True), (None, 0, 1)
+        )
+    ]
+    yield from product(one, one)
+
+
+def time_pairs() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a time pass over two live entries."""
+    for pair in pairs((1,), (0, 1, 2), dead=False):
+        if sound(pair, 2):
+            yield from ((*pair, 2, cutoff) for cutoff in (1, 2))
+
+
+def size_pairs() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a size pass over two live entries."""
+    yield from ((*pair, need) for pair in pairs((0, 2), (0,), dead=False) for need in (1, 2))
+
+
+def time_threes() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a time pass over three live entries: those of two, and a young one behind."""
+    for first, second, now, cutoff in time_pairs():
+        yield first, second, Held(False, 1, now, 0, False, None), now, cutoff
+
+
+def size_threes() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a size pass over three live entries: those of two, and one behind."""
+    for first, second, need in size_pairs():
+        yield first, second, Held(False, 1, 0, 0, False, 1), need
+
+
+def time_slots() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a time pass over at most two slots."""
+    for pair in pairs((1,), (0, 2), dead=True):
+        if sound(pair, 2):
+            yield from ((*pair, 2, 2, 2, extend, most) for extend in (True, False) for most in (0, 1))
+
+
+def size_slots() -> Iterator[tuple[Any, ...]]:
+    """Arguments of a size pass over at most two slots."""
+    yield from ((*pair, 2, need, True, 1) for pair in pairs((0, 2), (0,), dead=True) for need in (1, 2))
+
+
+# --- evidence
+# The evidence of CrossHair: contracts confirmed over all paths, and planted errors that they see.
 
 HERE: Final = __name__.rpartition(".")[0]
 HANGS_SECONDS: Final = 7200.0
@@ -47,19 +104,19 @@ class Planned(NamedTuple):
 
 
 CI: Final = (
-    Contract("decide", inputs.decisions, 10_000),
-    Contract("time_pass_pair", inputs.time_pairs, 20_000),
-    Contract("size_pass_pair", inputs.size_pairs, 20_000),
+    Contract("decide", decisions, 10_000),
+    Contract("time_pass_pair", time_pairs, 20_000),
+    Contract("size_pass_pair", size_pairs, 20_000),
 )
 LONG: Final = (
     CI[0],
-    Contract("time_pass_three", inputs.time_threes, 20_000),
-    Contract("size_pass_three", inputs.size_threes, 20_000),
+    Contract("time_pass_three", time_threes, 20_000),
+    Contract("size_pass_three", size_threes, 20_000),
 )
 NIGHTLY: Final = (
     CI[0],
-    Contract("time_pass", inputs.time_slots, 500_000),
-    Contract("size_pass", inputs.size_slots, 500_000),
+    Contract("time_pass", time_slots, 500_000),
+    Contract("size_pass", size_slots, 500_000),
     *LONG[1:],
 )
 """The first contract that confirms a rule gives its evidence."""
@@ -71,7 +128,7 @@ def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
     if planted is not None:
         command.append(str(planted))
     try:
-        done = watch.run(command, timeout_seconds=HANGS_SECONDS)
+        done = processes.run_program(command, timeout_seconds=HANGS_SECONDS)
     except subprocess.TimeoutExpired:
         return UNFINISHED, f"no answer within {HANGS_SECONDS:.0f} s"
     if done.returncode:
@@ -91,7 +148,7 @@ def seen(contract: Contract, rule: str) -> int | None:
     own = [at for at, mutant in enumerate(PLANTED) if mutant.rule.value == rule]
     others = [at for at, mutant in enumerate(PLANTED) if mutant.note.startswith("The table flipped")]
     for number in [*own, *(at for at in others if at not in own)]:
-        with under(PLANTED[number].model):
+        with use_model(PLANTED[number].model):
             if _named(check, contract.grid(), rule):
                 return number
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_evidence.pulsar_pip430.contracts.small import CACHE, Held, broken_sums, in_question, state_of
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import CACHE, Held, broken_sums, in_question, state_of
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.vocabulary import Position

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import size_pass
-from entrycache_evidence.pulsar_pip430.contracts.small import Held
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import Held
 
 RULES = size_pass.RULES
 BOUNDS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import time_pass
-from entrycache_evidence.pulsar_pip430.contracts.small import Held, sound  # noqa: F401 - the contract asks `sound`
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import Held, sound  # noqa: F401 - the contract asks `sound`
 
 RULES = tuple(rule for rule in time_pass.RULES if rule != "R-EVICT-1")
 BOUNDS = (

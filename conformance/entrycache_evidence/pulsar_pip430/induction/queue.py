@@ -12,9 +12,8 @@ import z3
 
 from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
 from entrycache_evidence.induction.symbolic import Term, raw
-from entrycache_evidence.pulsar_pip430.contracts.planted import STALE
-from entrycache_evidence.pulsar_pip430.induction.table import mutant
-from entrycache_evidence.pulsar_pip430.induction.take import Table, Take
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import STALE
+from entrycache_evidence.pulsar_pip430.induction.decision import Table, Take, mutant
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -68,7 +67,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     added: Any = Entry(Term(size), 0, 0, False, None, None)  # type: ignore[arg-type]
     put = (z3.Store(_LIVE, _TAIL, True), z3.Store(_SIZES, _TAIL, size), z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + size))
     for what, after in zip(
-        ("cache", "manager"), _sums_of(model["insert.add_entry"](_state(free, None), _NAME, _POS, added)), strict=True
+        ("cache", "manager"), _sums_of(model["entries.add_entry"](_state(free, None), _NAME, _POS, added)), strict=True
     ):
         found.append(Obligation(f"insert, {what}", invariant, kept(*put, _HEAD, _TAIL + 1, after)))
 
@@ -78,7 +77,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     lower = z3.Lambda([place], z3.If(place > at, _SUMS[place] - _SIZES[at], _SUMS[place]))
     gone = (z3.Store(_LIVE, at, False), _SIZES, lower)
     for what, after in zip(
-        ("cache", "manager"), _sums_of(model["remove.drop_entries"](_state(free, held), _NAME, (_POS,))), strict=True
+        ("cache", "manager"), _sums_of(model["manager.drop_entries"](_state(free, held), _NAME, (_POS,))), strict=True
     ):
         found.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
 
@@ -86,7 +85,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     head = take.head
     taken = z3.And(invariant, head.sane, _HEAD < _TAIL, head.gone == z3.Not(_LIVE[_HEAD]), head.size == _SIZES[_HEAD])
     caches = {_NAME: Cache({_POS: Entry(Term(head.size), 0, 0, False, None, None)}, free)}  # type: ignore[arg-type]
-    model["passes.without"](caches, Slot(_NAME, _POS))
+    model["passes.remove_from_cache"](caches, Slot(_NAME, _POS))
     rest = (_LIVE, _SIZES, _SUMS, _HEAD + 1, _TAIL)
     found.append(Obligation("a dead slot is dropped", z3.And(taken, take.drops_it), kept(*rest, total)))
     for what, after in (("cache", raw(caches[_NAME].size_bytes)), ("manager", total - head.size)):
@@ -122,7 +121,7 @@ def _order(table: Table, model: Model) -> list[Obligation]:
     moved = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now + passed)
     found.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
     clock: Any = Term(now)
-    entry = model["insert.new_entry"](_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
+    entry = model["entries.new_entry"](_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
     fresh = z3.Store(_STAMPS, _TAIL, raw(entry.stamp_nanos))
     found.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
     taken = z3.And(invariant, take.head.sane, _HEAD < _TAIL, take.head.stamp == _STAMPS[_HEAD])

@@ -14,14 +14,14 @@ import z3
 
 from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
 from entrycache_evidence.induction.symbolic import paths
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_evidence.pulsar_pip430.induction.shapes import CONFIG, OFF, RELEASED, SHAPES, A, asking, number
-from entrycache_evidence.pulsar_pip430.induction.table import PULSAR
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import ops, storage_reads
+from entrycache_reference.pulsar_pip430.change import absent_row
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.outcomes import Inserted, Served
-from entrycache_reference.pulsar_pip430.rows import absent_row
-from entrycache_reference.pulsar_pip430.state import Held, Part, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, Slot, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
@@ -63,12 +63,12 @@ class Loop(NamedTuple):
 
 
 _READ: Final = ops.Read(A, WANTED[0], WANTED[-1], number("reads"))
-_HELD: Final = tuple(Held(Slot(A, pos), True) for pos in WANTED)
-_LET_GO: Final = Held(Slot(A, Position(9, 9)), False)
+_HELD: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
+_LET_GO: Final = HeldPosition(Slot(A, Position(9, 9)), False)
 
 LOOKUPS: Final = Loop(
     "storage_reads.get",
-    lambda model, config: model["storage_reads.lookups"](START, A, WANTED, config),
+    lambda model, config: model["storage_reads.look_up_each"](START, A, WANTED, config),
     lambda pos: ops.Get(A, pos),
 )
 FILL: Final = Loop(
@@ -123,14 +123,14 @@ def _folds(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
 
 
 def _looking_back(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
-    return tuple(part for pos in cached for part in storage_reads.lookups(state, name, (pos,), config))
+    return tuple(part for pos in cached for part in storage_reads.look_up_each(state, name, (pos,), config))
 
 
 def _in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     return storage_reads.fill(state, event, fills[::-1], config)
 
 
-def _all_but_the_last(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+def _all_but_the_last(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
     return storage_reads.deliver(state, kept[:-1], config)
 
 

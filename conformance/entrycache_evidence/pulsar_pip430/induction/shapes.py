@@ -6,17 +6,21 @@ is any one of them. `tests/evidence/test_ties.py` plays steps on large states an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import pairwise, product
 from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.on_terms import on_terms
+from entrycache_evidence.induction.lemma import on_terms
 from entrycache_evidence.induction.symbolic import Term, raw
-from entrycache_evidence.pulsar_pip430.fact_by_fact import FactByFact
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_faults.model import Model, Place
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import ops, passes
+from entrycache_reference.pulsar_pip430.change import drop_claims
 from entrycache_reference.pulsar_pip430.config import (
     Config,
     CountFloor,
@@ -28,7 +32,11 @@ from entrycache_reference.pulsar_pip430.config import (
     Variants,
     ZeroReads,
 )
-from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Held, Slot, State
+from entrycache_reference.pulsar_pip430.laws.law import Law
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.pulsar_pip430.passes import Origin, Pass, PassKind
+from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, HeldPosition, Row, Slot, State, Step
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position
 
 A: Final = CacheName("a")
@@ -63,9 +71,9 @@ def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
     replaced: dict[Place, object] = {
         "decision.LOOKUP": FactByFact(model["decision.LOOKUP"]),
         "passes.LOOKUP": FactByFact(model["passes.LOOKUP"]),
-        "limits.trigger_bytes": lambda state: Term(TRIGGER),
-        "limits.target_bytes": lambda state: Term(TARGET),
-        "manage.json": Unwritten,
+        "decision.trigger_bytes": lambda state: Term(TRIGGER),
+        "decision.target_bytes": lambda state: Term(TARGET),
+        "manager.json": Unwritten,
         **(more or {}),
     }
     return on_terms(model, replaced)
@@ -124,7 +132,12 @@ class Shape(NamedTuple):
         most: Any = number("most")
         watermark: Any = Term(z3.Real("watermark"))
         settings = Settings(number("limit"), watermark, number("ttl"), most, flag("extend"))
-        held = (Held(X, X in entries), Held(Z, Z in entries), Held(Y, False), Held(Slot(A, NEXT), False))
+        held = (
+            HeldPosition(X, X in entries),
+            HeldPosition(Z, Z in entries),
+            HeldPosition(Y, False),
+            HeldPosition(Slot(A, NEXT), False),
+        )
         holds = {KEPT: held} if self.is_held else {}
         counts = Counts(*(number(f"counts.{name}") for name in Counts._fields))
         return State(number("now"), settings, caches, self.queue, number("bytes"), flag("scheduled"), holds, counts)
@@ -228,3 +241,100 @@ STEPS: Final[tuple[ops.Op, ...]] = (*RANGE, *QUEUE, *MANAGER, *READS)
 
 PASSES: Final[tuple[ops.Op, ...]] = (ops.Expire(), ops.Expire(number("older")), ops.Evict(number("need")))
 """The passes, where the queue is empty or they are refused; their loop stands in `fold`."""
+
+
+# --- passing
+# Any pass that keeps what `fold` shows of the loop of `run_pass`, in place of the loop; and laws to ask of terms.
+
+SHOWN_BY_FOLD: Final = (ops.Expire, ops.Evict)
+"""The parts of a step that are passes: laws about those are shown of the loop."""
+
+_made: list[None] = []
+"""As many as passes were made on the present way."""
+
+
+def begin() -> None:
+    """Another way is gone: its first pass is the first again."""
+    _made.clear()
+
+
+def _taken(queue: tuple[Slot | None, ...], name: str) -> tuple[Slot | None, ...]:
+    """What a pass takes: any number of heads."""
+    for number_of, _ in enumerate(queue):
+        if flag(f"{name} takes {number_of} slots"):
+            return queue[:number_of]
+    return queue
+
+
+def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
+    """Any pass: of the heads that it takes, any leave; the others stand at the tail, in their order, as if requeued."""
+
+    def passed(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
+        _made.append(None)
+        name = f"pass {len(_made)}"
+        own = passes.Copies(dict(state.caches), deque(state.queue))
+        gone: list[Slot] = []
+        freed: Any = 0
+        for slot in _taken(state.queue, name):
+            own.queue.popleft()
+            if slot is None:
+                continue
+            entry = own.caches[slot.cache].entries[slot.pos]
+            if flag(f"{name} removes {slot}"):
+                passes.remove_from_cache(own.caches, slot)
+                gone.append(slot)
+                freed = entry.size_bytes + freed
+            else:
+                again = entry._replace(
+                    stamp_nanos=state.now_nanos, accessed=False, requeues=number(f"{name} requeues {slot}")
+                )
+                passes.replace_in_cache(own.caches, slot, again)
+                own.queue.append(slot)
+        left = state._replace(
+            caches=own.caches,
+            queue=tuple(own.queue),
+            size_bytes=state.size_bytes - freed,
+            holds=drop_claims(state.holds, frozenset(gone)),
+            counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(gone)),
+        )
+        told = rows_of(Pass(state, kind, origin, bound, bound, ()))
+        return Step(left, Removed(len(gone), freed), told)
+
+    return passed
+
+
+@cache
+def relieving(model: Model) -> Model:
+    """The model, so that it can be run on terms, with any pass for each that it runs."""
+    return asking(model, {"passes.run_pass": any_pass(asking(model)["passes.rows_of_pass"])})
+
+
+class _Forgetful(list[Any]):
+    """What a law remembers of the step before: nothing, as each way through a step has another answer."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _is_number(value: object, kind: Any) -> bool:
+    return kind is int if isinstance(value, Term) else isinstance(value, kind)
+
+
+@cache
+def laws() -> Mapping[Rule, Law]:
+    """The first law of each rule, so that it can be asked of terms: any trigger, any target."""
+    asked = on_terms(
+        PULSAR,
+        {
+            "laws.steps.trigger_of": lambda state: Term(TRIGGER),
+            "laws.steps.target_of": lambda state: Term(TARGET),
+            "laws.steps._trigger_memo": _Forgetful(),
+            "laws.steps._walk_memo": _Forgetful(),
+            "laws.entries.isinstance": _is_number,
+        },
+    )
+    return {law.rule: law for law in reversed(asked["laws.LAWS"])}
+
+
+RELIEVED: Final[tuple[ops.Op, ...]] = (ops.Cycle(), ops.RunScheduled())
+"""The operations that run passes of their own accord."""

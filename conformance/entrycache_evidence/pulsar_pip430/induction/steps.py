@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
-from entrycache_evidence.induction.on_terms import held_to
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to
 from entrycache_evidence.induction.symbolic import paths, raw
-from entrycache_evidence.planted import FAULT_OF
-from entrycache_evidence.pulsar_pip430.induction.passing import RELIEVED, SHOWN_BY_FOLD, begin, laws, relieving
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_evidence.pulsar_pip430.induction.shapes import (
     CONFIG,
     GRACE,
@@ -25,16 +24,20 @@ from entrycache_evidence.pulsar_pip430.induction.shapes import (
     OWN,
     PASSES,
     RELEASED,
+    RELIEVED,
     SHAPES,
+    SHOWN_BY_FOLD,
     STEPS,
     TRIGGER,
     A,
     Shape,
     asking,
+    begin,
+    laws,
     number,
+    relieving,
     sound,
 )
-from entrycache_evidence.pulsar_pip430.induction.table import PULSAR
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import change, ops
 from entrycache_reference.pulsar_pip430.config import Config

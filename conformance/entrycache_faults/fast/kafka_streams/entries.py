@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from entrycache_fast.kafka import DirtyKeyError, Entry, Header, NamespaceCounters, ThreadCache, Write
-from entrycache_fast.kafka.cache import Found
-from entrycache_fast.kafka.namespace import Namespace
+from entrycache_fast.kafka.cache import KeyValue
+from entrycache_fast.kafka.state import Namespace
 from entrycache_faults.fast.kafka_streams.planted import Planted
 
 
@@ -159,7 +159,7 @@ class GetNullCounts(ThreadCache):
 class RangeLeavesUse(ThreadCache):
     """Iterating does not make the keys the most recent."""
 
-    def _listed(self, ns: str, keys: Iterable[bytes]) -> list[Found]:
+    def _listed(self, ns: str, keys: Iterable[bytes]) -> list[KeyValue]:
         order = list(self._spaces[ns].nodes) if ns in self._spaces else []
         found = super()._listed(ns, keys)
         for other in order:
@@ -170,7 +170,7 @@ class RangeLeavesUse(ThreadCache):
 class RangeEndExcluded(ThreadCache):
     """The end never belongs to a range."""
 
-    def range(self, ns: str, first: bytes | None = None, last: bytes | None = None, *_: Any) -> list[Found]:
+    def range(self, ns: str, first: bytes | None = None, last: bytes | None = None, *_: Any) -> list[KeyValue]:
         """Leave it out."""
         return super().range(ns, first, last, False)
 
@@ -178,14 +178,14 @@ class RangeEndExcluded(ThreadCache):
 class RangeWithoutTombstones(ThreadCache):
     """A range leaves tombstones out."""
 
-    def _listed(self, ns: str, keys: Iterable[bytes]) -> list[Found]:
+    def _listed(self, ns: str, keys: Iterable[bytes]) -> list[KeyValue]:
         return [(key, value) for key, value in super()._listed(ns, keys) if value is not None]
 
 
 class ReverseRangeAscends(ThreadCache):
     """A reverse range is answered ascending."""
 
-    def reverse_range(self, ns: str, first: bytes | None = None, last: bytes | None = None) -> list[Found]:
+    def reverse_range(self, ns: str, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Turn it."""
         return super().reverse_range(ns, first, last)[::-1]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_fast.kafka import Entry, NoListenerError, ThreadCache
-from entrycache_fast.kafka.deliver import Call
-from entrycache_fast.kafka.namespace import Namespace
+from entrycache_fast.kafka.cache import ListenerCall
+from entrycache_fast.kafka.state import Namespace
 from entrycache_faults.fast.kafka_streams.planted import Planted
 
 
@@ -21,7 +21,7 @@ class EvictNewest(ThreadCache):
 class EvictedComesLast(ThreadCache):
     """The evicted entry is handed over last."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         turned = call.handed if call.evicted is None else [*call.handed[1:], call.handed[0]]
         super()._call(call._replace(handed=turned))
 
@@ -98,7 +98,7 @@ class EvictCallCounts(ThreadCache):
 class EvictedStillCounts(ThreadCache):
     """During the call the evicted entry is in the total."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         late = 0 if call.evicted is None else call.before[call.evicted].size_bytes
         self.size_bytes += late
         try:
@@ -122,7 +122,7 @@ class EvictionLoses(ThreadCache):
 class FlushByKey(ThreadCache):
     """A flush hands over in the order of the keys."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         ordered = sorted(call.handed, key=lambda one: (one.key != call.evicted, one.key))
         super()._call(call._replace(handed=ordered))
 
@@ -130,7 +130,7 @@ class FlushByKey(ThreadCache):
 class FlushOneByOne(ThreadCache):
     """A flush calls the listener once an entry."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         for one in call.handed:
             super()._call(call._replace(handed=[one]))
 
@@ -158,7 +158,7 @@ class FlushOfNothingNeedsNobody(ThreadCache):
 class FlushForgets(ThreadCache):
     """What a listener threw at counts as handed over."""
 
-    def _give_back(self, call: Call, silent: bool) -> None:
+    def _give_back(self, call: ListenerCall, silent: bool) -> None:
         super()._give_back(call, silent)
         for entry in call.space.dirty.values():
             entry.dirty = False
@@ -191,7 +191,7 @@ class FlushKeepsTombstones(ThreadCache):
 class FlushCleansAfterwards(ThreadCache):
     """What was written while a flush was under way is clean after it."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         super()._call(call)
         for key in [one.key for one in call.handed if one.key in call.space.dirty]:
             call.space.dirty.pop(key).dirty = False
@@ -200,7 +200,7 @@ class FlushCleansAfterwards(ThreadCache):
 class ListenerComesBack(ThreadCache):
     """A listener that is replaced while it is called is the listener again when the call ends."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         try:
             super()._call(call)
         finally:
@@ -210,7 +210,7 @@ class ListenerComesBack(ThreadCache):
 class NestedCountedTwice(ThreadCache):
     """What a listener adds to its own namespace counts twice in the total."""
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: ListenerCall) -> None:
         size_bytes = call.space.size_bytes
         super()._call(call)
         self.size_bytes += call.space.size_bytes - size_bytes

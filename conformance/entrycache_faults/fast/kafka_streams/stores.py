@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_fast.kafka import CachingStore, Entry, Handed, ThreadCache, share_bytes
-from entrycache_fast.kafka.cache import Found
+from entrycache_fast.kafka import CachingStore, DirtyEntry, Entry, ThreadCache, share_bytes
+from entrycache_fast.kafka.cache import KeyValue
 from entrycache_faults.fast.kafka_streams.planted import Planted
 
 
 class ViewShowsTombstones(CachingStore):
     """The merged view shows a deleted key with the value null."""
 
-    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[Found]:
+    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Leave nothing out."""
-        hidden: list[Found] = [
+        hidden: list[KeyValue] = [
             (key, None)
             for key, entry in self.cache._spaces[self.name].nodes.items()
             if entry.value is None and (first is None or first <= key) and (last is None or key <= last)
@@ -25,7 +25,7 @@ class ViewShowsTombstones(CachingStore):
 class ViewBelowWins(CachingStore):
     """The merged view shows what lies below where the cache has the key too."""
 
-    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[Found]:
+    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Prefer what lies below."""
         return [(key, self.below.get(key, value)) for key, value in super().range(first, last)]
 
@@ -33,7 +33,7 @@ class ViewBelowWins(CachingStore):
 class ViewEndExcluded(CachingStore):
     """The end never belongs to a range of a store."""
 
-    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[Found]:
+    def range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Leave it out."""
         return [found for found in super().range(first, last) if found[0] != last]
 
@@ -95,7 +95,7 @@ class DeleteWritesThrough(CachingStore):
 class UnknownTombstonePassedOn(CachingStore):
     """A tombstone of a key that does not lie below is passed on."""
 
-    def _receive(self, handed: list[Handed]) -> None:
+    def _receive(self, handed: list[DirtyEntry]) -> None:
         unknown = [one.key for one in handed if one.entry.value is None and one.key not in self.below]
         super()._receive(handed)
         for key in unknown:
@@ -106,7 +106,7 @@ class UnknownTombstonePassedOn(CachingStore):
 class DeletedStaysBelow(CachingStore):
     """A tombstone is passed on, but the key stays below."""
 
-    def _receive(self, handed: list[Handed]) -> None:
+    def _receive(self, handed: list[DirtyEntry]) -> None:
         deleted = {one.key: self.below[one.key] for one in handed if one.entry.value is None and one.key in self.below}
         super()._receive(handed)
         for key, value in deleted.items():
@@ -116,7 +116,7 @@ class DeletedStaysBelow(CachingStore):
 class PassedOnOneByOne(CachingStore):
     """Each entry is passed on before the next one lies below."""
 
-    def _receive(self, handed: list[Handed]) -> None:
+    def _receive(self, handed: list[DirtyEntry]) -> None:
         for one in handed:
             super()._receive([one])
 
@@ -124,7 +124,7 @@ class PassedOnOneByOne(CachingStore):
 class PassedOnBeforeBelow(CachingStore):
     """An entry is passed on before it lies below."""
 
-    def _receive(self, handed: list[Handed]) -> None:
+    def _receive(self, handed: list[DirtyEntry]) -> None:
         assert self._forward is not None
         for key, entry in handed:
             if entry.value is not None or key in self.below:

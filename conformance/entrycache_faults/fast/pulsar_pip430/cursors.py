@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_fast import BrokerCache, Position
-from entrycache_fast.pulsar.cursors import Cursors
-from entrycache_fast.pulsar.store import RangeCache
+from entrycache_fast.pulsar.store import Cursors, RangeCache
 
 
 class CursorAddTrackedAtTheStart(BrokerCache):

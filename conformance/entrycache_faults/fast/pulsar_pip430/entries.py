@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_fast import BrokerCache, Position, Removed, Usage
+from entrycache_fast import BrokerCache, Position, Removal, Usage
 from entrycache_fast.pulsar.store import Entry
 
 
@@ -30,7 +30,7 @@ class StateInsertCountedTwice(BrokerCache):
 class StateClearKeepsBytes(BrokerCache):
     """A clear does not take what it removed from the bytes of the manager."""
 
-    def clear(self, cache: str) -> Removed:
+    def clear(self, cache: str) -> Removal:
         """Put the bytes back."""
         removed = super().clear(cache)
         self.size_bytes += removed.size_bytes
@@ -174,7 +174,7 @@ class InvalidateEndIncluded(BrokerCache):
 
     def remove_range(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], last_inclusive: bool = False
-    ) -> Removed:
+    ) -> Removal:
         """Include the end."""
         return super().remove_range(cache, first, last, True)
 
@@ -182,10 +182,10 @@ class InvalidateEndIncluded(BrokerCache):
 class InvalidateClearTakesAll(BrokerCache):
     """A clear of one cache clears every cache."""
 
-    def clear(self, cache: str) -> Removed:
+    def clear(self, cache: str) -> Removal:
         """Clear them all."""
         answers = [super(InvalidateClearTakesAll, self).clear(name) for name in {**self._caches, cache: None}]
-        return Removed(sum(one.entries for one in answers), sum(one.size_bytes for one in answers))
+        return Removal(sum(one.entries for one in answers), sum(one.size_bytes for one in answers))
 
 
 class MetricsOneCacheForAll(BrokerCache):

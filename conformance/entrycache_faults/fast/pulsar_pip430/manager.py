@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_fast import BrokerCache, Removed
-from entrycache_fast.pulsar.store import Entry
-from entrycache_fast.pulsar.views import Counters
+from entrycache_fast import BrokerCache, Removal
+from entrycache_fast.pulsar.store import Counters, Entry
 
 
 class TriggerReached(BrokerCache):
@@ -50,7 +49,7 @@ class TriggerByDuplicate(BrokerCache):
 class TriggerFlagClearedByCycle(BrokerCache):
     """A cycle clears the flag of the scheduled pass."""
 
-    def cycle(self) -> Removed:
+    def cycle(self) -> Removal:
         """Clear it."""
         done = super().cycle()
         self._scheduled = False
@@ -60,7 +59,7 @@ class TriggerFlagClearedByCycle(BrokerCache):
 class TriggerFlagStays(BrokerCache):
     """A run_scheduled that finds nothing to free any more leaves the flag set."""
 
-    def run_scheduled(self) -> Removed:
+    def run_scheduled(self) -> Removal:
         """Clear the flag only if the pass runs."""
         before = self._scheduled
         done = super().run_scheduled()
@@ -98,17 +97,17 @@ class TriggerFreesAtLeastOne(BrokerCache):
 class TriggerCycleSizeFirst(BrokerCache):
     """A cycle runs its size pass before its time pass."""
 
-    def cycle(self) -> Removed:
+    def cycle(self) -> Removal:
         """Turn the order."""
         relieved = self._relieve("CYCLE")
         expired = super().cycle()
-        return Removed(relieved.entries + expired.entries, relieved.size_bytes + expired.size_bytes)
+        return Removal(relieved.entries + expired.entries, relieved.size_bytes + expired.size_bytes)
 
 
 class TriggerCycleTellsSizeOnly(BrokerCache):
     """A cycle answers what its size pass removed, not what its time pass did."""
 
-    def cycle(self) -> Removed:
+    def cycle(self) -> Removal:
         """Forget the time pass."""
         cutoff = self._cutoff(self._clock(), self.ttl_nanos)
         self._run_pass("TIME", "CYCLE", self._clock(), cutoff)
@@ -122,7 +121,7 @@ class TriggerCycleFirstTtl(BrokerCache):
         super().__init__(**settings)
         self._first_ttl_nanos = self.ttl_nanos
 
-    def cycle(self) -> Removed:
+    def cycle(self) -> Removal:
         """Use the old time to live."""
         now, self.ttl_nanos = self.ttl_nanos, self._first_ttl_nanos
         try:
@@ -167,7 +166,7 @@ class ConfigOthersReset(BrokerCache):
 class InvalidateBeforeIncluded(BrokerCache):
     """An invalidate_before removes the entry at the position too."""
 
-    def invalidate_before(self, cache: str, position: tuple[int, int]) -> Removed:
+    def invalidate_before(self, cache: str, position: tuple[int, int]) -> Removal:
         """Go one further."""
         return super().invalidate_before(cache, (position[0], position[1] + 1))
 
@@ -175,7 +174,7 @@ class InvalidateBeforeIncluded(BrokerCache):
 class InvalidateLedgerFirstOnly(BrokerCache):
     """An invalidate_ledger leaves the last entry of the ledger."""
 
-    def invalidate_ledger(self, cache: str, ledger: int) -> Removed:
+    def invalidate_ledger(self, cache: str, ledger: int) -> Removal:
         """Exclude the end."""
         home = self._open(cache).ledgers.get(ledger)
         last = max((number for number in home), default=0) if home else 0
@@ -185,7 +184,7 @@ class InvalidateLedgerFirstOnly(BrokerCache):
 class InvalidateLedgerKeepsBytes(BrokerCache):
     """An invalidate_ledger does not take what it removed from the bytes of the manager."""
 
-    def invalidate_ledger(self, cache: str, ledger: int) -> Removed:
+    def invalidate_ledger(self, cache: str, ledger: int) -> Removal:
         """Put the bytes back."""
         removed = super().invalidate_ledger(cache, ledger)
         self.size_bytes += removed.size_bytes
@@ -195,7 +194,7 @@ class InvalidateLedgerKeepsBytes(BrokerCache):
 class MetricsEvictIsACycle(BrokerCache):
     """An evict counts as an eviction cycle."""
 
-    def evict(self, size_bytes: int) -> Removed:
+    def evict(self, size_bytes: int) -> Removal:
         """Count it."""
         done = super().evict(size_bytes)
         self._counts.eviction_cycles += 1
@@ -207,7 +206,7 @@ class MetricsClearNotCounted(BrokerCache):
 
     _uncounted = 0
 
-    def clear(self, cache: str) -> Removed:
+    def clear(self, cache: str) -> Removal:
         """Remember what is to be left out."""
         done = super().clear(cache)
         self._uncounted += done.entries

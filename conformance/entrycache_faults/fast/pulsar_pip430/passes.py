@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_fast import BrokerCache, Removed
+from entrycache_fast import BrokerCache, Removal
 from entrycache_fast.pulsar.store import Entry
 
 PATIENCE = 1_000_000_000
@@ -21,7 +21,7 @@ class ExpireAtTheCutoff(BrokerCache):
 class ExpireTwiceTheAge(BrokerCache):
     """A time pass without an age waits for twice the time to live."""
 
-    def expire(self, older_than_nanos: int | None = None) -> Removed:
+    def expire(self, older_than_nanos: int | None = None) -> Removal:
         """Take the wrong default."""
         return super().expire(2 * self.ttl_nanos if older_than_nanos is None else older_than_nanos)
 
@@ -29,7 +29,7 @@ class ExpireTwiceTheAge(BrokerCache):
 class EvictOneTooMany(BrokerCache):
     """A size pass that has freed exactly what it needs takes one more entry."""
 
-    def evict(self, size_bytes: int) -> Removed:
+    def evict(self, size_bytes: int) -> Removal:
         """Ask for one byte more."""
         return super().evict(size_bytes + 1 if size_bytes > 0 else size_bytes)
 
@@ -37,19 +37,19 @@ class EvictOneTooMany(BrokerCache):
 class EvictNothingAccepted(BrokerCache):
     """An evict of 0 bytes is not refused."""
 
-    def evict(self, size_bytes: int) -> Removed:
+    def evict(self, size_bytes: int) -> Removal:
         """Answer that nothing was removed."""
-        return Removed(0, 0) if size_bytes == 0 else super().evict(size_bytes)
+        return Removal(0, 0) if size_bytes == 0 else super().evict(size_bytes)
 
 
 class EvictCountsDeadSlots(BrokerCache):
     """A size pass counts the dead slots that it drops as entries that it removed."""
 
-    def evict(self, size_bytes: int) -> Removed:
+    def evict(self, size_bytes: int) -> Removal:
         """Add the dead slots to the answer."""
         before = self.tombstones
         removed = super().evict(size_bytes)
-        return Removed(removed.entries + before - self.tombstones, removed.size_bytes)
+        return Removal(removed.entries + before - self.tombstones, removed.size_bytes)
 
 
 class EvictRequeuesAtTheHead(BrokerCache):

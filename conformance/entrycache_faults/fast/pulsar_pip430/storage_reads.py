@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrycache_fast import BrokerCache, Served, Stored
-from entrycache_fast.pulsar.reads import Kept, Lookup
+from entrycache_fast import BrokerCache, ReadResult, StoredEntry
+from entrycache_fast.pulsar.cache import HeldEntries, Lookup
 from entrycache_fast.pulsar.store import Entry
 
 
@@ -23,14 +23,14 @@ class ReadHitsWhileFilling(BrokerCache):
 
     def read(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], expected_reads: int, hold: str | None = None
-    ) -> Served:
+    ) -> ReadResult:
         """Look up and fill position by position."""
         if first[0] != last[0] or first > last:
             return super().read(cache, first, last, expected_reads, hold)
         self._check_free(hold)
         numbers = range(first[1], last[1] + 1)
         found: list[Entry | None] = []
-        filled: Kept = []
+        filled: HeldEntries = []
         for number in numbers:
             asked = self._look_up(cache, first[0], (number,))
             filled += self._fill(asked, self._serve(asked), expected_reads)
@@ -47,7 +47,7 @@ class ReadTriggersOnce(BrokerCache):
         if not self._is_filling:
             super()._crossed()
 
-    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         self._is_filling = True
         filled = super()._fill(asked, stored, expected_reads)
         self._is_filling = False
@@ -59,10 +59,10 @@ class ReadTriggersOnce(BrokerCache):
 class ReadCachesTheUnwanted(BrokerCache):
     """A read caches its fills though nobody else expects them."""
 
-    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         if expected_reads is None or expected_reads > 0:
             return super()._fill(asked, stored, expected_reads)
-        filled: Kept = []
+        filled: HeldEntries = []
         for number, item in zip(asked.missing, stored, strict=True):
             self.insert(asked.cache, asked.ledger, number, item.size_bytes, item.value)
             filled.append((self._find(asked.cache, asked.ledger, number), item.value))
@@ -74,7 +74,7 @@ class ReadCountWithoutItself(BrokerCache):
 
     _fewer = 0
 
-    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         self._fewer = 1
         filled = super()._fill(asked, stored, expected_reads)
         self._fewer = 0
@@ -97,7 +97,7 @@ class ReadCountWithoutItself(BrokerCache):
 class ReadGapsNotFilled(BrokerCache):
     """A read that was served in part does not cache the gaps."""
 
-    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         is_partial = any(entry is not None for entry in asked.found)
         return super()._fill(asked, stored, None if is_partial else expected_reads)
 
@@ -105,14 +105,14 @@ class ReadGapsNotFilled(BrokerCache):
 class ReadOneCaches(BrokerCache):
     """A read_one caches what storage gives."""
 
-    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         return super()._fill(asked, stored, 1 if expected_reads is None else expected_reads)
 
 
 class ReadOneLeavesNoMark(BrokerCache):
     """A read_one that is served from the cache does not mark the entry."""
 
-    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> Served:
+    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> ReadResult:
         """Put the mark back."""
         found = self._find(cache, ledger, entry)
         was_accessed = found is not None and found.accessed
@@ -125,7 +125,7 @@ class ReadOneLeavesNoMark(BrokerCache):
 class ReadHandsOverStorage(BrokerCache):
     """A read hands over what storage holds for its hits too."""
 
-    def _finish(self, asked: Lookup, filled: Kept, hold: str | None) -> Served:
+    def _finish(self, asked: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
         served = super()._finish(asked, filled, hold)
         values = list(served.values)
         for at, pos in enumerate(served.hits):
@@ -138,10 +138,10 @@ class ReadReversedIsEmpty(BrokerCache):
 
     def read(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], expected_reads: int, hold: str | None = None
-    ) -> Served:
+    ) -> ReadResult:
         """Answer nothing."""
         if first[0] == last[0] and first > last:
-            return Served((), (), [])
+            return ReadResult((), (), [])
         return super().read(cache, first, last, expected_reads, hold)
 
 
@@ -155,7 +155,7 @@ class ReadHoldReplaced(BrokerCache):
 class CountReleasedTwice(BrokerCache):
     """What a read hands over is given back twice."""
 
-    def _deliver(self, kept: Kept) -> None:
+    def _deliver(self, kept: HeldEntries) -> None:
         super()._deliver(kept)
         super()._deliver(kept)
 
@@ -163,7 +163,7 @@ class CountReleasedTwice(BrokerCache):
 class CountNotGivenBack(BrokerCache):
     """A read without a hold gives nothing back."""
 
-    def _finish(self, asked: Lookup, filled: Kept, hold: str | None) -> Served:
+    def _finish(self, asked: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
         served = super()._finish(asked, filled, hold or "")
         if hold is None:
             del self._holds[""]
@@ -173,7 +173,7 @@ class CountNotGivenBack(BrokerCache):
 class CountOfTheNewcomer(BrokerCache):
     """A release takes 1 from whatever entry is cached at that position now."""
 
-    def _deliver(self, kept: Kept) -> None:
+    def _deliver(self, kept: HeldEntries) -> None:
         for entry, _ in kept:
             if entry is not None:
                 home = entry.ledger
@@ -203,7 +203,7 @@ class CountHoldForgotten(BrokerCache):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._forgotten: list[Kept] = []
+        self._forgotten: list[HeldEntries] = []
 
     def release(self, hold: str) -> int:
         """Keep it."""
@@ -214,7 +214,7 @@ class CountHoldForgotten(BrokerCache):
 class MetricsMissPerCall(BrokerCache):
     """A read counts one miss, however many positions storage gave."""
 
-    def _serve(self, asked: Lookup) -> list[Stored]:
+    def _serve(self, asked: Lookup) -> list[StoredEntry]:
         stored = super()._serve(asked)
         self._counts.miss_entries -= max(0, len(stored) - 1)
         return stored
@@ -223,7 +223,7 @@ class MetricsMissPerCall(BrokerCache):
 class MetricsFillIsAHit(BrokerCache):
     """A fill that is cached counts as a hit too."""
 
-    def _fill(self, asked: Lookup, stored: list[Stored], expected_reads: int | None) -> Kept:
+    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         filled = super()._fill(asked, stored, expected_reads)
         self._counts.hit_entries += sum(1 for entry, _ in filled if entry is not None)
         return filled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_fast.segmented import Kept, Key, Segment, SegmentedCache
+from entrycache_fast.segmented import CachedEntry, Key, Segment, SegmentedCache
 
 
 class RangeStopsEarly(SegmentedCache):
@@ -77,7 +77,7 @@ class UsageKeepsGrowing(SegmentedCache):
 class UsageOfOffsets(SegmentedCache):
     """What is in use is what the offsets say."""
 
-    def _put(self, segment: Segment, key: Key, kept: Kept) -> None:
+    def _put(self, segment: Segment, key: Key, kept: CachedEntry) -> None:
         super()._put(segment, key, kept)
         self.size_bytes += self._advance(kept.size_bytes) - kept.size_bytes
 

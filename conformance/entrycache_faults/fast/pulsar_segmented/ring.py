@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_fast.segmented import ALIGNMENT, Kept, Key, Segment, SegmentedCache
+from entrycache_fast.segmented import ALIGNMENT, CachedEntry, Key, Segment, SegmentedCache
 
 
 class FullAdvances(SegmentedCache):
@@ -26,7 +26,7 @@ class DuplicateTurns(SegmentedCache):
             return super().insert(cache, ledger, entry, size_bytes, value)
         kept = here.entries.pop(key)
         self.size_bytes -= kept.size_bytes
-        self._put(self._turn(size_bytes), key, Kept(size_bytes, value))
+        self._put(self._turn(size_bytes), key, CachedEntry(size_bytes, value))
         return True
 
 
@@ -121,7 +121,7 @@ class TooLongIsTaken(SegmentedCache):
         key: Key = (cache, ledger, entry)
         if not self.max_size_bytes or size_bytes <= self.segment_bytes or key in self.where:
             return super().insert(cache, ledger, entry, size_bytes, value)
-        self._put(self._turn(size_bytes), key, Kept(size_bytes, value))
+        self._put(self._turn(size_bytes), key, CachedEntry(size_bytes, value))
         return True
 
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.kafka_streams import (
-    entries,
-    flush,
-    listeners,
-    namespaces,
-    released,
-    stores,
-    threads,
-    variants,
-)
-from entrycache_faults.reference.kafka_streams.planted import PLANTED, THREADS
+from entrycache_faults.reference.kafka_streams import entries, flush, stores, threads
+from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
 
 __all__ = [
-    "PLANTED",
-    "THREADS",
+    "SEEDED_FAULTS",
+    "SEEDED_THREAD_FAULTS",
     "entries",
     "flush",
     "listeners",

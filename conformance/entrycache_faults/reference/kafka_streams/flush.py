@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
-from entrycache_faults.reference.kafka_streams.planted import Taken, planted
-from entrycache_reference.kafka_streams import flush, listeners, named_cache, namespaces, ops, writes
+from entrycache_faults.model import Place
+from entrycache_faults.reference.kafka_streams.registry import OperationResult, seeded_fault
+from entrycache_reference.kafka_streams import change, flush, namespaces, ops
+from entrycache_reference.kafka_streams import entries as entries_module
+from entrycache_reference.kafka_streams.change import (
+    NamespaceHandle,
+    book_change,
+    can_evict,
+    limited_bytes,
+    mark_all_clean,
+)
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.named_cache import cleaned
-from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed
-from entrycache_reference.kafka_streams.running import Held, accounted, holds_entries, limited_bytes
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, ErrorKind, Failed
 from entrycache_reference.kafka_streams.state import (
     Change,
     Listener,
@@ -24,8 +32,8 @@ from entrycache_reference.kafka_streams.state import (
 from entrycache_reference.rules import Rule
 
 
-@planted(Rule.K_EVICT_1, ops.Evict)
-def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_EVICT_1, ops.Evict)
+def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """An eviction from nothing is a flush."""
     own = space_of(state, event.ns)
     if event.ns in state.spaces and not own.recent:
@@ -33,7 +41,7 @@ def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *c
     return namespaces.evict(state, event, config, *calls)
 
 
-@planted(Rule.K_EVICT_1, "flush.evict_eldest", other=True)
+@seeded_fault(Rule.K_EVICT_1, "flush.evict_eldest", other=True)
 def evict_newest(state: State, ns: str, *rest: Any) -> Change:
     """The most recent entry is evicted."""
     own = space_of(state, ns)
@@ -42,8 +50,8 @@ def evict_newest(state: State, ns: str, *rest: Any) -> Change:
     return flush.evict_eldest(with_space(state, ns, own._replace(recent=(*own.recent[1:], own.recent[0]))), ns, *rest)
 
 
-@planted(Rule.K_EVICT_2, ops.Evict)
-def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_EVICT_2, ops.Evict)
+def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """Dropping a clean entry counts as a miss."""
     own = space_of(state, event.ns)
     after, answer = namespaces.evict(state, event, config, *calls)
@@ -53,28 +61,28 @@ def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls
     return after, answer
 
 
-@planted(Rule.K_EVICT_3, ops.Evict)
-def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_EVICT_3, ops.Evict)
+def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """The evicted entry is handed over last."""
     after, answer = namespaces.evict(state, event, config, *calls)
-    if not after.under_way.calls:
+    if not after.in_progress.calls:
         return after, answer
-    first = after.under_way.calls[0]
+    first = after.in_progress.calls[0]
     turned = replace(first, entries=(*first.entries[1:], first.entries[0]))
-    return listeners.with_calls(after, (turned, *after.under_way.calls[1:])), answer
+    return flush.with_calls(after, (turned, *after.in_progress.calls[1:])), answer
 
 
-@planted(Rule.K_EVICT_3, "flush.flush_dirty", other=True)
+@seeded_fault(Rule.K_EVICT_3, "flush.flush_dirty", other=True)
 def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """The evicted entry comes last."""
-    at = len(state.under_way.calls)
+    at = len(state.in_progress.calls)
     done = flush.flush_dirty(state, ns, evicted, *rest)
-    if evicted is None or len(done.state.under_way.calls) == at:
+    if evicted is None or len(done.state.in_progress.calls) == at:
         return done
-    made = done.state.under_way.calls
+    made = done.state.in_progress.calls
     call = made[at]
     turned = replace(call, entries=(*call.entries[1:], call.entries[0]))
-    return Change(listeners.with_calls(done.state, (*made[:at], turned, *made[at + 1 :])), done.error)
+    return Change(flush.with_calls(done.state, (*made[:at], turned, *made[at + 1 :])), done.error)
 
 
 def _total_bytes(state: State) -> int:
@@ -82,22 +90,22 @@ def _total_bytes(state: State) -> int:
     return total_bytes(state) + state.running
 
 
-@planted(Rule.K_EVICT_3, "listeners.call_listener", other=True, beside={"state.total_bytes": _total_bytes})
+@seeded_fault(Rule.K_EVICT_3, "flush.call_listener", other=True, beside={"state.total_bytes": _total_bytes})
 def call_listener_before_it_left(
     state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], *rest: Any
 ) -> State:
     """During the call the evicted entry is in the total."""
     late = sum(node.size_bytes for key, node in entries if key not in space_of(state, ns).nodes)
-    after = listeners.call_listener(state._replace(running=state.running + late), ns, listener, entries, *rest)
+    after = flush.call_listener(state._replace(running=state.running + late), ns, listener, entries, *rest)
     return after._replace(running=after.running - late)
 
 
 def evicted(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """One eviction of an overflow, in the running total too."""
-    return accounted(state, flush.evict_eldest(state, ns, config, *calls), ns, config)
+    return book_change(state, flush.evict_eldest(state, ns, config, *calls), ns, config)
 
 
-@planted(Rule.K_EVICT_3, "flush.flush_dirty", other=True)
+@seeded_fault(Rule.K_EVICT_3, "flush.flush_dirty", other=True)
 def hand_over_evicted_only(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """The eviction of a dirty entry hands over that entry only."""
     own = space_of(state, ns)
@@ -112,7 +120,7 @@ def hand_over_evicted_only(state: State, ns: str, evicted: str | None, *rest: An
     return Change(with_space(done.state, ns, left), done.error)
 
 
-@planted(Rule.K_EVICT_4, "writes.maybe_evict")
+@seeded_fault(Rule.K_EVICT_4, "entries.maybe_evict")
 def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """One eviction has to do."""
     if limited_bytes(state, config) <= state.max_size_bytes or not space_of(state, ns).recent:
@@ -121,19 +129,21 @@ def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
     return done if done.error is not None else Change(done.state._replace(evicts=done.state.evicts + 1))
 
 
-@planted(Rule.K_EVICT_4, "writes.maybe_evict", other=True)
+@seeded_fault(Rule.K_EVICT_4, "entries.maybe_evict", other=True)
 def relieve_the_fullest(state: State, ns: str, *rest: Any) -> Change:
     """The namespace that holds most entries pays."""
-    return writes.maybe_evict(state, max(sorted(state.spaces), key=lambda name: len(state.spaces[name].nodes)), *rest)
+    return entries_module.maybe_evict(
+        state, max(sorted(state.spaces), key=lambda name: len(state.spaces[name].nodes)), *rest
+    )
 
 
-@planted(Rule.K_EVICT_4, "writes.holds_entries", other=True)
-def holds_more_than_one(state: State, own: Held, config: Config) -> bool:
+@seeded_fault(Rule.K_EVICT_4, "entries.can_evict", other=True)
+def holds_more_than_one(state: State, own: NamespaceHandle, config: Config) -> bool:
     """An overflow leaves the last entry of the namespace."""
-    return holds_entries(state, own, config) and len(space_of(state, own.ns).recent) > 1
+    return can_evict(state, own, config) and len(space_of(state, own.ns).recent) > 1
 
 
-@planted(Rule.K_EVICT_5, "writes.maybe_evict")
+@seeded_fault(Rule.K_EVICT_5, "entries.maybe_evict")
 def relieve_at_the_limit(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """The limit itself is too much."""
     after = state
@@ -145,7 +155,7 @@ def relieve_at_the_limit(state: State, ns: str, config: Config, *calls: Any) -> 
     return Change(after)
 
 
-@planted(Rule.K_EVICT_6, "writes.maybe_evict")
+@seeded_fault(Rule.K_EVICT_6, "entries.maybe_evict")
 def relieve_uncounted(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """Evictions of an overflow are not counted."""
     after = state
@@ -157,31 +167,31 @@ def relieve_uncounted(state: State, ns: str, config: Config, *calls: Any) -> Cha
     return Change(after)
 
 
-@planted(Rule.K_EVICT_7, ops.Evict)
-def evict_counted(state: State, event: ops.Evict, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_EVICT_7, ops.Evict)
+def evict_counted(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """The thread counts an eviction by a call."""
     after, answer = namespaces.evict(state, event, config, *calls)
     return after._replace(evicts=after.evicts + 1), answer
 
 
-@planted(Rule.K_FLUSH_1, ops.Flush)
-def flush_by_key(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_FLUSH_1, ops.Flush)
+def flush_by_key(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
     """A flush hands over in the order of keys."""
     after, answer = namespaces.flush(state, event, config, *calls)
-    if not after.under_way.calls:
+    if not after.in_progress.calls:
         return after, answer
-    first = after.under_way.calls[0]
+    first = after.in_progress.calls[0]
     ordered = replace(first, entries=tuple(sorted(first.entries, key=lambda entry: entry.key)))
-    return listeners.with_calls(after, (ordered, *after.under_way.calls[1:])), answer
+    return flush.with_calls(after, (ordered, *after.in_progress.calls[1:])), answer
 
 
-@planted(Rule.K_FLUSH_2, "named_cache.cleaned")
+@seeded_fault(Rule.K_FLUSH_2, "change.mark_all_clean")
 def cleaned_half(space: Space) -> Space:
     """Entries that were handed over keep their flag."""
     return space._replace(dirty=())
 
 
-@planted(Rule.K_FLUSH_2, "flush.flush_dirty", other=True)
+@seeded_fault(Rule.K_FLUSH_2, "flush.flush_dirty", other=True)
 def hand_over_cleaning_afterwards(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """What was written while a flush was under way is clean after it."""
     done = flush.flush_dirty(state, ns, evicted, *rest)
@@ -194,40 +204,40 @@ def hand_over_cleaning_afterwards(state: State, ns: str, evicted: str | None, *r
     return Change(with_space(done.state, ns, now._replace(nodes={**now.nodes, **clean}, dirty=dirty)))
 
 
-@planted(Rule.K_FLUSH_3, ops.Flush)
-def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_FLUSH_3, ops.Flush)
+def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
     """What a listener refused counts as handed over."""
     after, answer = namespaces.flush(state, event, config, *calls)
     if isinstance(answer, Failed) and event.ns in after.spaces:
-        return with_space(after, event.ns, cleaned(space_of(after, event.ns))), answer
+        return with_space(after, event.ns, mark_all_clean(space_of(after, event.ns))), answer
     return after, answer
 
 
-@planted(Rule.K_FLUSH_3, "flush.flush_dirty", other=True)
+@seeded_fault(Rule.K_FLUSH_3, "flush.flush_dirty", other=True)
 def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """What could not be evicted is the most recent."""
     done = flush.flush_dirty(state, ns, evicted, *rest)
     if done.error is not ErrorKind.LISTENER_FAILED or evicted is None:
         return done
     own = space_of(done.state, ns)
-    recent = (evicted, *named_cache.without_key(own.recent, evicted))
+    recent = (evicted, *change.without_key(own.recent, evicted))
     return Change(with_space(done.state, ns, own._replace(recent=recent)), done.error)
 
 
-@planted(Rule.K_FLUSH_3, "undelivered.unheard", other=True)
+@seeded_fault(Rule.K_FLUSH_3, "flush.handle_no_listener", other=True)
 def unheard_and_forgotten(state: State, ns: str, evicted: str | None, config: Config) -> State:
     """An eviction that cannot be delivered for want of a listener loses the entry."""
-    return state if evicted is None else with_space(state, ns, named_cache.removed(space_of(state, ns), evicted))
+    return state if evicted is None else with_space(state, ns, change.remove_key(space_of(state, ns), evicted))
 
 
-@planted(Rule.K_FLUSH_4, "flush.without_tombstones")
+@seeded_fault(Rule.K_FLUSH_4, "flush.without_tombstones")
 def tombstones_kept(state: State, ns: str, entries: tuple[tuple[str, Node], ...]) -> State:
     """Tombstones stay after a flush."""
     return state
 
 
-@planted(Rule.K_FLUSH_5, ops.Flush)
-def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_FLUSH_5, ops.Flush)
+def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
     """What a flush looks up is not counted."""
     after, answer = namespaces.flush(state, event, config, *calls)
     if event.ns not in after.spaces:
@@ -236,7 +246,7 @@ def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any)
     return with_space(after, event.ns, space_of(after, event.ns)._replace(hits=hits)), answer
 
 
-@planted(Rule.K_FLUSH_5, "flush.flush_dirty", other=True)
+@seeded_fault(Rule.K_FLUSH_5, "flush.flush_dirty", other=True)
 def hand_over_using(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """What a flush hands over becomes the most recent."""
     own = space_of(state, ns)
@@ -247,9 +257,153 @@ def hand_over_using(state: State, ns: str, evicted: str | None, *rest: Any) -> C
     return flush.flush_dirty(used, ns, evicted, *rest)
 
 
-@planted(Rule.K_FLUSH_6, ops.Flush)
-def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_FLUSH_6, ops.Flush)
+def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
     """A flush of nothing is not counted."""
     if event.ns not in state.spaces:
         return state, Done()
     return namespaces.flush(state, event, config, *calls)
+
+
+# --- listeners
+# Faults of listeners and of what is done inside their calls.
+
+IN_STORES: Final[Mapping[Place, object]] = {"stores.perform_steps": flush.perform_steps}
+"""What is done downstream of a store is as it should be."""
+
+
+@seeded_fault(Rule.K_LISTEN_1, ops.Flush)
+def flush_without_context(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
+    """The context of a write is lost."""
+    after, answer = namespaces.flush(state, event, config, *calls)
+    if not after.in_progress.calls:
+        return after, answer
+    first = after.in_progress.calls[0]
+    bare = replace(first, entries=tuple(replace(entry, context=Context()) for entry in first.entries))
+    return flush.with_calls(after, (bare, *after.in_progress.calls[1:])), answer
+
+
+@seeded_fault(Rule.K_LISTEN_2, "flush.perform_steps", beside=IN_STORES)
+def performed_until_an_error(
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
+) -> tuple[State, tuple[Answer, ...]]:
+    """The first error ends a listener."""
+    after = flush.count_call(state)
+    answers: tuple[Answer, ...] = ()
+    if after.in_progress.called <= config.reentry_budget:
+        for op in steps:
+            after, answer = env.perform(after, op, config)
+            answers += (answer,)
+            if isinstance(answer, Failed):
+                break
+    return after, answers
+
+
+@seeded_fault(Rule.K_LISTEN_3, "flush.perform_steps", beside=IN_STORES)
+def performed_once_more(
+    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
+) -> tuple[State, tuple[Answer, ...]]:
+    """One call too many performs its steps."""
+    after = flush.count_call(state)
+    answers: tuple[Answer, ...] = ()
+    if after.in_progress.called <= config.reentry_budget + 1:
+        for op in steps:
+            after, answer = env.perform(after, op, config)
+            answers += (answer,)
+    return after, answers
+
+
+@seeded_fault(Rule.K_LISTEN_4, ops.Flush)
+def flush_failing_for_ever(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
+    """A call that throws is not used up."""
+    after, answer = namespaces.flush(state, event, config, *calls)
+    before = space_of(state, event.ns).listener
+    if before is None or before.fails == 0 or event.ns not in after.spaces:
+        return after, answer
+    return with_space(after, event.ns, space_of(after, event.ns)._replace(listener=before)), answer
+
+
+@seeded_fault(Rule.K_LISTEN_5, ops.Listen)
+def listen_once(state: State, event: ops.Listen, config: Config, *calls: Any) -> OperationResult:
+    """The first listener stays."""
+    if space_of(state, event.ns).listener is not None:
+        return state, Done()
+    return namespaces.listen(state, event, config, *calls)
+
+
+@seeded_fault(Rule.K_LIVENESS_1, ops.Evict)
+def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
+    """An eviction is done again and again."""
+    after, answer = namespaces.evict(state, event, config, *calls)
+    done = after.in_progress
+    return after._replace(in_progress=done._replace(events=done.events * 3)), answer
+
+
+# --- namespaces
+# Faults about namespaces as a whole, and their limit.
+
+
+@seeded_fault(Rule.K_CLOSE_1, ops.Clear)
+def clear_resetting(state: State, event: ops.Clear, config: Config, *calls: Any) -> OperationResult:
+    """clear resets the counters."""
+    after, answer = namespaces.clear(state, event, config, *calls)
+    if event.ns not in after.spaces:
+        return after, answer
+    return with_space(after, event.ns, Space(listener=space_of(after, event.ns).listener)), answer
+
+
+@seeded_fault(Rule.K_CLOSE_1, ops.Clear, other=True)
+def clear_with_listener(state: State, event: ops.Clear, config: Config, *calls: Any) -> OperationResult:
+    """clear drops the listener."""
+    after, answer = namespaces.clear(state, event, config, *calls)
+    if event.ns not in after.spaces:
+        return after, answer
+    return with_space(after, event.ns, space_of(after, event.ns)._replace(listener=None)), answer
+
+
+@seeded_fault(Rule.K_CLOSE_2, ops.Close)
+def close_emptying(state: State, event: ops.Close, config: Config, *calls: Any) -> OperationResult:
+    """A closed namespace is an empty one."""
+    return namespaces.clear(state, ops.Clear(event.ns), config, *calls)
+
+
+@seeded_fault(Rule.K_RESIZE_1, ops.Resize)
+def resize_shrinking_only(state: State, event: ops.Resize, config: Config, *calls: Any) -> OperationResult:
+    """A larger limit does not come into force."""
+    if event.max_size_bytes >= state.max_size_bytes:
+        return state, Done()
+    return namespaces.resize(state, event, config, *calls)
+
+
+@seeded_fault(Rule.K_RESIZE_1, ops.Resize, other=True)
+def resize_undone(state: State, event: ops.Resize, config: Config, *calls: Any) -> OperationResult:
+    """A resize that fails is undone."""
+    after, answer = namespaces.resize(state, event, config, *calls)
+    failed = isinstance(answer, Failed)
+    return after._replace(max_size_bytes=state.max_size_bytes) if failed else after, answer
+
+
+@seeded_fault(Rule.K_RESIZE_2, ops.Resize)
+def resize_one_by_one(state: State, event: ops.Resize, config: Config, *calls: Any) -> OperationResult:
+    """One namespace is emptied before the next one pays."""
+    after = state._replace(max_size_bytes=event.max_size_bytes)
+    for ns in sorted(state.spaces):
+        while limited_bytes(after, config) > event.max_size_bytes < state.max_size_bytes and space_of(after, ns).recent:
+            done = evicted(after, ns, config, *calls)
+            if done.error is not None:
+                return done.state, Failed(done.error)
+            after = done.state._replace(evicts=done.state.evicts + 1)
+    return after, Done()
+
+
+@seeded_fault(Rule.K_RESIZE_2, ops.Resize, other=True)
+def resize_lazily(state: State, event: ops.Resize, config: Config, *calls: Any) -> OperationResult:
+    """A smaller limit evicts nothing until the next write."""
+    return state._replace(max_size_bytes=event.max_size_bytes), Done()
+
+
+@seeded_fault(Rule.K_RESIZE_3, ops.Resize)
+def resize_uncounted(state: State, event: ops.Resize, config: Config, *calls: Any) -> OperationResult:
+    """The evictions of a resize are not counted."""
+    after, answer = namespaces.resize(state, event, config, *calls)
+    return after._replace(evicts=state.evicts), answer

@@ -1,23 +1,67 @@
-"""Faults of caching stores and shares."""
+"""Variants of the releases, as faults against the norm."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from entrycache_faults.reference.kafka_streams.planted import Taken, planted
-from entrycache_reference.kafka_streams import listeners, ops, stores
-from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.named_cache import removed
+from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
+from entrycache_reference.kafka_streams import flush, ops, stores
+from entrycache_reference.kafka_streams.change import (
+    NamespaceHandle,
+    book_bytes,
+    handle_of,
+    remove_key,
+    sort_by_bytes,
+    without_key,
+)
+from entrycache_reference.kafka_streams.config import (
+    Config,
+    DeleteRead,
+    Delivery,
+    FailedFlush,
+    FlushedTombstone,
+    Total,
+    UndeliveredEviction,
+)
 from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed, Value
-from entrycache_reference.kafka_streams.running import booked, held
-from entrycache_reference.kafka_streams.size import in_order
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
+SEEDED_FAULTS.register_variant(
+    "An eviction that nobody takes is lost.", Rule.K_FLUSH_3, undelivered_eviction=UndeliveredEviction.LOST
+)
+SEEDED_FAULTS.register_variant("What a listener refused is clean.", Rule.K_FLUSH_3, failed_flush=FailedFlush.CLEAN)
+SEEDED_FAULTS.register_variant(
+    "The limit is held against a running total.",
+    Rule.K_METRICS_1,
+    Rule.K_EVICT_3,
+    Rule.K_EVICT_5,
+    total=Total.RUNNING,
+)
+SEEDED_FAULTS.register_variant(
+    "What an eviction could not hand over is lost, and still in a running total.",
+    Rule.K_FLUSH_3,
+    undelivered_eviction=UndeliveredEviction.LOST,
+    total=Total.RUNNING,
+)
+SEEDED_FAULTS.register_variant(
+    "The key of a tombstone goes, whatever was written to it meanwhile.",
+    Rule.K_FLUSH_4,
+    flushed_tombstone=FlushedTombstone.ANY_WRITE,
+)
+SEEDED_FAULTS.register_variant(
+    "Entries are passed on one by one.", Rule.K_STORE_1, Rule.K_STORE_4, delivery=Delivery.ONE_BY_ONE
+)
+SEEDED_FAULTS.register_variant("A deletion caches what it reads.", Rule.K_STORE_7, delete_read=DeleteRead.CACHED)
 
-@planted(Rule.K_STORE_1, ops.StoreGet)
-def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> Taken:
+
+# --- stores
+# Faults of caching stores and shares.
+
+
+@seeded_fault(Rule.K_STORE_1, ops.StoreGet)
+def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> OperationResult:
     """A deleted key is looked for below."""
     after, answer = stores.store_get(state, event, config, *calls)
     node = space_of(state, event.store).nodes.get(event.key)
@@ -26,8 +70,8 @@ def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: A
     return after, answer
 
 
-@planted(Rule.K_STORE_2, ops.StoreFlush)
-def store_flush_keeping_deleted(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_STORE_2, ops.StoreFlush)
+def store_flush_keeping_deleted(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> OperationResult:
     """What was deleted stays below."""
     before = stores.store_of(state, event.store).inner
     after, answer = stores.store_flush(state, event, config, *calls)
@@ -37,38 +81,38 @@ def store_flush_keeping_deleted(state: State, event: ops.StoreFlush, config: Con
     return stores.with_store(after, event.store, store._replace(inner={**before, **store.inner})), answer
 
 
-@planted(Rule.K_STORE_2, ops.StoreDelete, other=True)
-def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_STORE_2, ops.StoreDelete, other=True)
+def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> OperationResult:
     """A deletion goes through at once."""
     after, answer = stores.store_delete(state, event, config, *calls)
     store = stores.store_of(after, event.store)
-    gone = store._replace(inner=stores.lies_below(store.inner, event.key, None))
+    gone = store._replace(inner=stores.write_underlying(store.inner, event.key, None))
     return stores.with_store(after, event.store, gone), answer
 
 
-@planted(Rule.K_STORE_3, ops.StoreFlush)
-def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_STORE_3, ops.StoreFlush)
+def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> OperationResult:
     """Every tombstone is forwarded."""
     own, inner = space_of(state, event.store), stores.store_of(state, event.store).inner
     heeded = stores.store_of(state, event.store).downstream
     unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(Forward(event.store, key, None) for key in unknown)
-    return stores.with_forwards(after, (*after.under_way.forwards, *extra)), answer
+    return stores.with_forwards(after, (*after.in_progress.forwards, *extra)), answer
 
 
-@planted(Rule.K_STORE_3, "stores.receive", other=True)
+@seeded_fault(Rule.K_STORE_3, "stores.receive", other=True)
 def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any) -> State:
     """A tombstone of a key that does not lie below is passed on."""
     inner = stores.store_of(state, name).inner
     after = stores.receive(state, name, entries, *rest)
     for key, node in entries:
         if node.value is None and key not in inner:
-            after = stores.pass_on(after, name, key, node, *rest)
+            after = stores.forward_entry(after, name, key, node, *rest)
     return after
 
 
-@planted(Rule.K_STORE_4, "stores.receive")
+@seeded_fault(Rule.K_STORE_4, "stores.receive")
 def receive_late(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """An overtaken write is passed on."""
     after = state
@@ -77,61 +121,61 @@ def receive_late(state: State, name: str, entries: Any, config: Config, env: Any
         store = stores.store_of(after, name)
         if node.value is not None or key in store.inner:
             known.append((key, node))
-            below = stores.lies_below(store.inner, key, node.value)
+            below = stores.write_underlying(store.inner, key, node.value)
             after = stores.with_store(after, name, store._replace(inner=below))
     for key, node in known:
-        after = stores.pass_on(after, name, key, node, config, env)
+        after = stores.forward_entry(after, name, key, node, config, env)
     return after
 
 
-@planted(Rule.K_STORE_4, "stores.receive", other=True)
+@seeded_fault(Rule.K_STORE_4, "stores.receive", other=True)
 def receive_below_last(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """Passed on before it lies below."""
     after = state
     for key, node in entries:
         if node.value is not None or key in stores.store_of(after, name).inner:
-            after = stores.pass_on(after, name, key, node, config, env)
+            after = stores.forward_entry(after, name, key, node, config, env)
     for key, node in entries:
         store = stores.store_of(after, name)
-        below = stores.lies_below(store.inner, key, node.value)
+        below = stores.write_underlying(store.inner, key, node.value)
         after = stores.with_store(after, name, store._replace(inner=below))
     return after
 
 
-@planted(Rule.K_STORE_5, "stores.performed")
+@seeded_fault(Rule.K_STORE_5, "stores.perform_steps")
 def performed_nothing(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
     """Nothing is done downstream."""
-    return listeners.counted_call(state), ()
+    return flush.count_call(state), ()
 
 
-@planted(Rule.K_STORE_6, ops.StoreGet)
-def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_STORE_6, ops.StoreGet)
+def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> OperationResult:
     """What was read from below is not cached."""
     there = space_of(state, event.store).nodes
     after, answer = stores.store_get(state, event, config, *calls)
     if event.key in there or event.key not in space_of(after, event.store).nodes:
         return after, answer
-    uncached = with_space(after, event.store, removed(space_of(after, event.store), event.key))
-    return booked(after, uncached, held(after, event.store), config), answer
+    uncached = with_space(after, event.store, remove_key(space_of(after, event.store), event.key))
+    return book_bytes(after, uncached, handle_of(after, event.store), config), answer
 
 
-@planted(Rule.K_STORE_6, "stores.read_value", other=True)
+@seeded_fault(Rule.K_STORE_6, "stores.read_value", other=True)
 def value_only_looked_for(state: State, name: str, key: str, *rest: Any) -> tuple[Change, str | None]:
     """What is read from the store below is not even offered to the cache."""
-    after, value = stores.sought(state, name, key)
+    after, value = stores.find_value(state, name, key)
     return Change(after), value
 
 
-@planted(Rule.K_STORE_6, "stores.node_of", other=True)
+@seeded_fault(Rule.K_STORE_6, "stores.build_store_node", other=True)
 def node_dirty(key: str, value: str | None, is_dirty: bool, number: int) -> Node:
     """A value read from below is dirty."""
-    return stores.node_of(key, value, True, number)
+    return stores.build_store_node(key, value, True, number)
 
 
-@planted(Rule.K_STORE_7, ops.StoreDelete)
-def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_STORE_7, ops.StoreDelete)
+def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> OperationResult:
     """Deleting what is not there writes nothing."""
     done, value = stores.read_value(state, event.store, event.key, config, *calls)
     if value is None:
@@ -139,25 +183,79 @@ def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, 
     return stores.store_delete(state, event, config, *calls)
 
 
-@planted(Rule.K_STORE_8, ops.StoreAll)
-def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_STORE_8, ops.StoreAll)
+def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *calls: Any) -> OperationResult:
     """A deleted key shows through."""
     after, answer = stores.store_all(state, event, config, *calls)
     assert isinstance(answer, Listed)
     shown = dict(answer.entries)
     shown.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in shown})
-    return after, Listed(tuple((key, shown[key]) for key in in_order(tuple(shown))))
+    return after, Listed(tuple((key, shown[key]) for key in sort_by_bytes(tuple(shown))))
 
 
-@planted(Rule.K_SHARE_1, ops.Share)
-def share_for_threads_only(state: State, event: ops.Share, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_SHARE_1, ops.Share)
+def share_for_threads_only(state: State, event: ops.Share, config: Config, *calls: Any) -> OperationResult:
     """The global thread gets nothing."""
     return stores.share(state, replace(event, global_thread=False), config, *calls)
 
 
-@planted(Rule.K_LIVENESS_2, ops.StoreInner)
-def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *calls: Any) -> Taken:
+@seeded_fault(Rule.K_LIVENESS_2, ops.StoreInner)
+def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *calls: Any) -> OperationResult:
     """A listing is answered by one value."""
     after, answer = stores.store_inner(state, event, config, *calls)
     assert isinstance(answer, Listed)
     return after, Value(answer.entries[0][1] if answer.entries else None)
+
+
+# --- variants
+# Faults about variants.
+
+
+@seeded_fault(Rule.K_FLUSH_7, "flush.handle_no_listener")
+def unheard_with_its_key(state: State, ns: str, evicted: str | None, config: Config) -> State:
+    """Where an undelivered entry is lost, its key is no longer dirty."""
+    after = flush.handle_no_listener(state, ns, evicted, config)
+    space = space_of(after, ns)
+    if evicted is None or evicted in space.nodes:
+        return after
+    return with_space(after, ns, space._replace(dirty=without_key(space.dirty, evicted)))
+
+
+@seeded_fault(Rule.K_FLUSH_8, "flush.handle_listener_error")
+def refused_still_listed(state: State, ns: str, evicted: str | None, config: Config) -> State:
+    """Where a failed flush leaves entries clean, their keys stay among the dirty ones."""
+    after = flush.handle_listener_error(state, ns, evicted, config)
+    before, space = space_of(state, ns), space_of(after, ns)
+    return with_space(after, ns, space._replace(dirty=tuple(key for key in before.dirty if key in space.nodes)))
+
+
+@seeded_fault(Rule.K_FLUSH_9, "flush.without_keys")
+def without_deleted_keys(state: State, own: NamespaceHandle, keys: tuple[str, ...]) -> State:
+    """Where the key of a tombstone is dropped, a value that was written to it meanwhile stays."""
+    nodes = space_of(state, own.ns).nodes
+    return flush.without_keys(state, own, tuple(key for key in keys if key in nodes and nodes[key].value is None))
+
+
+@seeded_fault(Rule.K_METRICS_4, "namespaces.book_bytes")
+def booked_nothing(before: State, after: State, *rest: Any) -> State:
+    """Where the total is a running one, what is cleared stays in it."""
+    return after
+
+
+@seeded_fault(Rule.K_STORE_9, "stores.receive_one_by_one")
+def received_unless_overtaken(
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Any
+) -> State:
+    """Where entries are passed on one by one, an overtaken one is left out."""
+    after = state
+    for key, node in entries:
+        if stores.store_of(after, name).forwarded_writes.get(key, -1) < node.write:
+            after = stores.receive_one_by_one(after, name, ((key, node),), config, env)
+    return after
+
+
+@seeded_fault(Rule.K_STORE_10, "stores.read_to_delete")
+def read_without_caching(state: State, name: str, key: str, *rest: Any) -> tuple[Change, str | None]:
+    """Where a deletion caches what it reads, it does not."""
+    after, value = stores.find_value(state, name, key)
+    return Change(after), value

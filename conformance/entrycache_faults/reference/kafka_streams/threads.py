@@ -13,13 +13,13 @@ from contextlib import ExitStack
 from threading import Lock, get_ident
 from typing import Any, Final
 
-from entrycache_faults.reference.kafka_streams.planted import planted_for_threads
+from entrycache_faults.reference.kafka_streams.registry import seeded_thread_fault
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, ThreadCounters, Used
 from entrycache_reference.kafka_streams.state import State, initial, total_bytes
 from entrycache_reference.kafka_streams.step import step
-from entrycache_reference.kafka_streams.threads import shared
+from entrycache_reference.kafka_streams.threads import history
 from entrycache_reference.rules import Rule
 
 TURNS: Final = 40
@@ -28,7 +28,7 @@ NO_LIMIT: Final = 10_485_760
 WRITES: Final = (ops.Put, ops.PutIfAbsent)
 
 
-SHARED: Final = "threads.shared.Shared"
+SHARED: Final = "threads.history.SharedReference"
 """The place of the cache for several threads."""
 
 
@@ -43,8 +43,8 @@ def answered(outcome: Outcome, answer: Answer) -> Outcome:
     return dataclasses.replace(outcome, answer=answer)
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_5, SHARED)
-class UnlockedWrite(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_5, SHARED)
+class UnlockedWrite(history.SharedReference):
     """A write reads the state outside the lock.
 
     A write reads the state without the lock: what others write meanwhile is overwritten.
@@ -61,8 +61,8 @@ class UnlockedWrite(shared.Shared):
         return done.outcome
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_2, SHARED)
-class LateTotal(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_2, SHARED)
+class LateTotal(history.SharedReference):
     """The running total is changed outside the lock.
 
     The running total is changed after the lock is given back: an update is lost.
@@ -89,8 +89,8 @@ class LateTotal(shared.Shared):
         return done.outcome
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_1, SHARED)
-class CrossedLocks(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_1, SHARED)
+class CrossedLocks(history.SharedReference):
     """Two flushes take two locks in two orders.
 
     Each namespace has a lock; a flush takes its own, and then that of each namespace that its listener uses.
@@ -115,8 +115,8 @@ class CrossedLocks(shared.Shared):
         yield from dict.fromkeys((op.ns, *inner))
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_3, SHARED)
-class LostCounts(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_3, SHARED)
+class LostCounts(history.SharedReference):
     """Gets are counted outside the lock.
 
     The thread's gets are counted outside the lock.
@@ -138,8 +138,8 @@ class LostCounts(shared.Shared):
         return outcome
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_4, SHARED)
-class HandedOverTwice(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_4, SHARED)
+class HandedOverTwice(history.SharedReference):
     """A flush gathers its entries outside the lock.
 
     A flush gathers what is dirty without the lock: two flushes hand over the same.
@@ -155,8 +155,8 @@ class HandedOverTwice(shared.Shared):
         return gathered
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_6, SHARED)
-class OwnCopies(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_6, SHARED)
+class OwnCopies(history.SharedReference):
     """A thread reads what it saw last.
 
     A thread reads what it saw when it wrote last.
@@ -178,8 +178,8 @@ class OwnCopies(shared.Shared):
         return outcome
 
 
-@planted_for_threads(Rule.K_CONCURRENCY_7, SHARED)
-class LimitLookedAtFirst(shared.Shared):
+@seeded_thread_fault(Rule.K_CONCURRENCY_7, SHARED)
+class LimitLookedAtFirst(history.SharedReference):
     """A write looks for room outside the lock.
 
     A write asks whether there is room before it takes the lock, and evicts only where there was none.
@@ -201,7 +201,7 @@ class LimitLookedAtFirst(shared.Shared):
             return done.outcome
 
 
-THREAD_FAULTS: Final[dict[str, type[shared.Shared]]] = {
+THREAD_SUBJECTS: Final[dict[str, type[history.SharedReference]]] = {
     "threads-copies-are-old": OwnCopies,
     "threads-count-lost": LostCounts,
     "threads-handed-over-twice": HandedOverTwice,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_faults.planted import Fault
-from entrycache_faults.reference.pulsar_legacy import entries, manager, passes, released
-from entrycache_faults.reference.pulsar_legacy.planted import PLANTED
+from entrycache_faults.reference.pulsar_legacy import entries, passes, registry
+from entrycache_faults.reference.pulsar_legacy.registry import SEEDED_FAULTS
+from entrycache_faults.seeded import Fault
 
 FAMILIES: Final = ("INSERT", "TRIGGER", "EVICT", "EXPIRE", "READ")
 """The families whose faults are subjects."""
@@ -23,9 +23,9 @@ def name_of(fault: Fault) -> str:
 
 FAULTS: Final[dict[str, Fault]] = {
     name_of(fault): fault
-    for fault in PLANTED
+    for fault in SEEDED_FAULTS
     if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "manager", "passes"}
 }
 """Those that are subjects, by name; `cases` holds a case of the same name for each."""
 
-__all__ = ["FAULTS", "PLANTED", "entries", "manager", "passes", "released"]
+__all__ = ["FAULTS", "SEEDED_FAULTS", "entries", "manager", "passes", "released"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from entrycache_faults.reference.pulsar_legacy.planted import planted
-from entrycache_reference.pulsar_legacy import change, insert, lookup, ops, outcomes, remove, storage_reads, trigger
+from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
+from entrycache_reference.pulsar_legacy import change, ops, outcomes, passes, remove
+from entrycache_reference.pulsar_legacy import entries as entries_module
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
@@ -14,98 +15,98 @@ from entrycache_reference.vocabulary import CacheName, Position
 NOT_TAKEN = outcomes.Inserted(False)
 
 
-@planted(Rule.L_INSERT_1, "insert.new_entry")
+@seeded_fault(Rule.L_INSERT_1, "entries.new_entry")
 def stamped_too_late(state: State, event: ops.Insert) -> Entry:
     """A new entry is stamped a nanosecond after the present."""
-    entry = insert.new_entry(state, event)
+    entry = entries_module.new_entry(state, event)
     return entry._replace(stamp_nanos=entry.stamp_nanos + 1)
 
 
-@planted(Rule.L_INSERT_2, ops.Insert)
+@seeded_fault(Rule.L_INSERT_2, ops.Insert)
 def duplicate_stamped_anew(state: State, event: ops.Insert, config: Config) -> Step:
     """An entry that is offered again gets a new stamp."""
-    done = insert.insert(state, event, config)
+    done = entries_module.insert(state, event, config)
     entry = change.entry_at(done.state, event.cache, event.pos)
-    if done.outcome != NOT_TAKEN or entry is None or not insert.has_room(state, config):
+    if done.outcome != NOT_TAKEN or entry is None or not entries_module.has_room(state, config):
         return done
     cache = change.cache_of(done.state, event.cache)
     entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
     return done._replace(state=change.with_cache(done.state, event.cache, entries, cache.size_bytes))
 
 
-@planted(Rule.L_INSERT_2, ops.Insert, other=True)
+@seeded_fault(Rule.L_INSERT_2, ops.Insert, other=True)
 def duplicate_answered_as_taken(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert of a cached position answers true."""
-    done = insert.insert(state, event, config)
-    is_duplicate = done.outcome == NOT_TAKEN and insert.has_room(state, config)
+    done = entries_module.insert(state, event, config)
+    is_duplicate = done.outcome == NOT_TAKEN and entries_module.has_room(state, config)
     return done._replace(outcome=outcomes.Inserted(True)) if is_duplicate else done
 
 
-@planted(Rule.L_INSERT_3, "insert.has_room")
+@seeded_fault(Rule.L_INSERT_3, "entries.has_room")
 def room_at_the_limit(before: State, config: Config) -> bool:
     """An insert is taken though the bytes are at the limit."""
     return before.size_bytes <= config.max_size_bytes
 
 
-@planted(Rule.L_INSERT_3, ops.Insert, other=True)
+@seeded_fault(Rule.L_INSERT_3, ops.Insert, other=True)
 def room_after_the_pass(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert is taken where its own pass has made room."""
-    done = insert.insert(state, event, config)
+    done = entries_module.insert(state, event, config)
     if done.outcome != NOT_TAKEN or not done.parts or change.entry_at(done.state, event.cache, event.pos) is not None:
         return done
-    if not insert.has_room(done.state, config):
+    if not entries_module.has_room(done.state, config):
         return done
-    after = change.add_entry(done.state, event.cache, event.pos, insert.new_entry(state, event))
+    after = change.add_entry(done.state, event.cache, event.pos, entries_module.new_entry(state, event))
     return done._replace(state=after, outcome=outcomes.Inserted(True))
 
 
-@planted(Rule.L_INSERT_4, ops.Insert)
+@seeded_fault(Rule.L_INSERT_4, ops.Insert)
 def refused_for_its_size(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert that would exceed the limit is not taken."""
-    done = insert.insert(state, event, config)
+    done = entries_module.insert(state, event, config)
     is_new = change.entry_at(state, event.cache, event.pos) is None
     if done.outcome == NOT_TAKEN or not is_new or state.size_bytes + event.size <= config.max_size_bytes:
         return done
     if isinstance(done.outcome, outcomes.Refused):
         return done
-    return done._replace(state=trigger.ask(state, config).state, outcome=NOT_TAKEN)
+    return done._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
 
 
-@planted(Rule.L_INSERT_5, ops.Insert)
+@seeded_fault(Rule.L_INSERT_5, ops.Insert)
 def duplicate_by_the_state_before(state: State, event: ops.Insert, config: Config) -> Step:
     """Whether the position is cached is asked before the pass."""
-    done = insert.insert(state, event, config)
+    done = entries_module.insert(state, event, config)
     if done.outcome != outcomes.Inserted(True) or change.entry_at(state, event.cache, event.pos) is None:
         return done
-    return done._replace(state=trigger.ask(state, config).state, outcome=NOT_TAKEN)
+    return done._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
 
 
-@planted(Rule.L_READ_1, ops.Get)
+@seeded_fault(Rule.L_READ_1, ops.Get)
 def get_misses_what_is_empty(state: State, event: ops.Get, config: Config) -> Step:
     """An entry of 0 bytes is a miss."""
     entry = change.entry_at(state, event.cache, event.pos)
-    done = lookup.get(state, event, config)
+    done = entries_module.get(state, event, config)
     return done._replace(outcome=outcomes.Hit(False)) if entry is not None and entry.size_bytes == 0 else done
 
 
-@planted(Rule.L_READ_2, ops.GetRange)
+@seeded_fault(Rule.L_READ_2, ops.GetRange)
 def range_without_its_end(state: State, event: ops.GetRange, config: Config) -> Step:
     """The end of a range is left out."""
     last = event.last._replace(entry=event.last.entry - 1)
-    return lookup.get_range(state, replace(event, last=last), config)
+    return entries_module.get_range(state, replace(event, last=last), config)
 
 
-@planted(Rule.L_READ_3, ops.Exists)
+@seeded_fault(Rule.L_READ_3, ops.Exists)
 def exists_in_any_cache(state: State, event: ops.Exists, config: Config) -> Step:
     """A position exists where any cache holds it."""
     found = any(event.pos in cache.entries for cache in state.caches.values())
     return Step(state, outcomes.Existing(found), ())
 
 
-@planted(Rule.L_READ_4, ops.Read)
+@seeded_fault(Rule.L_READ_4, ops.Read)
 def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
     """What is cached of a range is served from the cache, as in later releases."""
-    done = storage_reads.read(state, event, config)
+    done = entries_module.read(state, event, config)
     if not isinstance(done.outcome, outcomes.Served):
         return done
     held = change.cache_of(state, event.cache).entries
@@ -113,68 +114,68 @@ def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
     if not hits:
         return done
     fills = tuple(pos for pos in done.outcome.fills if pos not in held)
-    carried = lookup.payloads(tuple(held[pos] for pos in hits))
+    carried = entries_module.payloads(tuple(held[pos] for pos in hits))
     tokens = None if carried is None else carried + tuple(pos.entry for pos in fills)
     return done._replace(outcome=outcomes.Served(hits, fills, tokens))
 
 
-@planted(Rule.L_READ_5, "storage_reads.fill")
+@seeded_fault(Rule.L_READ_5, "entries.fill")
 def only_what_was_missing(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """Of what storage gave only that is offered which was not cached: a cached position asks for no pass."""
     held = change.cache_of(state, name).entries
-    filled = storage_reads.fill(state, name, tuple(pos for pos in wanted if pos not in held), config)
-    return filled._replace(outcome=storage_reads.from_storage(wanted))
+    filled = entries_module.fill(state, name, tuple(pos for pos in wanted if pos not in held), config)
+    return filled._replace(outcome=entries_module.serve_from_storage(wanted))
 
 
-@planted(Rule.L_READ_5, "storage_reads.fill", other=True)
+@seeded_fault(Rule.L_READ_5, "entries.fill", other=True)
 def later_fills_unasked(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """Only the first fill of a range asks for a pass and for room; the others go with it."""
-    first = storage_reads.fill(state, name, wanted[:1], config)
+    first = entries_module.fill(state, name, wanted[:1], config)
     after = first.state
     for pos in wanted[1:]:
-        if change.entry_at(after, name, pos) is None and insert.has_room(state, config):
+        if change.entry_at(after, name, pos) is None and entries_module.has_room(state, config):
             event = ops.Insert(name, pos, 100, pos.entry)
-            after = change.add_entry(after, name, pos, insert.new_entry(after, event))
-    return first._replace(state=after, outcome=storage_reads.from_storage(wanted))
+            after = change.add_entry(after, name, pos, entries_module.new_entry(after, event))
+    return first._replace(state=after, outcome=entries_module.serve_from_storage(wanted))
 
 
-@planted(Rule.L_READ_6, ops.ReadOne)
+@seeded_fault(Rule.L_READ_6, ops.ReadOne)
 def single_read_is_cached(state: State, event: ops.ReadOne, config: Config) -> Step:
     """What storage gives to a single read is offered to the cache."""
-    done = storage_reads.read_one(state, event, config)
+    done = entries_module.read_one(state, event, config)
     if isinstance(done.outcome, outcomes.Served) and done.outcome.fills:
-        return done._replace(state=storage_reads.fill(state, event.cache, (event.pos,), config).state)
+        return done._replace(state=entries_module.fill(state, event.cache, (event.pos,), config).state)
     return done
 
 
-@planted(Rule.L_INVALIDATE_1, ops.RemoveRange)
+@seeded_fault(Rule.L_INVALIDATE_1, ops.RemoveRange)
 def end_always_removed(state: State, event: ops.RemoveRange, config: Config) -> Step:
     """The end of a range is removed, whatever was said of it."""
     return remove.remove_range(state, replace(event, last_inclusive=True), config)
 
 
-@planted(Rule.L_INVALIDATE_2, ops.Clear)
+@seeded_fault(Rule.L_INVALIDATE_2, ops.Clear)
 def clear_leaves_one(state: State, event: ops.Clear, config: Config) -> Step:
     """The last entry of a cache survives its clearing."""
     positions = change.positions_of(state, event.cache)[:-1]
-    return remove.removal(state, event.cache, positions, Rule.L_INVALIDATE_2, "CLEAR")
+    return remove.remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_2, "CLEAR")
 
 
-@planted(Rule.L_INVALIDATE_3, ops.InvalidateBefore)
+@seeded_fault(Rule.L_INVALIDATE_3, ops.InvalidateBefore)
 def position_removed_too(state: State, event: ops.InvalidateBefore, config: Config) -> Step:
     """The entry at the position of the slowest cursor is removed too."""
     positions = tuple(pos for pos in change.positions_of(state, event.cache) if pos <= event.pos)
-    return remove.removal(state, event.cache, positions, Rule.L_INVALIDATE_3, "CURSOR")
+    return remove.remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_3, "CURSOR")
 
 
-@planted(Rule.L_INVALIDATE_4, ops.InvalidateLedger)
+@seeded_fault(Rule.L_INVALIDATE_4, ops.InvalidateLedger)
 def earlier_ledgers_removed(state: State, event: ops.InvalidateLedger, config: Config) -> Step:
     """Earlier ledgers are removed too."""
     positions = tuple(pos for pos in change.positions_of(state, event.cache) if pos.ledger <= event.ledger)
-    return remove.removal(state, event.cache, positions, Rule.L_INVALIDATE_4, "LEDGER")
+    return remove.remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_4, "LEDGER")
 
 
-@planted(Rule.L_INVALIDATE_5, ops.RemoveCache)
+@seeded_fault(Rule.L_INVALIDATE_5, ops.RemoveCache)
 def closed_cache_comes_back_full(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """A cache that is taken out of the manager keeps its entries, and has them when its name comes back."""
     return Step(state, outcomes.Done(), ())

@@ -1,19 +1,156 @@
-"""Faults of the passes: which entries of a cache they take, and which caches give how much."""
+"""Faults of the manager: sums, time, the trigger, what is shown."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from entrycache_faults.reference.pulsar_legacy.planted import planted
-from entrycache_reference.pulsar_legacy import change, ops, passes, policy, remove
-from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
+from entrycache_reference.pulsar_legacy import change, ops, outcomes, passes, remove
+from entrycache_reference.pulsar_legacy import entries as entries_module
+from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
-from entrycache_reference.pulsar_legacy.state import Row, State, Step
+from entrycache_reference.pulsar_legacy.passes import REFUSED
+from entrycache_reference.pulsar_legacy.state import Entry, Row, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
-@planted(Rule.L_EVICT_1, "passes.lowest")
+@seeded_fault(Rule.L_STATE_1, "change.add_entry")
+def cache_byte_forgotten(state: State, name: CacheName, pos: Position, entry: Entry) -> State:
+    """Of a new entry of more than a byte one byte does not count in its cache."""
+    added = change.add_entry(state, name, pos, entry)
+    cache = added.caches[name]
+    lost = 1 if entry.size_bytes > 1 else 0
+    return added._replace(caches={**added.caches, name: cache._replace(size_bytes=cache.size_bytes - lost)})
+
+
+@seeded_fault(Rule.L_STATE_1, "change.drop_entries", other=True)
+def removal_keeps_the_bytes(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
+    """The last entry that leaves goes on to count in the manager's bytes."""
+    left = change.drop_entries(state, name, positions)
+    kept_bytes = change.cache_of(state, name).entries[positions[-1]].size_bytes if positions else 0
+    return left._replace(size_bytes=left.size_bytes + kept_bytes)
+
+
+@seeded_fault(Rule.L_STATE_2, ops.Advance)
+def time_runs_double(state: State, event: ops.Advance, config: Config) -> Step:
+    """Time goes on by twice as much."""
+    done = entries_module.advance(state, event, config)
+    return done._replace(state=done.state._replace(now_nanos=2 * done.state.now_nanos - state.now_nanos))
+
+
+@seeded_fault(Rule.L_STATE_4, ops.Get)
+def get_keeps_young(state: State, event: ops.Get, config: Config) -> Step:
+    """A hit gives the entry a new stamp."""
+    done = entries_module.get(state, event, config)
+    entry = change.entry_at(state, event.cache, event.pos)
+    if entry is None:
+        return done
+    cache = change.cache_of(state, event.cache)
+    entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
+    return done._replace(state=change.with_cache(state, event.cache, entries, cache.size_bytes))
+
+
+@seeded_fault(Rule.L_TRIGGER_1, "passes.amount_bytes")
+def one_byte_more(size_bytes: int, config: Config) -> int:
+    """A size pass is to free one byte more than lies above the watermark's share."""
+    need = passes.amount_bytes(size_bytes, config)
+    return need + 1 if need > 0 else need
+
+
+@seeded_fault(Rule.L_TRIGGER_1, "passes.amount_bytes", other=True)
+def down_from_the_limit(size_bytes: int, config: Config) -> int:
+    """A size pass is to free as much as a full cache would have to, whatever the bytes are."""
+    need = passes.amount_bytes(size_bytes, config)
+    full = passes.amount_bytes(config.max_size_bytes, config)
+    return max(1, full) if need > 0 else need
+
+
+@seeded_fault(Rule.L_TRIGGER_2, "passes.request_pass")
+def asked_at_the_trigger(state: State, config: Config) -> Step:
+    """An insert that begins with the bytes at the trigger runs a size pass."""
+    need = passes.amount_bytes(state.size_bytes, config)
+    is_at = state.size_bytes == passes.trigger_bytes(config)
+    if is_at and config.eviction is Eviction.INLINE and state.scheduled_bytes is None and need > 0:
+        return passes.run_requested_pass(state, need, config)
+    return passes.request_pass(state, config)
+
+
+@seeded_fault(Rule.L_TRIGGER_3, "passes.request_pass")
+def manual_at_once(state: State, config: Config) -> Step:
+    """With manual eviction an insert runs its pass at once too."""
+    done = passes.request_pass(state, config)
+    need = done.state.scheduled_bytes
+    if need is None or need <= 0 or state.scheduled_bytes is not None:
+        return done
+    return passes.run_requested_pass(state, need, config)
+
+
+@seeded_fault(Rule.L_TRIGGER_4, "passes.request_pass")
+def amount_brought_up_to_date(state: State, config: Config) -> Step:
+    """A pass that waits frees by the bytes of the last insert."""
+    if state.scheduled_bytes is None:
+        return passes.request_pass(state, config)
+    return passes.request_pass(state._replace(scheduled_bytes=None), config)
+
+
+@seeded_fault(Rule.L_TRIGGER_5, ops.RunScheduled)
+def amount_of_the_moment(state: State, event: ops.RunScheduled, config: Config) -> Step:
+    """run_scheduled frees what lies above the watermark's share when it runs, as in later releases."""
+    if state.scheduled_bytes is None or state.scheduled_bytes <= 0:
+        return passes.run_scheduled(state, event, config)
+    need = passes.amount_bytes(state.size_bytes, config)
+    return passes.run_requested_pass(state._replace(scheduled_bytes=None), need, config)
+
+
+@seeded_fault(Rule.L_TRIGGER_5, ops.RunScheduled, other=True)
+def runs_again_and_again(state: State, event: ops.RunScheduled, config: Config) -> Step:
+    """run_scheduled leaves the pass scheduled."""
+    done = passes.run_scheduled(state, event, config)
+    return done._replace(state=done.state._replace(scheduled_bytes=state.scheduled_bytes))
+
+
+@seeded_fault(Rule.L_TRIGGER_6, "passes.run_requested_pass")
+def frees_a_byte_at_least(state: State, need_bytes: int, config: Config) -> Step:
+    """A pass with nothing to free frees a byte."""
+    return passes.run_requested_pass(state, max(1, need_bytes), config)
+
+
+@seeded_fault(Rule.L_TRIGGER_7, ops.Insert)
+def refused_asks_for_nothing(state: State, event: ops.Insert, config: Config) -> Step:
+    """An insert that is not taken asks for no pass."""
+    done = entries_module.insert(state, event, config)
+    return Step(state, done.outcome, ()) if done.outcome == outcomes.Inserted(False) else done
+
+
+@seeded_fault(Rule.L_METRICS_1, ops.Usage)
+def usage_counts_caches(state: State, event: ops.Usage, config: Config) -> Step:
+    """usage of all counts the caches, not their entries."""
+    done = entries_module.usage(state, event, config)
+    if event.cache is not ABSENT:
+        return done
+    return done._replace(outcome=outcomes.Used(len(state.caches), state.size_bytes))
+
+
+@seeded_fault(Rule.L_METRICS_2, ops.Observe)
+def empty_bytes_unseen(state: State, event: ops.Observe, config: Config) -> Step:
+    """observe leaves out a cache whose entries have no bytes."""
+    caches = {name: cache for name, cache in state.caches.items() if cache.size_bytes > 0}
+    return entries_module.observe(state._replace(caches=caches), event, config)._replace(state=state)
+
+
+@seeded_fault(Rule.L_LIVENESS_2, ops.Usage)
+def usage_of_nothing(state: State, event: ops.Usage, config: Config) -> Step:
+    """usage of a cache that holds nothing is refused."""
+    is_refused = event.cache is not ABSENT and event.cache not in state.caches
+    return Step(state, REFUSED, ()) if is_refused else entries_module.usage(state, event, config)
+
+
+# --- passes
+# Faults of the passes: which entries of a cache they take, and which caches give how much.
+
+
+@seeded_fault(Rule.L_EVICT_1, "passes.find_lowest")
 def from_the_highest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives from its highest position down."""
     entries = change.cache_of(state, name).entries
@@ -27,76 +164,76 @@ def from_the_highest(state: State, name: CacheName, need_bytes: int) -> tuple[Po
     return tuple(taken)
 
 
-@planted(Rule.L_EVICT_1, "passes.lowest", other=True)
+@seeded_fault(Rule.L_EVICT_1, "passes.find_lowest", other=True)
 def only_what_fits(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives no entry that would free more than it was asked for."""
-    taken = passes.lowest(state, name, need_bytes)
+    taken = passes.find_lowest(state, name, need_bytes)
     entries = change.cache_of(state, name).entries
     return taken[:-1] if sum(entries[pos].size_bytes for pos in taken) > need_bytes else taken
 
 
-@planted(Rule.L_EVICT_2, "passes.lowest")
+@seeded_fault(Rule.L_EVICT_2, "passes.find_lowest")
 def one_too_many(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives one entry more than it takes."""
-    taken = passes.lowest(state, name, need_bytes)
+    taken = passes.find_lowest(state, name, need_bytes)
     return change.positions_of(state, name)[: len(taken) + 1]
 
 
-@planted(Rule.L_EVICT_3, "policy.givers")
+@seeded_fault(Rule.L_EVICT_3, "passes.choose_givers")
 def every_cache_gives(state: State) -> tuple[CacheName, ...]:
     """Every cache gives, the smallest too."""
-    return policy.by_size(state) if state.size_bytes > 0 else ()
+    return passes.order_by_size(state) if state.size_bytes > 0 else ()
 
 
-@planted(Rule.L_EVICT_3, "policy.givers", other=True)
+@seeded_fault(Rule.L_EVICT_3, "passes.choose_givers", other=True)
 def half_exceeded(state: State) -> tuple[CacheName, ...]:
     """Caches are taken until they hold more than half of the bytes."""
     taken: list[CacheName] = []
-    for name in policy.by_size(state) if state.size_bytes > 0 else ():
+    for name in passes.order_by_size(state) if state.size_bytes > 0 else ():
         if sum(state.caches[other].size_bytes for other in taken) > int(state.size_bytes * 0.5):
             break
         taken.append(name)
     return tuple(taken)
 
 
-@planted(Rule.L_EVICT_3, "policy.by_size", other=True)
+@seeded_fault(Rule.L_EVICT_3, "passes.order_by_size", other=True)
 def smallest_first(state: State) -> tuple[CacheName, ...]:
     """The smallest caches give first."""
     return tuple(sorted(state.caches, key=lambda name: (state.caches[name].size_bytes, name)))
 
 
-@planted(Rule.L_EVICT_4, "policy.by_size")
+@seeded_fault(Rule.L_EVICT_4, "passes.order_by_size")
 def ties_from_the_end(state: State) -> tuple[CacheName, ...]:
     """Of caches of one size the last by name gives first."""
     names = sorted(state.caches, reverse=True)
     return tuple(sorted(names, key=lambda name: -state.caches[name].size_bytes))
 
 
-@planted(Rule.L_EVICT_5, "policy.share")
+@seeded_fault(Rule.L_EVICT_5, "passes.compute_share")
 def share_in_integers(amount_bytes: int, cache_bytes: int, sum_bytes: int) -> int:
     """A share is computed in integers, the product first."""
     return amount_bytes * cache_bytes // sum_bytes
 
 
-@planted(Rule.L_EVICT_5, "policy.share", other=True)
+@seeded_fault(Rule.L_EVICT_5, "passes.compute_share", other=True)
 def share_rounded(amount_bytes: int, cache_bytes: int, sum_bytes: int) -> int:
     """A share is rounded, not truncated."""
     return round(float(amount_bytes) * (float(cache_bytes) / float(sum_bytes)))
 
 
-@planted(Rule.L_EVICT_5, "policy.share", other=True)
+@seeded_fault(Rule.L_EVICT_5, "passes.compute_share", other=True)
 def share_of_everything(amount_bytes: int, cache_bytes: int, sum_bytes: int) -> int:
     """Each cache that gives gives all of the amount."""
     return amount_bytes
 
 
-@planted(Rule.L_EXPIRE_1, "passes.is_old")
+@seeded_fault(Rule.L_EXPIRE_1, "passes.is_old")
 def cutoff_is_young(stamp_nanos: int, cutoff_nanos: int) -> bool:
     """An entry at the cutoff stays."""
     return stamp_nanos < cutoff_nanos
 
 
-@planted(Rule.L_EXPIRE_2, "passes.expired")
+@seeded_fault(Rule.L_EXPIRE_2, "passes.find_expired")
 def whole_cache_searched(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
     """An old entry behind a young one leaves too."""
     entries = change.cache_of(state, name).entries
@@ -105,38 +242,38 @@ def whole_cache_searched(state: State, name: CacheName, cutoff_nanos: int) -> tu
     )
 
 
-@planted(Rule.L_EXPIRE_3, "passes.cutoff_of")
+@seeded_fault(Rule.L_EXPIRE_3, "passes.cutoff_of")
 def no_age_for_absent(state: State, event: ops.Expire, config: Config) -> int:
     """An age of 0 is taken for none."""
     return state.now_nanos - ((0 if event.older_than_nanos is ABSENT else event.older_than_nanos) or config.ttl_nanos)
 
 
-@planted(Rule.L_STATE_5, "remove.removed")
+@seeded_fault(Rule.L_STATE_5, "remove.count_removed")
 def empty_entries_uncounted(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
     """Entries of 0 bytes are not counted among those that left."""
     entries = change.cache_of(state, name).entries
-    return remove.removed(state, name, tuple(pos for pos in positions if entries[pos].size_bytes > 0))
+    return remove.count_removed(state, name, tuple(pos for pos in positions if entries[pos].size_bytes > 0))
 
 
-@planted(Rule.L_LIVENESS_1, "passes.taken_rows")
+@seeded_fault(Rule.L_LIVENESS_1, "passes.eviction_rows")
 def last_taken_twice(
     rule: Rule, cause: str, state: State, name: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
     """A pass comes to its last entry twice."""
-    rows = passes.taken_rows(rule, cause, state, name, positions)
+    rows = passes.eviction_rows(rule, cause, state, name, positions)
     return rows + rows[-1:]
 
 
-@planted(Rule.L_STATE_3, ops.Evict, ops.EvictCache)
+@seeded_fault(Rule.L_STATE_3, ops.Evict, ops.EvictCache)
 def nothing_asked_nothing_done(state: State, event: ops.Evict | ops.EvictCache, config: Config) -> Step:
     """An amount of 0 or less is no error: nothing leaves."""
     done = (
-        policy.evict(state, event, config) if isinstance(event, ops.Evict) else passes.evict_cache(state, event, config)
+        passes.evict(state, event, config) if isinstance(event, ops.Evict) else passes.evict_cache(state, event, config)
     )
     return Step(state, Removed(0, 0), ()) if isinstance(done.outcome, Refused) else done
 
 
-@planted(Rule.L_STATE_3, ops.Expire, other=True)
+@seeded_fault(Rule.L_STATE_3, ops.Expire, other=True)
 def refused_after_the_pass(state: State, event: ops.Expire, config: Config) -> Step:
     """An age below 0 is refused after a pass with the age 0 has run."""
     done = passes.expire(state, event, config)

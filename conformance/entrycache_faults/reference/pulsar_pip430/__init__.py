@@ -6,25 +6,15 @@ does has broken its rule. They are no subjects.
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_pip430 import (
-    cursors,
-    entries,
-    manager,
-    passes,
-    released,
-    state,
-    storage_reads,
-    variants,
-)
-from entrycache_faults.reference.pulsar_pip430.flips import REACHABLE, flips
-from entrycache_faults.reference.pulsar_pip430.planted import PLANTED
+from entrycache_faults.reference.pulsar_pip430 import cursors, entries, manager, passes, released, storage_reads
+from entrycache_faults.reference.pulsar_pip430.registry import REACHABLE, SEEDED_FAULTS, decision_flips
 
 __all__ = [
-    "PLANTED",
+    "SEEDED_FAULTS",
     "REACHABLE",
     "cursors",
     "entries",
-    "flips",
+    "decision_flips",
     "manager",
     "passes",
     "released",

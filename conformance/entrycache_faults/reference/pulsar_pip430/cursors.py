@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_faults.reference.pulsar_pip430.planted import planted
-from entrycache_reference.pulsar_pip430 import change, cursors, manage, ops, outcomes
+from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
+from entrycache_reference.pulsar_pip430 import change, cursors, manager, ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.rules import Rule
@@ -17,13 +17,13 @@ EARLIEST: Final = Position(-1, -1)
 """A position before every other."""
 
 
-@planted(Rule.CONFIG_4, ops.ShouldCache)
+@seeded_fault(Rule.CONFIG_4, ops.ShouldCache)
 def should_cache_by_present_ttl(state: State, event: ops.ShouldCache, config: Config) -> Step:
     """The default grace period is twice the present time to live."""
     return cursors.should_cache(state, event, replace(config, ttl_nanos=state.settings.ttl_nanos))
 
 
-@planted(Rule.CURSOR_1, ops.CursorAdd)
+@seeded_fault(Rule.CURSOR_1, ops.CursorAdd)
 def cursor_add_at_the_start(state: State, event: ops.CursorAdd, config: Config) -> Step:
     """A new cursor without a position is tracked at the very start."""
     is_member = event.cursor in change.cache_of(state, event.cache).members
@@ -31,7 +31,7 @@ def cursor_add_at_the_start(state: State, event: ops.CursorAdd, config: Config) 
     return cursors.cursor_add(state, replace(event, pos=pos), config)
 
 
-@planted(Rule.CURSOR_2, ops.CursorAdd)
+@seeded_fault(Rule.CURSOR_2, ops.CursorAdd)
 def cursor_add_once(state: State, event: ops.CursorAdd, config: Config) -> Step:
     """cursor_add of a member leaves it where it was."""
     if event.cursor in change.cache_of(state, event.cache).members:
@@ -39,7 +39,7 @@ def cursor_add_once(state: State, event: ops.CursorAdd, config: Config) -> Step:
     return cursors.cursor_add(state, event, config)
 
 
-@planted(Rule.CURSOR_3, ops.CursorMove)
+@seeded_fault(Rule.CURSOR_3, ops.CursorMove)
 def cursor_move_forward(state: State, event: ops.CursorMove, config: Config) -> Step:
     """A cursor does not move back."""
     now = change.cache_of(state, event.cache).members.get(event.cursor)
@@ -48,13 +48,13 @@ def cursor_move_forward(state: State, event: ops.CursorMove, config: Config) -> 
     return cursors.cursor_move(state, event, config)
 
 
-@planted(Rule.CURSOR_3, ops.CursorMove, other=True)
+@seeded_fault(Rule.CURSOR_3, ops.CursorMove, other=True)
 def cursor_move_ignoring_null(state: State, event: ops.CursorMove, config: Config) -> Step:
     """A move to nowhere leaves the cursor where it is."""
     return Step(state, outcomes.Done(), ()) if event.pos is None else cursors.cursor_move(state, event, config)
 
 
-@planted(Rule.CURSOR_4, ops.CursorMove)
+@seeded_fault(Rule.CURSOR_4, ops.CursorMove)
 def cursor_move_adding(state: State, event: ops.CursorMove, config: Config) -> Step:
     """cursor_move of an unknown cursor makes it a member."""
     if event.cursor in change.cache_of(state, event.cache).members:
@@ -62,7 +62,7 @@ def cursor_move_adding(state: State, event: ops.CursorMove, config: Config) -> S
     return cursors.cursor_add(state, ops.CursorAdd(event.cache, event.cursor, event.pos), config)
 
 
-@planted(Rule.CURSOR_5, ops.CursorRemove)
+@seeded_fault(Rule.CURSOR_5, ops.CursorRemove)
 def cursor_remove_tracked(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """cursor_remove answers whether the cursor was tracked."""
     done = cursors.cursor_remove(state, event, config)
@@ -70,7 +70,7 @@ def cursor_remove_tracked(state: State, event: ops.CursorRemove, config: Config)
     return done._replace(outcome=outcomes.CursorRemoved(tracked))
 
 
-@planted(Rule.CURSOR_6, ops.CursorRemove)
+@seeded_fault(Rule.CURSOR_6, ops.CursorRemove)
 def cursor_remove_the_last(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """The grace period starts when the last member leaves, not before."""
     done = cursors.cursor_remove(state, event, config)
@@ -81,7 +81,7 @@ def cursor_remove_the_last(state: State, event: ops.CursorRemove, config: Config
     return done._replace(state=cursors.with_members(done.state, event.cache, left.members, start))
 
 
-@planted(Rule.CURSOR_6, ops.CursorRemove, other=True)
+@seeded_fault(Rule.CURSOR_6, ops.CursorRemove, other=True)
 def cursor_remove_without_grace(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """The grace period starts with the cache and never again."""
     done = cursors.cursor_remove(state, event, config)
@@ -90,7 +90,7 @@ def cursor_remove_without_grace(state: State, event: ops.CursorRemove, config: C
     return done._replace(state=cursors.with_members(done.state, event.cache, left, start))
 
 
-@planted(Rule.CURSOR_6, ops.CursorRemove, other=True)
+@seeded_fault(Rule.CURSOR_6, ops.CursorRemove, other=True)
 def cursor_remove_grace_of_tracked(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """A member that was not tracked starts no grace period."""
     if change.cache_of(state, event.cache).members.get(event.cursor) is not None:
@@ -98,36 +98,36 @@ def cursor_remove_grace_of_tracked(state: State, event: ops.CursorRemove, config
     return cursor_remove_without_grace(state, event, config)
 
 
-@planted(Rule.CURSOR_6, ops.RemoveCache, other=True)
+@seeded_fault(Rule.CURSOR_6, ops.RemoveCache, other=True)
 def remove_cache_with_grace(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """A cache that is named again has a grace period of its own."""
-    done = manage.remove_cache(state, event, config)
+    done = manager.remove_cache(state, event, config)
     left = change.cache_of(done.state, event.cache).members
     return done._replace(state=cursors.with_members(done.state, event.cache, left, state.now_nanos))
 
 
-@planted(Rule.CURSOR_7, "cursors.rank")
+@seeded_fault(Rule.CURSOR_7, "cursors.rank_of")
 def rank_before(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
     """Of the cursors at the same position a rank counts one."""
     own = members.get(cursor)
     return 0 if own is None else 1 + sum(1 for pos in members.values() if pos is not None and pos < own)
 
 
-@planted(Rule.CURSOR_7, "cursors.rank", other=True)
+@seeded_fault(Rule.CURSOR_7, "cursors.rank_of", other=True)
 def rank_with_untracked(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
     """A rank counts the members that are not tracked too."""
-    right = cursors.rank(members, cursor)
+    right = cursors.rank_of(members, cursor)
     return right and right + list(members.values()).count(None)
 
 
-@planted(Rule.CURSOR_8, ops.CursorRank)
+@seeded_fault(Rule.CURSOR_8, ops.CursorRank)
 def cursor_rank_of_the_heap(state: State, event: ops.CursorRank, config: Config) -> Step:
     """A cursor of the heap container has the rank 0."""
     done = cursors.cursor_rank(state, event, config)
     return done._replace(outcome=outcomes.Ranked(0)) if isinstance(done.outcome, outcomes.Refused) else done
 
 
-@planted(Rule.CURSOR_9, ops.Slowest)
+@seeded_fault(Rule.CURSOR_9, ops.Slowest)
 def slowest_untracked(state: State, event: ops.Slowest, config: Config) -> Step:
     """slowest takes a member that is not tracked for one at the very start."""
     positions = change.cache_of(state, event.cache).members.values()
@@ -136,32 +136,32 @@ def slowest_untracked(state: State, event: ops.Slowest, config: Config) -> Step:
     return cursors.slowest(state, event, config)
 
 
-@planted(Rule.CURSOR_10, ops.Cursors)
+@seeded_fault(Rule.CURSOR_10, ops.Cursors)
 def cursors_tracked(state: State, event: ops.Cursors, config: Config) -> Step:
     """cursors counts the tracked ones."""
     positions = change.cache_of(state, event.cache).members.values()
     return Step(state, outcomes.Members(sum(1 for pos in positions if pos is not None)), ())
 
 
-@planted(Rule.CURSOR_11, "cursors.in_grace")
+@seeded_fault(Rule.CURSOR_11, "cursors.is_in_grace")
 def in_grace_by_nanos(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
     """The grace period is measured in nanoseconds."""
     return now_nanos - cache.grace_start_nanos < grace_millis * cursors.NANOS_A_MILLISECOND
 
 
-@planted(Rule.CURSOR_12, ops.ShouldCache)
+@seeded_fault(Rule.CURSOR_12, ops.ShouldCache)
 def should_cache_in_the_heap(state: State, event: ops.ShouldCache, config: Config) -> Step:
     """The heap container knows the grace period."""
     return cursors.should_cache(state, event, replace(config, evict_by_expected_reads=True))
 
 
-@planted(Rule.CURSOR_13, "cursors.moves")
+@seeded_fault(Rule.CURSOR_13, "cursors.can_move")
 def moves_every_member(cache: Cache, cursor: CursorName, config: Config) -> bool:
     """The heap container tracks what is moved."""
     return cursor in cache.members
 
 
-@planted(Rule.CURSOR_14, ops.CursorRemove)
+@seeded_fault(Rule.CURSOR_14, ops.CursorRemove)
 def cursor_remove_clearing(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """The last cursor takes the entries of its cache with it."""
     done = cursors.cursor_remove(state, event, config)
@@ -172,7 +172,7 @@ def cursor_remove_clearing(state: State, event: ops.CursorRemove, config: Config
     return done._replace(state=cleared._replace(counts=state.counts))
 
 
-@planted(Rule.CURSOR_14, ops.CursorRemove, other=True)
+@seeded_fault(Rule.CURSOR_14, ops.CursorRemove, other=True)
 def cursor_remove_everywhere(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """A removed cursor leaves every cache."""
     done = cursors.cursor_remove(state, event, config)

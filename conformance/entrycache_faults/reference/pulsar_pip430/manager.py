@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from entrycache_faults.model import Model
-from entrycache_faults.reference.pulsar_pip430.planted import PLANTED, planted
-from entrycache_reference.pulsar_pip430 import change, limits, manage, ops, outcomes, passes, remove, trigger
+from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, seeded_fault
+from entrycache_reference.pulsar_pip430 import change, decision, manager, ops, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.pulsar_pip430.state import Counts, Part, State, Step, initial
 from entrycache_reference.rules import Rule
@@ -19,235 +19,235 @@ LIMITS_MOST: Final = 64
 """Models with a trigger of their own that are kept."""
 
 
-@planted(Rule.TRIGGER_1, "limits.target_bytes")
+@seeded_fault(Rule.TRIGGER_1, "decision.target_bytes")
 def target_from_the_trigger(state: State) -> int:
     """The target is the watermark's share of the trigger, not of the limit."""
-    return int(limits.trigger_bytes(state) * state.settings.watermark)
+    return int(decision.trigger_bytes(state) * state.settings.watermark)
 
 
 def _passed(state: State, need: int, config: Config) -> Step:
     """What one size pass for that need makes of a state, counted and named as a part."""
     done = passes.run_pass(state, passes.PassKind.SIZE, need, config, passes.Origin.TRIGGER)
-    return Step(trigger.counted_cycle(done.state), done.outcome, done.rows, (Part(state, ops.Evict(need), done),))
+    return Step(manager.count_cycle(done.state), done.outcome, done.rows, (Part(state, ops.Evict(need), done),))
 
 
-@planted(Rule.TRIGGER_1, "step.step", other=True)
+@seeded_fault(Rule.TRIGGER_1, "step.step", other=True)
 def step_with_the_first_trigger(state: State, event: ops.Op, config: Config) -> Step:
     """A configure that changes the limit leaves the trigger as it was."""
-    return _triggered_at(limits.trigger_bytes(initial(config)))(state, event, config)
+    return _triggered_at(decision.trigger_bytes(initial(config)))(state, event, config)
 
 
 @lru_cache(LIMITS_MOST)
 def _triggered_at(trigger_bytes: int) -> Callable[[State, ops.Op, Config], Step]:
     """The reference with that trigger, whatever the limit."""
-    return Model(PLANTED.package, {"limits.trigger_bytes": lambda state: trigger_bytes}).step
+    return Model(SEEDED_FAULTS.package, {"decision.trigger_bytes": lambda state: trigger_bytes}).step
 
 
-@planted(Rule.TRIGGER_2, "trigger.trigger_when_needed")
+@seeded_fault(Rule.TRIGGER_2, "manager.trigger_when_needed")
 def after_insert_at_the_trigger(state: State, config: Config) -> Step:
     """An insert that reaches the trigger exactly runs a size pass."""
-    need = state.size_bytes - limits.target_bytes(state)
-    if config.eviction is Eviction.MANUAL or state.size_bytes != limits.trigger_bytes(state) or need <= 0:
-        return trigger.trigger_when_needed(state, config)
+    need = state.size_bytes - decision.target_bytes(state)
+    if config.eviction is Eviction.MANUAL or state.size_bytes != decision.trigger_bytes(state) or need <= 0:
+        return manager.trigger_when_needed(state, config)
     return _passed(state, need, config)
 
 
-@planted(Rule.TRIGGER_2, "trigger.trigger_when_needed", other=True)
+@seeded_fault(Rule.TRIGGER_2, "manager.trigger_when_needed", other=True)
 def after_insert_for_its_size(state: State, config: Config) -> Step:
     """A triggered pass frees as many bytes as the insert brought."""
     slot = state.queue[-1]
     need = 0 if slot is None else state.caches[slot.cache].entries[slot.pos].size_bytes
-    if config.eviction is Eviction.MANUAL or limits.bytes_over(state) == 0 or need == 0:
-        return trigger.trigger_when_needed(state, config)
+    if config.eviction is Eviction.MANUAL or decision.bytes_over(state) == 0 or need == 0:
+        return manager.trigger_when_needed(state, config)
     return _passed(state, need, config)
 
 
-@planted(Rule.TRIGGER_2, "trigger.trigger_when_needed", other=True)
+@seeded_fault(Rule.TRIGGER_2, "manager.trigger_when_needed", other=True)
 def after_insert_for_the_target(state: State, config: Config) -> Step:
     """A triggered pass frees as many bytes as may stay."""
-    need = limits.target_bytes(state)
-    if config.eviction is Eviction.MANUAL or limits.bytes_over(state) == 0 or need == 0:
-        return trigger.trigger_when_needed(state, config)
+    need = decision.target_bytes(state)
+    if config.eviction is Eviction.MANUAL or decision.bytes_over(state) == 0 or need == 0:
+        return manager.trigger_when_needed(state, config)
     return _passed(state, need, config)
 
 
-@planted(Rule.TRIGGER_3, ops.Insert)
+@seeded_fault(Rule.TRIGGER_3, ops.Insert)
 def insert_triggering_when_refused(state: State, event: ops.Insert, config: Config) -> Step:
     """A duplicate that finds the caches over the trigger triggers a pass."""
-    done = trigger.offer(state, event, config)
+    done = manager.offer(state, event, config)
     if done.outcome != outcomes.Inserted(False) or config.max_size_bytes == 0:
         return done
-    relieved = trigger.trigger_when_needed(done.state, config)
+    relieved = manager.trigger_when_needed(done.state, config)
     parts = (Part(state, event, done), *relieved.parts)
     return Step(relieved.state, done.outcome, done.rows + relieved.rows, parts)
 
 
-@planted(Rule.TRIGGER_4, ops.Cycle)
+@seeded_fault(Rule.TRIGGER_4, ops.Cycle)
 def cycle_clearing_the_flag(state: State, event: ops.Cycle, config: Config) -> Step:
     """cycle clears the flag."""
-    done = trigger.cycle(state, event, config)
+    done = manager.cycle(state, event, config)
     return done._replace(state=done.state._replace(is_scheduled=False))
 
 
-@planted(Rule.TRIGGER_5, ops.RunScheduled)
+@seeded_fault(Rule.TRIGGER_5, ops.RunScheduled)
 def run_scheduled_unasked(state: State, event: ops.RunScheduled, config: Config) -> Step:
     """run_scheduled runs its pass though no insert has asked for one."""
-    return trigger.run_scheduled(state._replace(is_scheduled=True), event, config)
+    return manager.run_scheduled(state._replace(is_scheduled=True), event, config)
 
 
-@planted(Rule.TRIGGER_5, ops.RunScheduled, other=True)
+@seeded_fault(Rule.TRIGGER_5, ops.RunScheduled, other=True)
 def run_scheduled_keeping_the_flag(state: State, event: ops.RunScheduled, config: Config) -> Step:
     """run_scheduled keeps the flag where there is nothing to free any more."""
-    if limits.bytes_over(state) > 0:
-        return trigger.run_scheduled(state, event, config)
+    if decision.bytes_over(state) > 0:
+        return manager.run_scheduled(state, event, config)
     return Step(state, outcomes.Removed(0, 0), ())
 
 
-@planted(Rule.TRIGGER_6, ops.Cycle)
+@seeded_fault(Rule.TRIGGER_6, ops.Cycle)
 def cycle_without_size_pass(state: State, event: ops.Cycle, config: Config) -> Step:
     """With manual eviction cycle leaves the size pass to run_scheduled."""
-    done = trigger.cycle(state, event, config)
+    done = manager.cycle(state, event, config)
     if config.eviction is Eviction.INLINE:
         return done
     first = done.parts[0].step
     return Step(first.state, first.outcome, first.rows, done.parts[:1])
 
 
-@planted(Rule.TRIGGER_6, ops.Cycle, other=True)
+@seeded_fault(Rule.TRIGGER_6, ops.Cycle, other=True)
 def cycle_size_pass_first(state: State, event: ops.Cycle, config: Config) -> Step:
     """cycle runs its size pass before its time pass."""
-    relieved = trigger.evict_to_watermark(state, config, passes.Origin.CYCLE)
+    relieved = manager.evict_to_watermark(state, config, passes.Origin.CYCLE)
     cutoff = state.now_nanos - state.settings.ttl_nanos
     expired = passes.run_pass(relieved.state, passes.PassKind.TIME, cutoff, config, passes.Origin.CYCLE)
     parts = (*relieved.parts, Part(relieved.state, ops.Expire(), expired))
-    return Step(expired.state, trigger.both(relieved, expired), relieved.rows + expired.rows, parts)
+    return Step(expired.state, manager.sum_removed(relieved, expired), relieved.rows + expired.rows, parts)
 
 
-@planted(Rule.TRIGGER_6, ops.Cycle, other=True)
+@seeded_fault(Rule.TRIGGER_6, ops.Cycle, other=True)
 def cycle_by_the_first_ttl(state: State, event: ops.Cycle, config: Config) -> Step:
     """cycle expires by the time to live of the start, whatever was configured since."""
     first = state._replace(settings=state.settings._replace(ttl_nanos=config.ttl_nanos))
-    done = trigger.cycle(first, event, config)
+    done = manager.cycle(first, event, config)
     return done._replace(state=done.state._replace(settings=state.settings))
 
 
-@planted(Rule.TRIGGER_7, "trigger.both")
+@seeded_fault(Rule.TRIGGER_7, "manager.sum_removed")
 def only_the_second(first: Step, second: Step) -> outcomes.Outcome:
     """cycle answers what its size pass removed."""
     return second.outcome
 
 
-@planted(Rule.TRIGGER_8, "limits.bytes_over")
+@seeded_fault(Rule.TRIGGER_8, "decision.bytes_over")
 def bytes_over_at_least_one(state: State) -> int:
     """Above the trigger a size pass frees at least one byte."""
-    if state.size_bytes <= limits.trigger_bytes(state):
+    if state.size_bytes <= decision.trigger_bytes(state):
         return 0
-    return max(1, limits.bytes_over(state))
+    return max(1, decision.bytes_over(state))
 
 
-@planted(Rule.TRIGGER_8, "trigger.trigger_when_needed", other=True)
+@seeded_fault(Rule.TRIGGER_8, "manager.trigger_when_needed", other=True)
 def after_insert_between(state: State, config: Config) -> Step:
     """Above the trigger but not above the target a pass frees one byte, and is not counted."""
-    between = limits.trigger_bytes(state) < state.size_bytes <= limits.target_bytes(state)
+    between = decision.trigger_bytes(state) < state.size_bytes <= decision.target_bytes(state)
     if not between or config.eviction is Eviction.MANUAL:
-        return trigger.trigger_when_needed(state, config)
+        return manager.trigger_when_needed(state, config)
     return passes.run_pass(state, passes.PassKind.SIZE, 1, config, passes.Origin.TRIGGER)
 
 
-@planted(Rule.TRIGGER_9, ops.Insert)
+@seeded_fault(Rule.TRIGGER_9, ops.Insert)
 def insert_telling_what_stayed(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert whose entry is removed at once answers false."""
-    done = trigger.offer(state, event, config)
+    done = manager.offer(state, event, config)
     if done.outcome != outcomes.Inserted(True):
         return done
     return done._replace(outcome=outcomes.Inserted(change.entry_at(done.state, event.cache, event.pos) is not None))
 
 
-@planted(Rule.CONFIG_1, ops.Configure)
+@seeded_fault(Rule.CONFIG_1, ops.Configure)
 def configure_from_the_start(state: State, event: ops.Configure, config: Config) -> Step:
     """What configure does not name goes back to where the run began."""
-    done = manage.configure(state, event, config)
+    done = manager.configure(state, event, config)
     if isinstance(done.outcome, outcomes.Refused):
         return done
-    return done._replace(state=done.state._replace(settings=manage.merged(config.settings, event)))
+    return done._replace(state=done.state._replace(settings=manager.merge_settings(config.settings, event)))
 
 
-@planted(Rule.CONFIG_2, ops.Configure)
+@seeded_fault(Rule.CONFIG_2, ops.Configure)
 def configure_what_is_right(state: State, event: ops.Configure, config: Config) -> Step:
     """configure leaves out the settings that are wrong and takes the others."""
     names = ("max_size_bytes", "watermark", "ttl_nanos", "max_requeues", "extend_recently_accessed")
     single = {name: ops.Configure(**{name: getattr(event, name)}) for name in names}
-    wrong = {name: ABSENT for name in names if manage.is_refused(single[name], config)}
-    return manage.configure(state, replace(event, **wrong), config)
+    wrong = {name: ABSENT for name in names if manager.are_settings_refused(single[name], config)}
+    return manager.configure(state, replace(event, **wrong), config)
 
 
-@planted(Rule.CONFIG_2, ops.Configure, other=True)
+@seeded_fault(Rule.CONFIG_2, ops.Configure, other=True)
 def configure_up_to_the_watermark(state: State, event: ops.Configure, config: Config) -> Step:
     """What is refused because of its watermark has changed the other settings."""
-    done = manage.configure(state, event, config)
+    done = manager.configure(state, event, config)
     others = replace(event, watermark=ABSENT)
-    if not isinstance(done.outcome, outcomes.Refused) or manage.is_refused(others, config):
+    if not isinstance(done.outcome, outcomes.Refused) or manager.are_settings_refused(others, config):
         return done
-    return done._replace(state=state._replace(settings=manage.merged(state.settings, others)))
+    return done._replace(state=state._replace(settings=manager.merge_settings(state.settings, others)))
 
 
-@planted(Rule.CONFIG_3, ops.Configure)
+@seeded_fault(Rule.CONFIG_3, ops.Configure)
 def configure_evicting(state: State, event: ops.Configure, config: Config) -> Step:
     """configure runs or schedules the size pass that the new limit asks for."""
-    done = manage.configure(state, event, config)
+    done = manager.configure(state, event, config)
     if isinstance(done.outcome, outcomes.Refused):
         return done
-    relieved = trigger.trigger_when_needed(done.state, config)
+    relieved = manager.trigger_when_needed(done.state, config)
     return Step(relieved.state, done.outcome, done.rows + relieved.rows, relieved.parts)
 
 
-@planted(Rule.INVALIDATE_7, ops.InvalidateBefore)
+@seeded_fault(Rule.INVALIDATE_7, ops.InvalidateBefore)
 def invalidate_before_included(state: State, event: ops.InvalidateBefore, config: Config) -> Step:
     """invalidate_before takes the entry at the position too."""
     entries = change.cache_of(state, event.cache).entries
     positions = tuple(sorted(pos for pos in entries if pos <= event.pos))
-    return remove.removal(state, event.cache, positions, Rule.INVALIDATE_7, "CURSOR")
+    return manager.remove_entries(state, event.cache, positions, Rule.INVALIDATE_7, "CURSOR")
 
 
-@planted(Rule.INVALIDATE_8, ops.InvalidateLedger)
+@seeded_fault(Rule.INVALIDATE_8, ops.InvalidateLedger)
 def invalidate_ledgers_up_to(state: State, event: ops.InvalidateLedger, config: Config) -> Step:
     """invalidate_ledger takes the ledgers before it too."""
     entries = change.cache_of(state, event.cache).entries
     positions = tuple(sorted(pos for pos in entries if pos.ledger <= event.ledger))
-    return remove.removal(state, event.cache, positions, Rule.INVALIDATE_8, "LEDGER")
+    return manager.remove_entries(state, event.cache, positions, Rule.INVALIDATE_8, "LEDGER")
 
 
-@planted(Rule.INVALIDATE_9, ops.RemoveCache)
+@seeded_fault(Rule.INVALIDATE_9, ops.RemoveCache)
 def remove_cache_with_cursors(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """remove_cache forgets the cursors."""
-    done = manage.remove_cache(state, event, config)
+    done = manager.remove_cache(state, event, config)
     left = change.cache_of(done.state, event.cache)._replace(members={})
     return done._replace(state=done.state._replace(caches={**done.state.caches, event.cache: left}))
 
 
-@planted(Rule.METRICS_4, "remove.drop_entries")
+@seeded_fault(Rule.METRICS_4, "manager.drop_entries")
 def drop_entries_uncounted(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
     """Removals by a call are not counted."""
     return change.drop_entries(state, name, positions)._replace(counts=state.counts)
 
 
-@planted(Rule.METRICS_5, ops.Evict)
+@seeded_fault(Rule.METRICS_5, ops.Evict)
 def evict_counted(state: State, event: ops.Evict, config: Config) -> Step:
     """evict counts as an eviction cycle."""
     done = passes.evict(state, event, config)
-    return done if done.state is state else done._replace(state=trigger.counted_cycle(done.state))
+    return done if done.state is state else done._replace(state=manager.count_cycle(done.state))
 
 
-@planted(Rule.METRICS_7, ops.Metrics)
+@seeded_fault(Rule.METRICS_7, ops.Metrics)
 def metrics_starting_again(state: State, event: ops.Metrics, config: Config) -> Step:
     """Asking for the counters starts them again."""
-    return manage.metrics(state, event, config)._replace(state=state._replace(counts=Counts()))
+    return manager.metrics(state, event, config)._replace(state=state._replace(counts=Counts()))
 
 
-@planted(Rule.METRICS_3, ops.Insert, other=True)
+@seeded_fault(Rule.METRICS_3, ops.Insert, other=True)
 def insert_counted_when_refused(state: State, event: ops.Insert, config: Config) -> Step:
     """A duplicate counts as inserted."""
-    done = trigger.offer(state, event, config)
+    done = manager.offer(state, event, config)
     if done.outcome != outcomes.Inserted(False) or config.max_size_bytes == 0:
         return done
     counts = done.state.counts._replace(inserted_entries=done.state.counts.inserted_entries + 1)

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Final
 
 from entrycache_faults.model import Model
-from entrycache_faults.reference.pulsar_pip430.flips import ending_requeued
-from entrycache_faults.reference.pulsar_pip430.planted import PLANTED, planted
+from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, requeue_with_end, seeded_fault
 from entrycache_reference.pulsar_pip430 import decision, ops, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.decision import Action, Line
@@ -28,37 +27,37 @@ LINE: Final = {line.rule: line for line in decision.DECISION}
 @cache
 def _deciding(decide: Callable[..., Line]) -> Pass:
     """The pass that decides so; the table itself is not told which kind of pass asks."""
-    run: Pass = Model(PLANTED.package, {"decision.decide": decide})["passes.run_pass"]
+    run: Pass = Model(SEEDED_FAULTS.package, {"decision.decide": decide})["passes.run_pass"]
     return run
 
 
-@planted(Rule.EXPIRE_1, "passes.halts")
+@seeded_fault(Rule.EXPIRE_1, "passes.has_to_halt")
 def halts_after_the_cutoff(kind: PassKind, bound: int, entry: Entry | None) -> bool:
     """A time pass takes entries as old as the cutoff."""
-    return passes.halts(kind, bound + 1 if kind is PassKind.TIME else bound, entry)
+    return passes.has_to_halt(kind, bound + 1 if kind is PassKind.TIME else bound, entry)
 
 
-@planted(Rule.EXPIRE_2, "passes.halts")
+@seeded_fault(Rule.EXPIRE_2, "passes.has_to_halt")
 def halts_at_an_accessed_entry(kind: PassKind, bound: int, entry: Entry | None) -> bool:
     """A time pass ends at an accessed entry."""
     if kind is PassKind.TIME and entry is not None and entry.accessed:
         return True
-    return passes.halts(kind, bound, entry)
+    return passes.has_to_halt(kind, bound, entry)
 
 
-@planted(Rule.EXPIRE_3, "passes.cutoff")
+@seeded_fault(Rule.EXPIRE_3, "passes.cutoff_of")
 def cutoff_off_by_one(state: State, event: ops.Expire) -> int:
     """Without an age, entries as old as the time to live are expired."""
-    return passes.cutoff(state, event) + (1 if event.older_than_nanos is ABSENT else 0)
+    return passes.cutoff_of(state, event) + (1 if event.older_than_nanos is ABSENT else 0)
 
 
-@planted(Rule.EXPIRE_3, "passes.cutoff", other=True)
+@seeded_fault(Rule.EXPIRE_3, "passes.cutoff_of", other=True)
 def cutoff_twice(state: State, event: ops.Expire) -> int:
     """The default age is twice the TTL."""
-    return passes.cutoff(state, event) - (state.settings.ttl_nanos if event.older_than_nanos is ABSENT else 0)
+    return passes.cutoff_of(state, event) - (state.settings.ttl_nanos if event.older_than_nanos is ABSENT else 0)
 
 
-@planted(Rule.EXPIRE_4, ops.Expire)
+@seeded_fault(Rule.EXPIRE_4, ops.Expire)
 def expire_not_refusing(state: State, event: ops.Expire, config: Config) -> Step:
     """A negative age is taken for 0."""
     if event.older_than_nanos is not ABSENT and event.older_than_nanos < 0:
@@ -66,19 +65,19 @@ def expire_not_refusing(state: State, event: ops.Expire, config: Config) -> Step
     return passes.expire(state, event, config)
 
 
-@planted(Rule.EXPIRE_5, "passes.cutoff")
+@seeded_fault(Rule.EXPIRE_5, "passes.cutoff_of")
 def cutoff_at_least_ttl(state: State, event: ops.Expire) -> int:
     """An age below the time to live is raised to it."""
-    return min(passes.cutoff(state, event), state.now_nanos - state.settings.ttl_nanos)
+    return min(passes.cutoff_of(state, event), state.now_nanos - state.settings.ttl_nanos)
 
 
-@planted(Rule.EVICT_1, "decision.decide")
+@seeded_fault(Rule.EVICT_1, "decision.decide")
 def decide_stopping_at_dead(entry: Entry | None, halt: bool, settings: Settings) -> Line:
     """A size pass that has enough halts at a dead slot."""
     return LINE[Rule.EVICT_2] if entry is None and halt else decision.decide(entry, halt, settings)
 
 
-@planted(Rule.EVICT_2, "passes.run_pass")
+@seeded_fault(Rule.EVICT_2, "passes.run_pass")
 def pass_unmarking_the_head(
     state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
 ) -> Step:
@@ -93,26 +92,28 @@ def pass_unmarking_the_head(
     return done._replace(state=after._replace(caches={**after.caches, slot.cache: cache._replace(entries=unmarked)}))
 
 
-@planted(Rule.EVICT_3, "decision.touched")
+@seeded_fault(Rule.EVICT_3, "decision.is_touched")
 def touched_on_budget(entry: Entry, settings: Settings) -> bool:
     """An entry that expects nobody is kept as long as its budget lasts."""
-    free = settings.extend_recently_accessed and not decision.expected(entry) and entry.requeues < settings.max_requeues
-    return free or decision.touched(entry, settings)
+    free = (
+        settings.extend_recently_accessed and not decision.is_expected(entry) and entry.requeues < settings.max_requeues
+    )
+    return free or decision.is_touched(entry, settings)
 
 
-@planted(Rule.EVICT_4, "passes.halts")
+@seeded_fault(Rule.EVICT_4, "passes.has_to_halt")
 def halts_one_byte_early(kind: PassKind, bound: int, entry: Entry | None) -> bool:
     """A size pass is content with one byte too few."""
-    return passes.halts(kind, bound - 1 if kind is PassKind.SIZE else bound, entry)
+    return passes.has_to_halt(kind, bound - 1 if kind is PassKind.SIZE else bound, entry)
 
 
-@planted(Rule.EVICT_5, "passes.halts")
+@seeded_fault(Rule.EVICT_5, "passes.has_to_halt")
 def halts_one_late(kind: PassKind, bound: int, entry: Entry | None) -> bool:
     """A size pass that has freed exactly what it needs takes one more."""
-    return passes.halts(kind, bound + 1 if kind is PassKind.SIZE else bound, entry)
+    return passes.has_to_halt(kind, bound + 1 if kind is PassKind.SIZE else bound, entry)
 
 
-@planted(Rule.EVICT_6, ops.Evict)
+@seeded_fault(Rule.EVICT_6, ops.Evict)
 def evict_not_refusing(state: State, event: ops.Evict, config: Config) -> Step:
     """evict of 0 or fewer bytes answers 0, 0."""
     if event.bytes <= 0:
@@ -120,7 +121,7 @@ def evict_not_refusing(state: State, event: ops.Evict, config: Config) -> Step:
     return passes.evict(state, event, config)
 
 
-@planted(Rule.EVICT_7, "passes.run_pass")
+@seeded_fault(Rule.EVICT_7, "passes.run_pass")
 def pass_counting_dead_slots(
     state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
 ) -> Step:
@@ -131,7 +132,7 @@ def pass_counting_dead_slots(
     return done._replace(outcome=outcomes.Removed(done.outcome.entries + dead, done.outcome.bytes))
 
 
-@planted(Rule.EVICT_8, "passes.run_pass")
+@seeded_fault(Rule.EVICT_8, "passes.run_pass")
 def pass_stacking_requeues(
     state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
 ) -> Step:
@@ -149,19 +150,19 @@ def pass_stacking_requeues(
     return done._replace(state=done.state._replace(queue=queue))
 
 
-@planted(Rule.EVICT_8, "passes.put_back", other=True)
+@seeded_fault(Rule.EVICT_8, "passes.put_back", other=True)
 def put_back_first(queue: deque[Slot | None], slot: Slot) -> None:
     """A requeued entry stays at the head."""
     queue.appendleft(slot)
 
 
-@planted(Rule.REQUEUE_1, "decision.touched")
+@seeded_fault(Rule.REQUEUE_1, "decision.is_touched")
 def touched_within_budget(entry: Entry, settings: Settings) -> bool:
     """The budget bounds extensions by access."""
-    return decision.touched(entry, settings) and entry.requeues < settings.max_requeues
+    return decision.is_touched(entry, settings) and entry.requeues < settings.max_requeues
 
 
-@planted(Rule.REQUEUE_1, "passes.run_pass", other=True)
+@seeded_fault(Rule.REQUEUE_1, "passes.run_pass", other=True)
 def pass_ignoring_access(
     state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
 ) -> Step:
@@ -174,19 +175,19 @@ def _as_if_untouched(entry: Entry | None, halt: bool, settings: Settings) -> Lin
     return decision.decide(entry, halt, settings._replace(extend_recently_accessed=False))
 
 
-@planted(Rule.REQUEUE_2, "decision.spare")
+@seeded_fault(Rule.REQUEUE_2, "decision.has_spare_requeue")
 def spare_one_less(entry: Entry, settings: Settings) -> bool:
     """The last extension of the budget is not given."""
     return entry.requeues < settings.max_requeues - 1
 
 
-@planted(Rule.REQUEUE_2, "decision.spare", other=True)
+@seeded_fault(Rule.REQUEUE_2, "decision.has_spare_requeue", other=True)
 def spare_never(entry: Entry, settings: Settings) -> bool:
     """An entry that expects reads is not requeued."""
     return False
 
 
-@planted(Rule.REQUEUE_3, "passes.run_pass")
+@seeded_fault(Rule.REQUEUE_3, "passes.run_pass")
 def pass_keeping_exhausted(
     state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
 ) -> Step:
@@ -200,34 +201,34 @@ def _exhausted_as_accessed(entry: Entry | None, halt: bool, settings: Settings) 
     return LINE[Rule.REQUEUE_1] if line.rule is Rule.REQUEUE_3 and settings.extend_recently_accessed else line
 
 
-@planted(Rule.REQUEUE_4, "passes.requeued")
+@seeded_fault(Rule.REQUEUE_4, "passes.requeue_entry")
 def requeued_still_marked(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """An extension because of expected reads leaves the mark."""
     mark = entry.accessed and action is Action.REQUEUE_EXPECTED
-    return passes.requeued(entry, now_nanos, action, config)._replace(accessed=mark)
+    return passes.requeue_entry(entry, now_nanos, action, config)._replace(accessed=mark)
 
 
-@planted(Rule.REQUEUE_4, "passes.requeued", other=True)
+@seeded_fault(Rule.REQUEUE_4, "passes.requeue_entry", other=True)
 def requeued_keeping_the_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """A requeued entry keeps its stamp."""
-    return passes.requeued(entry, now_nanos, action, config)._replace(stamp_nanos=entry.stamp_nanos)
+    return passes.requeue_entry(entry, now_nanos, action, config)._replace(stamp_nanos=entry.stamp_nanos)
 
 
-@planted(Rule.REQUEUE_4, "passes.requeued", other=True)
+@seeded_fault(Rule.REQUEUE_4, "passes.requeue_entry", other=True)
 def requeued_marked_for_ever(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """A requeue does not take the mark."""
-    after = ending_requeued(entry, now_nanos, action, config)
+    after = requeue_with_end(entry, now_nanos, action, config)
     return after._replace(accessed=entry.accessed and after.requeues > entry.requeues)
 
 
-@planted(Rule.REQUEUE_5, "passes.requeued")
+@seeded_fault(Rule.REQUEUE_5, "passes.requeue_entry")
 def requeued_free_by_access(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """An extension by access is not counted."""
-    after = passes.requeued(entry, now_nanos, action, config)
+    after = passes.requeue_entry(entry, now_nanos, action, config)
     return after._replace(requeues=entry.requeues) if action is Action.REQUEUE_ACCESSED else after
 
 
-@planted(Rule.REQUEUE_6, "passes.run_pass")
+@seeded_fault(Rule.REQUEUE_6, "passes.run_pass")
 def pass_above_the_budget(
     state: State, kind: PassKind, bound: int, config: Config, origin: Origin = Origin.CALL
 ) -> Step:
@@ -242,26 +243,26 @@ def _once_more_if_exhausted(entry: Entry | None, halt: bool, settings: Settings)
     return LINE[Rule.REQUEUE_2] if line.rule is Rule.REQUEUE_3 and spared else line
 
 
-@planted(Rule.REQUEUE_6, "decision.spare", other=True)
+@seeded_fault(Rule.REQUEUE_6, "decision.has_spare_requeue", other=True)
 def spare_one_more(entry: Entry, settings: Settings) -> bool:
     """An entry that expects reads is requeued once more than its budget allows."""
     return entry.requeues <= settings.max_requeues
 
 
-@planted(Rule.REQUEUE_7, "decision.touched")
+@seeded_fault(Rule.REQUEUE_7, "decision.is_touched")
 def touched_always(entry: Entry, settings: Settings) -> bool:
     """Access extends the stay whatever the setting."""
     return entry.accessed
 
 
-@planted(Rule.REQUEUE_8, "decision.expected")
+@seeded_fault(Rule.REQUEUE_8, "decision.is_expected")
 def expected_at_zero(entry: Entry) -> bool:
     """A count of 0 still expects a read."""
     return entry.expected_reads is not None and entry.expected_reads >= 0
 
 
-@planted(Rule.LIVENESS_1, "passes.requeued")
+@seeded_fault(Rule.LIVENESS_1, "passes.requeue_entry")
 def requeued_mark_stays_once(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """The access mark outlives every other requeue."""
-    after = passes.requeued(entry, now_nanos, action, config)
+    after = passes.requeue_entry(entry, now_nanos, action, config)
     return after._replace(accessed=entry.accessed and entry.requeues % 2 == 0 and after.requeues > entry.requeues)

@@ -2,24 +2,69 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_pip430.planted import PLANTED
+from dataclasses import replace
+
+from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, seeded_fault
+from entrycache_reference.pulsar_pip430 import change, entries, manager, ops, passes
 from entrycache_reference.pulsar_pip430.config import (
+    Config,
     CountFloor,
     DuplicateCount,
     RequeueBudget,
     SizePassRounds,
     ZeroReads,
 )
+from entrycache_reference.pulsar_pip430.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 
-PLANTED.plant_variant("A count stops at 0.", Rule.COUNT_1, count_floor=CountFloor.ZERO)
-PLANTED.plant_variant("0 expected reads are a count.", Rule.INSERT_4, Rule.READ_9, zero_reads=ZeroReads.COUNTED)
-PLANTED.plant_variant(
+SEEDED_FAULTS.register_variant("A count stops at 0.", Rule.COUNT_1, count_floor=CountFloor.ZERO)
+SEEDED_FAULTS.register_variant(
+    "0 expected reads are a count.", Rule.INSERT_4, Rule.READ_9, zero_reads=ZeroReads.COUNTED
+)
+SEEDED_FAULTS.register_variant(
     "A duplicate gives its count to what is cached.", Rule.INSERT_2, duplicate_count=DuplicateCount.REPLACED
 )
-PLANTED.plant_variant(
+SEEDED_FAULTS.register_variant(
     "A requeue because of an access uses no budget.", Rule.REQUEUE_5, requeue_budget=RequeueBudget.SPLIT
 )
-PLANTED.plant_variant(
+SEEDED_FAULTS.register_variant(
     "A size pass spares entries in one round only.", Rule.REQUEUE_1, Rule.REQUEUE_2, size_pass_rounds=SizePassRounds.ONE
 )
+
+
+# --- variants
+# Faults about variants.
+
+
+@seeded_fault(Rule.INSERT_7, ops.Insert)
+def insert_without_zero(state: State, event: ops.Insert, config: Config) -> Step:
+    """Where 0 expected reads count, an insert with 0 gives no count."""
+    if event.expected_reads == 0 and change.entry_at(state, event.cache, event.pos) is None:
+        return manager.offer(state, replace(event, expected_reads=None), config)
+    return manager.offer(state, event, config)
+
+
+@seeded_fault(Rule.INSERT_8, "entries.keep_cached_entry")
+def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config: Config) -> State:
+    """Where a duplicate brings its count, one without a count leaves the former one."""
+    if entries.initial_count(event.expected_reads, config) is None:
+        return state
+    return entries.keep_cached_entry(state, event, cached, config)
+
+
+@seeded_fault(Rule.READ_13, "storage_reads.is_fill_cached")
+def is_wanted_above_zero(expected_reads: int, config: Config) -> bool:
+    """Where 0 expected reads count, fills with 0 are not cached."""
+    return expected_reads > 0
+
+
+@seeded_fault(Rule.COUNT_8, "entries.lower_count")
+def lowered_without_floor(count: int, config: Config) -> int:
+    """Where counts have a floor, a delivery goes below it."""
+    return count - 1
+
+
+@seeded_fault(Rule.REQUEUE_9, "passes.is_late")
+def is_late_by_one(kind: passes.PassKind, looked_at: int, slots: int, config: Config) -> bool:
+    """Where a size pass has one round, it spares one entry more."""
+    return passes.is_late(kind, looked_at, slots + 1, config)

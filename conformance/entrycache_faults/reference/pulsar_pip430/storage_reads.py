@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from entrycache_faults.reference.pulsar_pip430.planted import planted
-from entrycache_reference.pulsar_pip430 import change, insert, lookup, ops, outcomes, storage_reads, trigger
+from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
+from entrycache_reference.pulsar_pip430 import change, entries, manager, ops, outcomes, storage_reads
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.state import Held, Part, State, Step
+from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, Reads
 
 
-@planted(Rule.READ_7, "storage_reads.look_up")
+@seeded_fault(Rule.READ_7, "storage_reads.look_up")
 def look_up_all_or_nothing(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read is served from the cache only where all of it is cached."""
     if all(change.entry_at(state, name, pos) is not None for pos in wanted):
@@ -22,7 +22,7 @@ def look_up_all_or_nothing(state: State, name: CacheName, wanted: tuple[Position
     return done._replace(rows=tuple(row._replace(cache=name) for row in done.rows))
 
 
-@planted(Rule.READ_8, ops.Read)
+@seeded_fault(Rule.READ_8, ops.Read)
 def read_handing_over_backwards(state: State, event: ops.Read, config: Config) -> Step:
     """A read hands over what storage gives in descending order."""
     done = storage_reads.read(state, event, config)
@@ -33,30 +33,30 @@ def read_handing_over_backwards(state: State, event: ops.Read, config: Config) -
     return done._replace(outcome=outcomes.Served(hits, fills[::-1], turned))
 
 
-@planted(Rule.READ_9, "storage_reads.is_wanted")
+@seeded_fault(Rule.READ_9, "storage_reads.is_fill_cached")
 def is_wanted_always(expected_reads: int, config: Config) -> bool:
     """Fills that nobody else expects are cached."""
     return True
 
 
-@planted(Rule.READ_9, "storage_reads.fill", other=True)
+@seeded_fault(Rule.READ_9, "storage_reads.fill", other=True)
 def fill_with_one_trigger(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     """One trigger for all fills, after the last of them."""
     wide = state._replace(settings=state.settings._replace(max_size_bytes=2**53))
     filled = storage_reads.fill(wide, event, fills, config)
     after = filled.state._replace(settings=state.settings)
-    relieved = trigger.trigger_when_needed(after, config) if filled.parts else Step(after, filled.outcome, ())
+    relieved = manager.trigger_when_needed(after, config) if filled.parts else Step(after, filled.outcome, ())
     return Step(relieved.state, filled.outcome, filled.rows + relieved.rows, filled.parts + relieved.parts)
 
 
-@planted(Rule.READ_9, "storage_reads.offer", other=True)
+@seeded_fault(Rule.READ_9, "storage_reads.offer", other=True)
 def offer_expecting_one_fewer(state: State, event: ops.Insert, config: Config, cause: str = "ADD") -> Step:
     """Fills carry one expected read fewer than the read says."""
     assert isinstance(event.expected_reads, int)
-    return trigger.offer(state, replace(event, expected_reads=Reads(event.expected_reads - 1)), config, cause)
+    return manager.offer(state, replace(event, expected_reads=Reads(event.expected_reads - 1)), config, cause)
 
 
-@planted(Rule.READ_10, ops.ReadOne)
+@seeded_fault(Rule.READ_10, ops.ReadOne)
 def read_one_caching(state: State, event: ops.ReadOne, config: Config) -> Step:
     """read_one caches what storage gives."""
     if storage_reads.is_held(state, event.hold):
@@ -65,13 +65,13 @@ def read_one_caching(state: State, event: ops.ReadOne, config: Config) -> Step:
     filled = Step(served.state, served.outcome, ())
     if change.entry_at(state, event.cache, event.pos) is None:
         entry = ops.Insert(event.cache, event.pos, config.storage_entry_size)
-        added = insert.insert(served.state, entry, config, "FILL")
+        added = entries.insert(served.state, entry, config, "FILL")
         filled = added._replace(parts=(Part(served.state, entry, added),))
-    kept = storage_reads.handed(filled.state, event.cache, (event.pos,))
-    return storage_reads.finished(served, filled, kept, event.hold, config)
+    kept = storage_reads.held_positions(filled.state, event.cache, (event.pos,))
+    return storage_reads.finish_read(served, filled, kept, event.hold, config)
 
 
-@planted(Rule.READ_11, ops.Read)
+@seeded_fault(Rule.READ_11, ops.Read)
 def read_backwards_nothing(state: State, event: ops.Read, config: Config) -> Step:
     """A reversed range is read as an empty one."""
     if event.first.ledger == event.last.ledger and event.first > event.last:
@@ -79,24 +79,24 @@ def read_backwards_nothing(state: State, event: ops.Read, config: Config) -> Ste
     return storage_reads.read(state, event, config)
 
 
-@planted(Rule.READ_12, "storage_reads.handed_over")
+@seeded_fault(Rule.READ_12, "storage_reads.payloads_of")
 def handed_over_fills_first(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
     """The payloads from storage stand before those of the hits."""
-    right = storage_reads.handed_over(tokens, fills)
+    right = storage_reads.payloads_of(tokens, fills)
     return None if right is None else right[len(tokens) :] + right[: len(tokens)]
 
 
-@planted(Rule.COUNT_5, "storage_reads.deliver")
-def deliver_twice(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+@seeded_fault(Rule.COUNT_5, "storage_reads.deliver")
+def deliver_twice(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
     """A release takes 2 from each count."""
     once = storage_reads.deliver(state, kept, config)
     again = storage_reads.deliver(once.state, kept, config)
     return again._replace(rows=once.rows + again.rows, parts=once.parts + again.parts)
 
 
-@planted(Rule.COUNT_5, "storage_reads.finished", other=True)
+@seeded_fault(Rule.COUNT_5, "storage_reads.finish_read", other=True)
 def finished_without_release(
-    served: Step, filled: Step, kept: tuple[Held, ...], hold: HoldName | Absent, config: Config
+    served: Step, filled: Step, kept: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
 ) -> Step:
     """A read without a hold releases nothing."""
     holds = filled.state.holds if hold is ABSENT else {**filled.state.holds, hold: kept}
@@ -104,8 +104,8 @@ def finished_without_release(
     return Step(held, served.outcome, served.rows + filled.rows, served.parts + filled.parts)
 
 
-@planted(Rule.COUNT_6, "storage_reads.deliver")
-def deliver_to_whatever_is_there(state: State, kept: tuple[Held, ...], config: Config) -> Step:
+@seeded_fault(Rule.COUNT_6, "storage_reads.deliver")
+def deliver_to_whatever_is_there(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
     """A release takes from whatever entry is cached there now."""
     there = tuple(
         held._replace(is_cached=change.entry_at(state, held.slot.cache, held.slot.pos) is not None) for held in kept
@@ -113,14 +113,14 @@ def deliver_to_whatever_is_there(state: State, kept: tuple[Held, ...], config: C
     return storage_reads.deliver(state, there, config)
 
 
-@planted(Rule.COUNT_7, ops.Release)
+@seeded_fault(Rule.COUNT_7, ops.Release)
 def release_keeping_the_name(state: State, event: ops.Release, config: Config) -> Step:
     """A name stays open when it is released."""
     done = storage_reads.release(state, event, config)
     return done if done.state is state else done._replace(state=done.state._replace(holds=state.holds))
 
 
-@planted(Rule.COUNT_7, ops.Release, other=True)
+@seeded_fault(Rule.COUNT_7, ops.Release, other=True)
 def release_once_too_often(state: State, event: ops.Release, config: Config) -> Step:
     """The release of what is not open answers 0."""
     if storage_reads.is_held(state, event.hold):
@@ -128,15 +128,15 @@ def release_once_too_often(state: State, event: ops.Release, config: Config) -> 
     return Step(state, outcomes.Released(0), ())
 
 
-@planted(Rule.METRICS_3, "storage_reads.offer")
+@seeded_fault(Rule.METRICS_3, "storage_reads.offer")
 def offer_uncounted(state: State, event: ops.Insert, config: Config, cause: str = "ADD") -> Step:
     """Fills are not counted."""
-    done = trigger.offer(state, event, config, cause)
+    done = manager.offer(state, event, config, cause)
     counts = done.state.counts._replace(inserted_entries=state.counts.inserted_entries)
     return done._replace(state=done.state._replace(counts=counts))
 
 
-@planted(Rule.METRICS_6, "storage_reads.look_up")
+@seeded_fault(Rule.METRICS_6, "storage_reads.look_up")
 def look_up_one_miss(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read counts at most one miss."""
     done = storage_reads.look_up(state, name, wanted, config)
@@ -148,7 +148,7 @@ def look_up_one_miss(state: State, name: CacheName, wanted: tuple[Position, ...]
     return done._replace(state=done.state._replace(counts=counts))
 
 
-@planted(Rule.METRICS_6, "storage_reads.look_up", other=True)
+@seeded_fault(Rule.METRICS_6, "storage_reads.look_up", other=True)
 def look_up_one_hit(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read counts at most one hit."""
     done = storage_reads.look_up(state, name, wanted, config)
@@ -157,7 +157,7 @@ def look_up_one_hit(state: State, name: CacheName, wanted: tuple[Position, ...],
     return done._replace(state=done.state._replace(counts=counts))
 
 
-@planted(Rule.METRICS_6, "storage_reads.look_up", other=True)
+@seeded_fault(Rule.METRICS_6, "storage_reads.look_up", other=True)
 def look_up_stored_bytes(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A hit counts the bytes that storage would have given."""
     done = storage_reads.look_up(state, name, wanted, config)
@@ -166,7 +166,7 @@ def look_up_stored_bytes(state: State, name: CacheName, wanted: tuple[Position, 
     return done._replace(state=done.state._replace(counts=counts))
 
 
-@planted(Rule.METRICS_6, "storage_reads.look_up", other=True)
+@seeded_fault(Rule.METRICS_6, "storage_reads.look_up", other=True)
 def look_up_one_miss_of_all_bytes(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read counts at most one miss, but the bytes of all."""
     done = storage_reads.look_up(state, name, wanted, config)
@@ -180,14 +180,14 @@ def _with_hits(done: Step, more: int) -> Step:
     return done._replace(state=done.state._replace(counts=counts))
 
 
-@planted(Rule.METRICS_6, ops.Get, other=True)
+@seeded_fault(Rule.METRICS_6, ops.Get, other=True)
 def get_counted_as_a_hit(state: State, event: ops.Get, config: Config) -> Step:
     """A get counts as a hit."""
-    done = lookup.get(state, event, config)
+    done = entries.get(state, event, config)
     return _with_hits(done, int(done.outcome.hit)) if isinstance(done.outcome, outcomes.Hit) else done
 
 
-@planted(Rule.METRICS_6, "storage_reads.fill", other=True)
+@seeded_fault(Rule.METRICS_6, "storage_reads.fill", other=True)
 def fill_counted_as_hits(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     """A fill that is cached counts as a hit too."""
     done = storage_reads.fill(state, event, fills, config)

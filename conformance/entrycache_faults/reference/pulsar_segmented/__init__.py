@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_segmented import lookups, ring, segments, variants
-from entrycache_faults.reference.pulsar_segmented.planted import PLANTED
+from entrycache_faults.reference.pulsar_segmented import lookups, ring
+from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS
 
-__all__ = ["PLANTED", "lookups", "ring", "segments", "variants"]
+__all__ = ["SEEDED_FAULTS", "lookups", "ring", "segments", "variants"]

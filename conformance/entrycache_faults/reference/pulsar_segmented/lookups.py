@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_segmented.planted import planted
+from entrycache_faults.reference.pulsar_segmented.registry import seeded_fault
 from entrycache_reference.pulsar_segmented import lookup, ops, ring, state, views
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
 from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Hits, Observed, Refused
@@ -11,89 +11,89 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 
-@planted(Rule.S_GET_1, "lookup.found")
+@seeded_fault(Rule.S_GET_1, "lookup.find_entry")
 def found_in_the_current_segment(held: State, place: Place) -> Entry | None:
     """Only the current segment is asked."""
-    return state.found_in(held.segments[held.current], place)
+    return state.find_in_segment(held.segments[held.current], place)
 
 
-@planted(Rule.S_GET_2, ops.Get)
+@seeded_fault(Rule.S_GET_2, ops.Get)
 def get_as_the_newest(held: State, event: ops.Get, config: Config) -> Step:
     """An entry that is read becomes the newest of its segment."""
     done = lookup.get(held, event, config)
     place = Place(event.cache, event.pos)
     for index, segment in held.segments.items():
-        entry = state.found_in(segment, place)
+        entry = state.find_in_segment(segment, place)
         if entry is not None:
             others = tuple(other for other in segment.entries if other is not entry)
             return done._replace(state=ring.with_segment(held, index, Segment((*others, entry), segment.offset)))
     return done
 
 
-@planted(Rule.S_GET_3, "lookup.payloads")
+@seeded_fault(Rule.S_GET_3, "lookup.payloads")
 def payloads_of_the_first(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
     """Every entry of a range hands over the payload of the first."""
     tokens = lookup.payloads(entries)
     return tokens and tokens[:1] * len(tokens)
 
 
-@planted(Rule.S_RANGE_1, "lookup.in_any_segment")
+@seeded_fault(Rule.S_RANGE_1, "lookup.find_in_any_segment")
 def in_one_segment(held: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
     """A range is found only where one segment holds all of it."""
-    entries = lookup.in_any_segment(held, cache, first, last)
+    entries = lookup.find_in_any_segment(held, cache, first, last)
     in_one = any(all(entry in one.entries for entry in entries) for one in held.segments.values())
     return entries if in_one else ()
 
 
-@planted(Rule.S_RANGE_1, "lookup.in_any_segment", other=True)
+@seeded_fault(Rule.S_RANGE_1, "lookup.find_in_any_segment", other=True)
 def up_to_the_last(held: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
     """The last position of a range is not looked for."""
-    return tuple(entry for entry in lookup.in_any_segment(held, cache, first, last) if entry.place.pos < last)
+    return tuple(entry for entry in lookup.find_in_any_segment(held, cache, first, last) if entry.place.pos < last)
 
 
-@planted(Rule.S_RANGE_2, ops.GetRange)
+@seeded_fault(Rule.S_RANGE_2, ops.GetRange)
 def range_in_part(held: State, event: ops.GetRange, config: Config) -> Step:
     """A range with a gap answers what there is."""
-    if config.variants.range_walk is RangeWalk.ONE_PASS or not lookup.is_a_range(event.first, event.last):
+    if config.variants.range_walk is RangeWalk.ONE_PASS or not lookup.is_range(event.first, event.last):
         return lookup.get_range(held, event, config)
-    entries = lookup.in_any_segment(held, event.cache, event.first, event.last)
+    entries = lookup.find_in_any_segment(held, event.cache, event.first, event.last)
     return Step(held, Hits(tuple(entry.place.pos for entry in entries), lookup.payloads(entries)), ())
 
 
-@planted(Rule.S_RANGE_3, ops.GetRange)
+@seeded_fault(Rule.S_RANGE_3, ops.GetRange)
 def range_over_ledgers(held: State, event: ops.GetRange, config: Config) -> Step:
     """A range over two ledgers answers what is cached of both."""
     if event.first.ledger < event.last.ledger:
-        entries = lookup.in_any_segment(held, event.cache, event.first, event.last)
+        entries = lookup.find_in_any_segment(held, event.cache, event.first, event.last)
         return Step(held, Hits(tuple(entry.place.pos for entry in entries), lookup.payloads(entries)), ())
     return lookup.get_range(held, event, config)
 
 
-@planted(Rule.S_RANGE_4, "lookup.in_one_pass")
+@seeded_fault(Rule.S_RANGE_4, "lookup.find_in_one_pass")
 def in_one_pass_to_the_end(held: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
     """Where each segment is asked once, the walk goes on to the oldest one."""
     gathered: list[Entry] = []
     at = first
     for segment in state.newest_first(held):
-        while at <= last and (entry := state.found_in(segment, Place(cache, at))) is not None:
+        while at <= last and (entry := state.find_in_segment(segment, Place(cache, at))) is not None:
             gathered.append(entry)
             at = at._replace(entry=at.entry + 1)
     return tuple(gathered)
 
 
-@planted(Rule.S_USAGE_1, "views.sum_of_sizes")
+@seeded_fault(Rule.S_USAGE_1, "views.sum_of_sizes")
 def sum_of_the_current_segment(held: State) -> int:
     """Only the current segment is in use."""
     return sum(entry.size_bytes for entry in held.segments[held.current].entries)
 
 
-@planted(Rule.S_USAGE_2, "views.sum_of_offsets")
+@seeded_fault(Rule.S_USAGE_2, "views.sum_of_offsets")
 def offset_of_the_current_segment(held: State) -> int:
     """Where offsets are in use, only that of the current segment is."""
     return held.segments[held.current].offset
 
 
-@planted(Rule.S_STATE_2, ops.Observe)
+@seeded_fault(Rule.S_STATE_2, ops.Observe)
 def observe_from_the_current(held: State, event: ops.Observe, config: Config) -> Step:
     """The ring is shown from its current segment on."""
     done = views.observe(held, event, config)
@@ -103,7 +103,7 @@ def observe_from_the_current(held: State, event: ops.Observe, config: Config) ->
     return done._replace(outcome=Observed((*shown[held.current :], *shown[: held.current]), held.current))
 
 
-@planted(Rule.S_LIVENESS_1, ops.Usage)
+@seeded_fault(Rule.S_LIVENESS_1, ops.Usage)
 def usage_of_nothing(held: State, event: ops.Usage, config: Config) -> Step:
     """An empty ring refuses to tell what it uses."""
     if any(segment.entries for segment in held.segments.values()):

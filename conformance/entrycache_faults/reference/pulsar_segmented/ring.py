@@ -2,52 +2,199 @@
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_segmented.planted import planted
-from entrycache_reference.pulsar_segmented import ring
-from entrycache_reference.pulsar_segmented.config import Config
-from entrycache_reference.pulsar_segmented.state import Entry, Segment, State
+from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS, seeded_fault
+from entrycache_reference.pulsar_segmented import ops, ring, state
+from entrycache_reference.pulsar_segmented.config import (
+    ClearedIndex,
+    ClearedOffset,
+    Config,
+    Duplicate,
+    FailedOffer,
+    Mode,
+    RangeWalk,
+    Used,
+)
+from entrycache_reference.pulsar_segmented.outcomes import Inserted
+from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, Step, find_in_segment
 from entrycache_reference.rules import Rule
 
 
-@planted(Rule.S_RING_1, "ring.next_index")
+@seeded_fault(Rule.S_RING_1, "ring.next_index")
 def previous_index(state: State) -> int:
     """The ring turns backwards."""
     return (state.current - 1) % len(state.segments)
 
 
-@planted(Rule.S_RING_2, "ring.kept_entries")
+@seeded_fault(Rule.S_RING_2, "ring.kept_entries")
 def kept_all(segment: Segment, config: Config) -> tuple[Entry, ...]:
     """The index of a segment is not cleared: its former entries are still found."""
     return segment.entries
 
 
-@planted(Rule.S_RING_3, "ring.kept_offset")
+@seeded_fault(Rule.S_RING_3, "ring.kept_offset")
 def kept_where_it_was(segment: Segment, config: Config) -> int:
     """The offset of a segment is not reset when it is cleared."""
     return segment.offset
 
 
-@planted(Rule.S_RING_4, "ring.cleared")
+@seeded_fault(Rule.S_RING_4, "ring.clear_segment")
 def cleared_with_all_others(state: State, index: int, config: Config) -> State:
     """A turn drops the entries of every segment."""
-    after = ring.cleared(state, index, config)
+    after = ring.clear_segment(state, index, config)
     return after._replace(segments={at: one._replace(entries=()) for at, one in after.segments.items()})
 
 
-@planted(Rule.S_RING_4, "ring.cleared", other=True)
+@seeded_fault(Rule.S_RING_4, "ring.clear_segment", other=True)
 def cleared_with_the_full_one(state: State, index: int, config: Config) -> State:
     """A turn drops the entries of the segment that was full, too."""
-    after = ring.cleared(state, index, config)
+    after = ring.clear_segment(state, index, config)
     return ring.with_segment(after, state.current, after.segments[state.current]._replace(entries=()))
 
 
-@planted(Rule.S_RING_5, "ring.is_still_full")
+@seeded_fault(Rule.S_RING_5, "ring.is_still_full")
 def never_still_full(state: State, entry: Entry, config: Config) -> bool:
     """Where a cleared segment keeps its offset, it takes what does not fit."""
     return False
 
 
-@planted(Rule.S_RING_6, "ring.kept_entries")
+@seeded_fault(Rule.S_RING_6, "ring.kept_entries")
 def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
     """Where a cleared segment keeps its index, it forgets the oldest entry of it."""
     return ring.kept_entries(segment, config)[1:]
+
+
+# --- segments
+# Faults about the configuration, about inserts and about single segments.
+
+
+@seeded_fault(Rule.S_CONFIG_1, "config.segments_of")
+def segments_at_least_one(config: Config) -> int:
+    """Where nobody says how many segments there are, a small cache has a single one."""
+    return config.segments or max(1, config.max_size_bytes // 2**30)
+
+
+@seeded_fault(Rule.S_CONFIG_2, "config.segment_bytes")
+def segment_rounded_up(config: Config, segments: int) -> int:
+    """The share of a segment is rounded up, so that all of them together exceed the limit."""
+    return -(-config.max_size_bytes // segments)
+
+
+@seeded_fault(Rule.S_STATE_1, "state.initial")
+def initial_at_the_end(config: Config) -> State:
+    """A run begins with the last segment."""
+    first = state.initial(config)
+    return first._replace(current=len(first.segments) - 1)
+
+
+@seeded_fault(Rule.S_INSERT_1, "ring.with_entry")
+def with_entry_in_front(one: Segment, entry: Entry, config: Config) -> Segment:
+    """A new entry is put before those that are there."""
+    after = ring.with_entry(one, entry, config)
+    return after._replace(entries=(after.entries[-1], *after.entries[:-1]))
+
+
+@seeded_fault(Rule.S_INSERT_2, "ring.is_ignored")
+def ignored_in_the_current_segment(held: State, place: Place, config: Config) -> bool:
+    """Only the current segment is asked whether it holds the position already."""
+    in_current = find_in_segment(held.segments[held.current], place) is not None
+    return config.variants.duplicate is Duplicate.IGNORED and in_current
+
+
+@seeded_fault(Rule.S_INSERT_3, "ring.is_too_long")
+def never_too_long(held: State, size: int) -> bool:
+    """An entry longer than a segment turns the ring and is written over its end."""
+    return False
+
+
+@seeded_fault(Rule.S_INSERT_4, "ring.is_disabled")
+def never_disabled(config: Config) -> bool:
+    """With a limit of 0 entries without bytes are cached."""
+    return False
+
+
+@seeded_fault(Rule.S_INSERT_5, ops.Insert)
+def insert_of_less_than_nothing(held: State, event: ops.Insert, config: Config) -> Step:
+    """A negative size is no error, the entry is left out."""
+    done = ring.insert(held, event, config)
+    return done if event.size >= 0 else Step(held, Inserted(False), ())
+
+
+@seeded_fault(Rule.S_SEGMENT_1, "ring.has_room")
+def room_to_spare(held: State, entry: Entry) -> bool:
+    """An entry that ends exactly at the end of its segment does not fit."""
+    return held.segments[held.current].offset + entry.size_bytes < held.segment_bytes
+
+
+@seeded_fault(Rule.S_SEGMENT_1, "ring.has_room", other=True)
+def room_when_rounded_up(held: State, entry: Entry) -> bool:
+    """An entry has to fit with its size rounded up."""
+    return held.segments[held.current].offset + ring.round_up(entry.size_bytes) <= held.segment_bytes
+
+
+@seeded_fault(Rule.S_SEGMENT_2, "ring.offset_behind")
+def behind_one_more(start: int, size: int, config: Config) -> int:
+    """A copy whose size is a multiple of 64 already is rounded up to the next one."""
+    is_copy = config.mode is Mode.COPY
+    return start + ring.round_up(size + 1) if is_copy else ring.offset_behind(start, size, config)
+
+
+@seeded_fault(Rule.S_SEGMENT_2, "ring.offset_behind", other=True)
+def behind_without_alignment(start: int, size: int, config: Config) -> int:
+    """Copies are written one behind the other, without an alignment."""
+    return start + size
+
+
+@seeded_fault(Rule.S_SEGMENT_3, "ring.offset_behind")
+def behind_with_alignment(start: int, size: int, config: Config) -> int:
+    """References are counted as copies are."""
+    return start + ring.round_up(size)
+
+
+@seeded_fault(Rule.S_SEGMENT_4, "ring.with_failed_offers")
+def passed_over_and_counted(one: Segment, size: int, tries: int, config: Config) -> Segment:
+    """The offset is moved before the room is asked for, and stays where it is when there is none."""
+    if config.variants.failed_offer is FailedOffer.COUNTED:
+        return ring.with_failed_offers(one, size, tries, config)
+    return one._replace(offset=ring.offset_behind(one.offset, size, config))
+
+
+@seeded_fault(Rule.S_SEGMENT_5, "ring.failed_offer_bytes")
+def counted_once(size: int, tries: int, config: Config) -> int:
+    """Where tries count, a segment that was tried twice counts one of them."""
+    return ring.failed_offer_bytes(size, 1, config) if tries > 1 else 0
+
+
+@seeded_fault(Rule.S_INSERT_6, "ring.with_entry")
+def with_entry_twice(one: Segment, entry: Entry, config: Config) -> Segment:
+    """Where duplicates overwrite, the first one is still listed."""
+    after = ring.with_entry(one, entry, config)
+    return after._replace(entries=(*one.entries, after.entries[-1]))
+
+
+@seeded_fault(Rule.S_INSERT_7, "ring.rejects")
+def rejects_copies_only(one: Segment, entry: Entry, config: Config) -> bool:
+    """Where duplicates turn the ring, they do so in mode copy only."""
+    return config.mode is Mode.COPY and ring.rejects(one, entry, config)
+
+
+# --- variants
+# Variants of the unmerged branch, as faults against the norm.
+
+SEEDED_FAULTS.register_variant(
+    "A duplicate takes the place of the first.", Rule.S_INSERT_2, duplicate=Duplicate.OVERWRITTEN
+)
+SEEDED_FAULTS.register_variant("A duplicate turns the ring.", Rule.S_INSERT_2, duplicate=Duplicate.ROTATING)
+SEEDED_FAULTS.register_variant(
+    "What a segment does not take counts.", Rule.S_SEGMENT_4, failed_offer=FailedOffer.COUNTED
+)
+SEEDED_FAULTS.register_variant(
+    "A cleared segment goes on behind its offset.",
+    Rule.S_RING_1,
+    Rule.S_RING_3,
+    cleared_offset=ClearedOffset.KEPT,
+)
+SEEDED_FAULTS.register_variant(
+    "A cleared segment still finds its former entries.", Rule.S_RING_2, cleared_index=ClearedIndex.KEPT
+)
+SEEDED_FAULTS.register_variant("A range asks each segment once.", Rule.S_RANGE_1, range_walk=RangeWalk.ONE_PASS)
+SEEDED_FAULTS.register_variant("Offsets are what is in use.", Rule.S_USAGE_1, used=Used.OFFSETS)

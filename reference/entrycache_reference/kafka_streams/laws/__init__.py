@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.laws import lookups, namespaces, stores, variants, writes
-from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses
+from entrycache_reference.kafka_streams.laws import entries as entries_module
+from entrycache_reference.kafka_streams.laws import namespaces, stores
+from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses_undelivered
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
 
@@ -32,7 +33,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
     """K-LIVENESS-2."""
     answer = step.outcome.answer
     if isinstance(answer, outcomes.Failed):
-        if loses(config) and type(event) in FAILING:
+        if loses_undelivered(config) and type(event) in FAILING:
             return True
         return answer.error in FAILING.get(type(event), frozenset())
     return type(answer) in event.answers
@@ -50,11 +51,11 @@ def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 LAWS: Final[tuple[Law, ...]] = (
-    *writes.LAWS,
-    *lookups.LAWS,
-    *namespaces.LAWS,
-    *stores.LAWS,
-    *variants.LAWS,
+    *entries_module.WRITE_LAWS,
+    *entries_module.LOOKUP_LAWS,
+    *namespaces.NAMESPACE_LAWS,
+    *stores.STORE_LAWS,
+    *namespaces.VARIANT_LAWS,
     Law(Rule.K_LIVENESS_1, (), always, is_settled),
     Law(Rule.K_LIVENESS_2, (), always, answers_its_own),
 )

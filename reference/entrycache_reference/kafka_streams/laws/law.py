@@ -14,7 +14,7 @@ from entrycache_reference.rules import Rule
 Check = Callable[[Config, State, Any, Step], bool]
 """A question about one step: the configuration, the state before it, its event, and what it made."""
 
-NOTHING: Final = Space({}, (), (), None, 0, 0, 0, 0)
+EMPTY_SPACE: Final = Space({}, (), (), None, 0, 0, 0, 0)
 """What a namespace begins with, as the rules have it: not left to the defaults of the reference."""
 
 
@@ -34,7 +34,7 @@ def always(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def space(state: State, ns: str) -> Space:
     """The namespace of that name, or one that holds nothing."""
-    return state.spaces.get(ns, NOTHING)
+    return state.spaces.get(ns, EMPTY_SPACE)
 
 
 def bytes_in(state: State) -> int:
@@ -47,44 +47,46 @@ def limited_bytes(config: Config, state: State) -> int:
     return bytes_in(state) if config.variants.total is Total.EXACT else state.running
 
 
-def loses(config: Config) -> bool:
+def loses_undelivered(config: Config) -> bool:
     """Whether an evicted entry that nobody takes is lost."""
     return config.variants.undelivered_eviction is UndeliveredEviction.LOST
 
 
-def cleans(config: Config) -> bool:
+def cleans_refused(config: Config) -> bool:
     """Whether a listener that throws leaves entries clean."""
     return config.variants.failed_flush is FailedFlush.CLEAN
 
 
-def whole(config: Config, cached: Space) -> bool:
+def is_consistent(config: Config, cached: Space) -> bool:
     """Whether each dirty key has its dirty entry; so it is unless a variant loses entries."""
-    return not loses(config) or all(key in cached.nodes and cached.nodes[key].is_dirty for key in cached.dirty)
+    return not loses_undelivered(config) or all(
+        key in cached.nodes and cached.nodes[key].is_dirty for key in cached.dirty
+    )
 
 
-def failed(step: Step) -> bool:
+def has_failed(step: Step) -> bool:
     """Whether the step ended with an error."""
     return isinstance(step.outcome.answer, Failed)
 
 
-def undisturbed(step: Step) -> bool:
+def is_undisturbed(step: Step) -> bool:
     """Whether no listener and nothing downstream did anything of its own during the step."""
     return not any(call.inner for call in step.outcome.flushed) and not any(
         call.inner for call in step.outcome.forwarded
     )
 
 
-def uncalled(step: Step) -> bool:
+def is_uncalled(step: Step) -> bool:
     """Whether nobody was called during the step."""
     return not step.outcome.flushed and not step.outcome.forwarded
 
 
-def evicted(step: Step) -> list[str]:
+def evicted_keys(step: Step) -> list[str]:
     """The keys that were evicted, in order."""
     return [row.key for row in step.rows if row.op == "EVICT" and row.key is not None]
 
 
-def others_same(pre: State, step: Step, ns: str) -> bool:
+def are_others_unchanged(pre: State, step: Step, ns: str) -> bool:
     """Whether every namespace but this one is as it was."""
     names = (pre.spaces.keys() | step.state.spaces.keys()) - {ns}
     return all(pre.spaces.get(name) == step.state.spaces.get(name) for name in names)

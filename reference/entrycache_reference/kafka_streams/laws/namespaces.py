@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams.config import Config, FlushedTombstone
+from entrycache_reference.kafka_streams.config import Config, FlushedTombstone, Total
 from entrycache_reference.kafka_streams.laws.law import (
     Law,
     always,
-    cleans,
+    are_others_unchanged,
+    bytes_in,
+    cleans_refused,
     content,
-    evicted,
-    failed,
+    evicted_keys,
+    has_failed,
+    is_consistent,
+    is_uncalled,
+    is_undisturbed,
     limited_bytes,
-    loses,
-    others_same,
+    loses_undelivered,
     space,
-    uncalled,
-    undisturbed,
-    whole,
 )
 from entrycache_reference.kafka_streams.ops import Clear, Close, Evict, Flush, Listen, Resize
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed
@@ -45,11 +46,11 @@ def _told(cached: Space) -> bool:
 def takes_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """K-EVICT-1."""
     recent = space(pre, event.ns).recent
-    if failed(step):
+    if has_failed(step):
         return bool(recent)
     if not recent:
-        return uncalled(step) and step.state.spaces == pre.spaces
-    return evicted(step)[:1] == [recent[-1]]
+        return is_uncalled(step) and step.state.spaces == pre.spaces
+    return evicted_keys(step)[:1] == [recent[-1]]
 
 
 def _clean_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -59,7 +60,7 @@ def _clean_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
 def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """K-EVICT-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    return uncalled(step) and after == before._replace(
+    return is_uncalled(step) and after == before._replace(
         nodes={key: node for key, node in before.nodes.items() if key != before.recent[-1]},
         recent=before.recent[:-1],
     )
@@ -67,7 +68,7 @@ def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
     own = space(pre, event.ns)
-    return _eldest_is_dirty(pre, event) and _told(own) and whole(config, own)
+    return _eldest_is_dirty(pre, event) and _told(own) and is_consistent(config, own)
 
 
 def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -78,11 +79,11 @@ def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: 
     wanted = (eldest, *(key for key in before.dirty if key != eldest))
     if not calls or calls[0].ns != event.ns or tuple(entry.key for entry in calls[0].entries) != wanted:
         return False
-    return not undisturbed(step) or eldest not in space(step.state, event.ns).nodes
+    return not is_undisturbed(step) or eldest not in space(step.state, event.ns).nodes
 
 
 def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return undisturbed(step)
+    return is_undisturbed(step)
 
 
 def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -91,7 +92,7 @@ def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) 
 
 
 def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
-    if not _told(space(pre, event.ns)) or not whole(config, space(pre, event.ns)):
+    if not _told(space(pre, event.ns)) or not is_consistent(config, space(pre, event.ns)):
         return False
     return bool(space(pre, event.ns).dirty) if isinstance(event, Flush) else _eldest_is_dirty(pre, event)
 
@@ -106,7 +107,7 @@ def hands_over_in_order(config: Config, pre: State, event: Flush, step: Step) ->
 
 
 def _hands_over_undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return _hands_over(config, pre, event, step) and undisturbed(step)
+    return _hands_over(config, pre, event, step) and is_undisturbed(step)
 
 
 def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -124,11 +125,11 @@ def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
     own = space(pre, event.ns)
     if isinstance(event, Flush) and own.listener is None:
         return event.ns in pre.spaces
-    if own.listener is not None and cleans(config):
+    if own.listener is not None and cleans_refused(config):
         return False
     if isinstance(event, Flush):
-        return own.listener is not None and own.listener.fails > 0 and bool(own.dirty) and whole(config, own)
-    return _eldest_is_dirty(pre, event) and _deaf(own) and not loses(config)
+        return own.listener is not None and own.listener.fails > 0 and bool(own.dirty) and is_consistent(config, own)
+    return _eldest_is_dirty(pre, event) and _deaf(own) and not loses_undelivered(config)
 
 
 def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -138,20 +139,20 @@ def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
     return (
         step.outcome.answer == Failed(error)
         and content(space(step.state, event.ns)) == content(own)
-        and others_same(pre, step, event.ns)
+        and are_others_unchanged(pre, step, event.ns)
     )
 
 
 def _hands_over_writes(config: Config, pre: State, event: Any, step: Step) -> bool:
     same_write = config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE
-    return _hands_over(config, pre, event, step) and (same_write or undisturbed(step))
+    return _hands_over(config, pre, event, step) and (same_write or is_undisturbed(step))
 
 
 def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bool:
     """K-FLUSH-4: those that were handed over, but not what was written to their keys during the call."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     handed = {key for key in before.dirty if before.nodes[key].value is None}
-    if not undisturbed(step):
+    if not is_undisturbed(step):
         told = [row for row in step.rows if row.ns == event.ns and row.cause not in {"GET", "FLUSH"}]
         last = {row.key: row.op for row in told}
         return all(key in after.nodes for key in handed if last.get(key) == "PUT")
@@ -159,10 +160,10 @@ def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bo
 
 
 def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
-    if not undisturbed(step) or event.ns not in pre.spaces:
+    if not is_undisturbed(step) or event.ns not in pre.spaces:
         return False
     own = space(pre, event.ns)
-    if not whole(config, own):
+    if not is_consistent(config, own):
         return False
     of_store = own.listener is not None and own.listener.of_store
     return not of_store and (isinstance(event, Flush) or _eldest_is_dirty(pre, event))
@@ -184,7 +185,7 @@ def counts_the_request(config: Config, pre: State, event: Flush, step: Step) -> 
     """K-FLUSH-6."""
     if event.ns not in pre.spaces:
         return step.state == pre._replace(flushes=pre.flushes + 1) and step.outcome.answer == Done()
-    return not undisturbed(step) or step.state.flushes == pre.flushes + 1
+    return not is_undisturbed(step) or step.state.flushes == pre.flushes + 1
 
 
 def hands_over_the_context(config: Config, pre: State, event: Flush, step: Step) -> bool:
@@ -222,7 +223,7 @@ def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool
 
 def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:
     own = space(pre, event.ns)
-    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0 and whole(config, own)
+    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0 and is_consistent(config, own)
 
 
 def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
@@ -250,20 +251,20 @@ def empties_it(config: Config, pre: State, event: Clear, step: Step) -> bool:
     wanted = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
     kept = event.ns in pre.spaces
     return (
-        uncalled(step)
-        and others_same(pre, step, event.ns)
+        is_uncalled(step)
+        and are_others_unchanged(pre, step, event.ns)
         and step.state.spaces.get(event.ns) == (wanted if kept else None)
     )
 
 
 def forgets_it(config: Config, pre: State, event: Close, step: Step) -> bool:
     """K-CLOSE-2."""
-    return uncalled(step) and event.ns not in step.state.spaces and others_same(pre, step, event.ns)
+    return is_uncalled(step) and event.ns not in step.state.spaces and are_others_unchanged(pre, step, event.ns)
 
 
 def sets_the_limit(config: Config, pre: State, event: Resize, step: Step) -> bool:
     """K-RESIZE-1."""
-    if undisturbed(step) and step.state.max_size_bytes != event.max_size_bytes:
+    if is_undisturbed(step) and step.state.max_size_bytes != event.max_size_bytes:
         return False
     if event.max_size_bytes < pre.max_size_bytes:
         return True
@@ -271,7 +272,7 @@ def sets_the_limit(config: Config, pre: State, event: Resize, step: Step) -> boo
 
 
 def _shrinks(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    return event.max_size_bytes < pre.max_size_bytes and undisturbed(step) and not failed(step)
+    return event.max_size_bytes < pre.max_size_bytes and is_undisturbed(step) and not has_failed(step)
 
 
 def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bool:
@@ -289,10 +290,10 @@ def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bo
 def counts_each_turn(config: Config, pre: State, event: Resize, step: Step) -> bool:
     """K-RESIZE-3."""
     turns = step.state.evicts - pre.evicts
-    return turns == len(evicted(step)) if len(pre.spaces) == 1 else turns >= len(evicted(step))
+    return turns == len(evicted_keys(step)) if len(pre.spaces) == 1 else turns >= len(evicted_keys(step))
 
 
-LAWS: Final = (
+NAMESPACE_LAWS: Final = (
     Law(Rule.K_EVICT_1, (Evict,), always, takes_the_eldest),
     Law(Rule.K_EVICT_2, (Evict,), _clean_eldest, drops_it),
     Law(Rule.K_EVICT_3, (Evict,), _dirty_eldest, hands_over_all_eldest_first),
@@ -313,4 +314,84 @@ LAWS: Final = (
     Law(Rule.K_RESIZE_1, (Resize,), always, sets_the_limit),
     Law(Rule.K_RESIZE_2, (Resize,), _shrinks, comes_within_it),
     Law(Rule.K_RESIZE_3, (Resize,), _shrinks, counts_each_turn),
+)
+
+
+# --- variants
+# The laws of the rules that hold under a variant only.
+
+
+def _loses_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    own = space(pre, event.ns)
+    deaf = own.listener is None or own.listener.fails > 0
+    return (
+        loses_undelivered(config)
+        and deaf
+        and bool(own.recent)
+        and own.nodes[own.recent[-1]].is_dirty
+        and is_consistent(config, own)
+    )
+
+
+def leaves_undelivered(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """K-FLUSH-7: it is gone, and where nobody listens its key is still among the dirty ones."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    eldest = before.recent[-1]
+    error = ErrorKind.ILLEGAL_ARGUMENT if before.listener is None else ErrorKind.LISTENER_FAILED
+    return (
+        step.outcome.answer == Failed(error)
+        and after.recent == before.recent[:-1]
+        and eldest not in after.nodes
+        and (eldest in after.dirty) == (before.listener is None)
+    )
+
+
+def _throws_and_cleans(config: Config, pre: State, event: Any, step: Step) -> bool:
+    own = space(pre, event.ns)
+    if not cleans_refused(config) or not is_consistent(config, own) or own.listener is None or own.listener.fails == 0:
+        return False
+    return bool(own.dirty) if isinstance(event, Flush) else bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
+
+
+def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-FLUSH-8."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    eldest = None if isinstance(event, Flush) else before.recent[-1]
+    return (
+        step.outcome.answer == Failed(ErrorKind.LISTENER_FAILED)
+        and all(key == eldest for key in after.dirty)
+        and all(key in after.nodes and not after.nodes[key].is_dirty for key in before.nodes if key != eldest)
+    )
+
+
+def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """A flush hands over under that variant, and nobody closes or hears anything new meanwhile."""
+    own = space(pre, event.ns)
+    if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, own):
+        return False
+    heard = own.listener is not None and own.listener.fails == 0 and not own.listener.of_store
+    listeners = [other.listener for other in pre.spaces.values() if other.listener is not None]
+    return heard and not any(isinstance(op, Close | Listen) for one in listeners for op in one.steps)
+
+
+def drops_the_key(config: Config, pre: State, event: Flush, step: Step) -> bool:
+    """K-FLUSH-9."""
+    before, after = space(pre, event.ns), space(step.state, event.ns)
+    return not any(before.nodes[key].value is None and key in after.nodes for key in before.dirty)
+
+
+def _is_booked(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return config.variants.total is Total.RUNNING and is_undisturbed(step) and not has_failed(step)
+
+
+def books_every_change(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """K-METRICS-4: what an undisturbed step changes in the sum of all sizes, it changes in the running total."""
+    return step.state.running - pre.running == bytes_in(step.state) - bytes_in(pre)
+
+
+VARIANT_LAWS: Final = (
+    Law(Rule.K_FLUSH_7, (Evict,), _loses_the_eldest, leaves_undelivered),
+    Law(Rule.K_FLUSH_8, (Flush, Evict), _throws_and_cleans, leaves_the_others_clean),
+    Law(Rule.K_FLUSH_9, (Flush,), _forgets_later_writes, drops_the_key),
+    Law(Rule.K_METRICS_4, (), _is_booked, books_every_change),
 )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.laws.law import Law, always, failed, node_at, space, uncalled, undisturbed
+from entrycache_reference.kafka_streams.laws.law import (
+    Law,
+    always,
+    has_failed,
+    is_uncalled,
+    is_undisturbed,
+    node_at,
+    space,
+)
 from entrycache_reference.kafka_streams.ops import (
     OnForward,
     StoreAll,
@@ -67,7 +75,7 @@ def _is_told(own: Space) -> bool:
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Nothing was done downstream, and nothing that was done before has left its marks."""
     is_own = event.store in pre.stores or event.store not in pre.spaces
-    return is_own and undisturbed(step) and not failed(step) and agrees(pre)
+    return is_own and is_undisturbed(step) and not has_failed(step) and agrees(pre)
 
 
 def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -76,7 +84,7 @@ def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) ->
 
 
 def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    return bool(_unknown_tombstones(pre, event)) and undisturbed(step)
+    return bool(_unknown_tombstones(pre, event)) and is_undisturbed(step)
 
 
 def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
@@ -94,7 +102,7 @@ def passes_on_the_last(config: Config, pre: State, event: Any, step: Step) -> bo
     """K-STORE-4: no key is passed on with an older write after a newer one, and what is below was passed on."""
     for name, store in step.state.stores.items():
         former = pre.stores.get(name, NONE)
-        if any(former.passed_on.get(key, -1) > write for key, write in store.passed_on.items()):
+        if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
             return False
         last = {call.key: call.value for call in step.outcome.forwarded if call.store == name}
         if any(store.inner.get(key) != value and not _is_dirty(step.state, name, key) for key, value in last.items()):
@@ -109,7 +117,7 @@ def _is_dirty(state: State, name: str, key: str) -> bool:
 
 def _disturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
     by_norm = config.variants.delivery is Delivery.BELOW_FIRST
-    return by_norm and bool(step.outcome.forwarded) and not undisturbed(step)
+    return by_norm and bool(step.outcome.forwarded) and not is_undisturbed(step)
 
 
 def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -126,8 +134,8 @@ def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    below = event.key in pre.stores.get(event.store, NONE).inner and not failed(step)
-    return below and node_at(pre, event.store, event.key) is None and uncalled(step)
+    below = event.key in pre.stores.get(event.store, NONE).inner and not has_failed(step)
+    return below and node_at(pre, event.store, event.key) is None and is_uncalled(step)
 
 
 def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
@@ -140,7 +148,7 @@ def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
 
 def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
     at_once = config.variants.delete_read is DeleteRead.UNCACHED
-    return not failed(step) and (at_once or undisturbed(step))
+    return not has_failed(step) and (at_once or is_undisturbed(step))
 
 
 def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
@@ -158,7 +166,7 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
 def _caches_for_deletion(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
     lies_below = event.key in pre.stores.get(event.store, NONE).inner
     cached = config.variants.delete_read is DeleteRead.CACHED
-    return cached and lies_below and node_at(pre, event.store, event.key) is None and not failed(step)
+    return cached and lies_below and node_at(pre, event.store, event.key) is None and not has_failed(step)
 
 
 def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
@@ -170,7 +178,7 @@ def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, ste
 def _passes_on_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     own = space(pre, event.store)
     one_by_one = config.variants.delivery is Delivery.ONE_BY_ONE
-    return one_by_one and bool(own.dirty) and _is_told(own) and event.store in pre.stores and not failed(step)
+    return one_by_one and bool(own.dirty) and _is_told(own) and event.store in pre.stores and not has_failed(step)
 
 
 def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -196,7 +204,7 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
 
-LAWS: Final = (
+STORE_LAWS: Final = (
     Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
     Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, lies_all_below),
     Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, goes_nowhere),

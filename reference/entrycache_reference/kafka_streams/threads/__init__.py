@@ -6,9 +6,77 @@ by what is promised under concurrency, not by one exact order.
 
 from __future__ import annotations
 
-from entrycache_reference.judged import Break, Event, Judged
-from entrycache_reference.kafka_streams.threads.laws import LAWS, judged
-from entrycache_reference.kafka_streams.threads.order import STATES_MAX
-from entrycache_reference.kafka_streams.threads.record import Record
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
-__all__ = ["LAWS", "STATES_MAX", "Break", "Event", "Judged", "Record", "judged"]
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.threads import linearization, promises
+from entrycache_reference.kafka_streams.threads.history import Facts, Record, derive_facts
+from entrycache_reference.kafka_streams.threads.linearization import STATES_MAX, Shown, TooManyStates
+from entrycache_reference.rules import BrokenPromise, HistoryStep, Judgement, Rule
+
+# --- laws
+# The promises to several threads, as laws over a history; those beside `ends` are about one that has ended.
+
+
+class Law(NamedTuple):
+    """A rule as a check of one history: whenever `guard` is true, `holds` finds nothing."""
+
+    rule: Rule
+    guard: Callable[[Facts], bool]
+    holds: Callable[[Facts], BrokenPromise | None]
+
+
+def _rests(facts: Facts) -> bool:
+    return any(isinstance(event.op, ops.Usage) for event in facts.record.at_rest)
+
+
+def _counts(facts: Facts) -> bool:
+    return any(isinstance(event.op, ops.Metrics) for event in facts.record.at_rest)
+
+
+def _writes(facts: Facts) -> bool:
+    return bool(facts.writes)
+
+
+LAWS: Final = (
+    Law(Rule.K_CONCURRENCY_2, _rests, promises.check_sums),
+    Law(Rule.K_CONCURRENCY_7, _rests, promises.check_limit),
+    Law(Rule.K_CONCURRENCY_4, _writes, promises.check_nothing_lost),
+    Law(Rule.K_CONCURRENCY_6, _writes, promises.check_freshness),
+    Law(Rule.K_CONCURRENCY_3, _counts, promises.check_counters),
+)
+"""The laws that need no search, what weighs most first."""
+
+
+def judge_history(
+    record: Record, shown: Shown, unasked: frozenset[Rule] = frozenset(), states_max: int = STATES_MAX
+) -> Judgement:
+    """Hold a history that has ended to every law but those `unasked`."""
+    facts = derive_facts(record)
+    if not facts.complete:
+        return Judgement(
+            (), frozenset(), "not all that was done is known: a listener that fails, or one that is set amid"
+        )
+    broken: list[tuple[Rule, BrokenPromise]] = []
+    fired = {Rule.K_CONCURRENCY_1}
+    for law in LAWS:
+        if law.rule not in unasked and law.guard(facts):
+            fired.add(law.rule)
+            found = law.holds(facts)
+            if found is not None:
+                broken.append((law.rule, found))
+    undecided = ""
+    if Rule.K_CONCURRENCY_5 not in unasked and linearization.searchable_namespaces(facts):
+        try:
+            found = linearization.check_one_order(facts, shown, states_max)
+        except TooManyStates:
+            undecided = f"the search for an order went over {states_max} states"
+        else:
+            fired.add(Rule.K_CONCURRENCY_5)
+            if found is not None:
+                broken.append((Rule.K_CONCURRENCY_5, found))
+    return Judgement(tuple(broken), frozenset(fired), undecided)
+
+
+__all__ = ["BrokenPromise", "HistoryStep", "Judgement", "LAWS", "Record", "STATES_MAX", "judge_history"]

@@ -10,7 +10,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.laws import insert, lookup, passes, remove, state, trigger
+from entrycache_reference.pulsar_legacy.laws import entries, passes, state
 from entrycache_reference.pulsar_legacy.laws.law import Law
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
@@ -18,12 +18,12 @@ from entrycache_reference.rules import Rule
 __all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken"]
 
 LAWS: Final[tuple[Law, ...]] = (
-    *state.LAWS,
-    *insert.LAWS,
-    *trigger.LAWS,
-    *passes.LAWS,
-    *lookup.LAWS,
-    *remove.LAWS,
+    *state.STATE_LAWS,
+    *entries.INSERT_LAWS,
+    *passes.TRIGGER_LAWS,
+    *passes.PASS_LAWS,
+    *entries.LOOKUP_LAWS,
+    *state.REMOVAL_LAWS,
 )
 """One law a rule."""
 

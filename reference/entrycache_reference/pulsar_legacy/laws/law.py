@@ -49,15 +49,15 @@ REFUSABLE: Final[dict[type[ops.Op], Callable[[Any], bool]]] = {
 """The operations that can be refused, and when."""
 
 
-def refusable(event: ops.Op) -> bool:
+def is_refusable(event: ops.Op) -> bool:
     """Whether the protocol refuses this event."""
     asked = REFUSABLE.get(type(event))
     return asked is not None and asked(event)
 
 
-def allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol does not refuse this event."""
-    return not refusable(event)
+    return not is_refusable(event)
 
 
 def entries_of(state: State, name: CacheName) -> Entries:
@@ -66,7 +66,7 @@ def entries_of(state: State, name: CacheName) -> Entries:
     return {} if cache is None else dict(cache.entries)
 
 
-def cached(state: State, name: CacheName, pos: Position) -> Entry | None:
+def cached_entry(state: State, name: CacheName, pos: Position) -> Entry | None:
     """The entry at a position of a cache, or None."""
     cache = state.caches.get(name)
     return None if cache is None else cache.entries.get(pos)
@@ -77,13 +77,13 @@ def content(state: State) -> dict[tuple[CacheName, Position], Entry]:
     return {(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
 
 
-def gone(pre: State, step: Step, name: CacheName) -> Entries:
+def removed_entries(pre: State, step: Step, name: CacheName) -> Entries:
     """The entries of a cache that have left."""
     after = entries_of(step.state, name)
     return {pos: entry for pos, entry in entries_of(pre, name).items() if pos not in after}
 
 
-def others_kept(pre: State, step: Step, name: CacheName) -> bool:
+def are_others_kept(pre: State, step: Step, name: CacheName) -> bool:
     """Whether every cache but this one is as it was."""
     before, after = (
         {other: cache for other, cache in state.caches.items() if other != name} for state in (pre, step.state)

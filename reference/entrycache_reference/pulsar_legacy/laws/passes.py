@@ -6,9 +6,19 @@ from itertools import accumulate
 from math import floor
 from typing import Final
 
-from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.laws.law import Law, allowed, entries_of, gone, others_kept, refusable
-from entrycache_reference.pulsar_legacy.ops import Evict, EvictCache, Expire
+from entrycache_reference.pulsar_legacy.config import Config, Eviction
+from entrycache_reference.pulsar_legacy.laws.law import (
+    Law,
+    always,
+    are_others_kept,
+    content,
+    entries_of,
+    is_allowed,
+    is_refusable,
+    removed_entries,
+)
+from entrycache_reference.pulsar_legacy.ops import Evict, EvictCache, Expire, Insert, Op, RunScheduled
+from entrycache_reference.pulsar_legacy.outcomes import Inserted, Removed
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
@@ -16,41 +26,41 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 def some_left(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Entries have left."""
-    return bool(gone(pre, step, event.cache))
+    return bool(removed_entries(pre, step, event.cache))
 
 
 def some_cached(config: Config, pre: State, event: Expire | EvictCache, step: Step) -> bool:
     """The cache holds entries, and the pass is not refused."""
-    return event.cache in pre.caches and not refusable(event)
+    return event.cache in pre.caches and not is_refusable(event)
 
 
 def frees_from_the_lowest(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """L-EVICT-1."""
-    left, kept = gone(pre, step, event.cache), entries_of(step.state, event.cache)
+    left, kept = removed_entries(pre, step, event.cache), entries_of(step.state, event.cache)
     taken_in_order = [(row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
     if list(dict.fromkeys(taken_in_order)) != sorted(left):
         return False
-    if not others_kept(pre, step, event.cache) or (kept and left and max(left) > min(kept)):
+    if not are_others_kept(pre, step, event.cache) or (kept and left and max(left) > min(kept)):
         return False
     return not kept or sum(entry.size_bytes for entry in left.values()) >= event.bytes
 
 
 def last_one_was_needed(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """L-EVICT-2."""
-    left = gone(pre, step, event.cache)
+    left = removed_entries(pre, step, event.cache)
     last = [row for row in step.rows if row.op == "EVICT"][-1]
     before_last = sum(entry.size_bytes for entry in left.values()) - (last.size_bytes or 0)
     return before_last < event.bytes
 
 
-def order(pre: State) -> list[CacheName]:
+def order_caches(pre: State) -> list[CacheName]:
     """The caches by bytes, the largest first, those of one size by name."""
     return sorted(sorted(pre.caches), key=lambda name: pre.caches[name].size_bytes, reverse=True)
 
 
-def taken(pre: State) -> list[CacheName]:
+def expected_givers(pre: State) -> list[CacheName]:
     """The caches that give: each before which less than half of all bytes is taken."""
-    names = order(pre)
+    names = order_caches(pre)
     sums = [0, *accumulate(pre.caches[name].size_bytes for name in names)]
     half = floor(sums[-1] * 0.5)
     return [name for name, before in zip(names, sums, strict=False) if before < half]
@@ -61,12 +71,14 @@ def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> b
     asked = {part.event.cache for part in step.parts if type(part.event) is EvictCache}
     if not asked <= set(step.givers):
         return False
-    return [pre.caches[name].size_bytes for name in step.givers] == [pre.caches[name].size_bytes for name in taken(pre)]
+    return [pre.caches[name].size_bytes for name in step.givers] == [
+        pre.caches[name].size_bytes for name in expected_givers(pre)
+    ]
 
 
 def has_ties(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """Caches of one size, and one of them is taken; sizes are right."""
-    if refusable(event) or not takes_the_largest(config, pre, event, step):
+    if is_refusable(event) or not takes_the_largest(config, pre, event, step):
         return False
     sizes = [cache.size_bytes for cache in pre.caches.values()]
     return any(sizes.count(pre.caches[name].size_bytes) > 1 for name in step.givers)
@@ -74,7 +86,7 @@ def has_ties(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 def takes_by_name(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """L-EVICT-4."""
-    return list(step.givers) == taken(pre)
+    return list(step.givers) == expected_givers(pre)
 
 
 def some_give(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -106,8 +118,8 @@ def lowest_kept(step: Step, name: CacheName) -> Position | None:
 def none_old_in_front(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """L-EXPIRE-1."""
     first = lowest_kept(step, event.cache)
-    left = gone(pre, step, event.cache).values()
-    if any(entry.stamp_nanos > bound_of(step) for entry in left) or not others_kept(pre, step, event.cache):
+    left = removed_entries(pre, step, event.cache).values()
+    if any(entry.stamp_nanos > bound_of(step) for entry in left) or not are_others_kept(pre, step, event.cache):
         return False
     return first is None or entries_of(pre, event.cache)[first].stamp_nanos > bound_of(step)
 
@@ -121,12 +133,12 @@ def behind_the_young(pre: State, event: Expire, step: Step) -> set[Position]:
 
 def hides_some(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """Entries stand behind one that is younger than the cutoff."""
-    return not refusable(event) and bool(behind_the_young(pre, event, step))
+    return not is_refusable(event) and bool(behind_the_young(pre, event, step))
 
 
 def none_left_behind_the_young(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """L-EXPIRE-2."""
-    return not behind_the_young(pre, event, step) & gone(pre, step, event.cache).keys()
+    return not behind_the_young(pre, event, step) & removed_entries(pre, step, event.cache).keys()
 
 
 def cutoff_is_as_asked(config: Config, pre: State, event: Expire, step: Step) -> bool:
@@ -135,13 +147,127 @@ def cutoff_is_as_asked(config: Config, pre: State, event: Expire, step: Step) ->
     return bound_of(step) == pre.now_nanos - age
 
 
-LAWS: Final = (
+PASS_LAWS: Final = (
     Law(Rule.L_EVICT_1, (EvictCache,), some_cached, frees_from_the_lowest),
     Law(Rule.L_EVICT_2, (EvictCache,), some_left, last_one_was_needed),
-    Law(Rule.L_EVICT_3, (Evict,), allowed, takes_the_largest),
+    Law(Rule.L_EVICT_3, (Evict,), is_allowed, takes_the_largest),
     Law(Rule.L_EVICT_4, (Evict,), has_ties, takes_by_name),
     Law(Rule.L_EVICT_5, (Evict,), some_give, each_gives_its_share),
     Law(Rule.L_EXPIRE_1, (Expire,), some_cached, none_old_in_front),
     Law(Rule.L_EXPIRE_2, (Expire,), hides_some, none_left_behind_the_young),
-    Law(Rule.L_EXPIRE_3, (Expire,), allowed, cutoff_is_as_asked),
+    Law(Rule.L_EXPIRE_3, (Expire,), is_allowed, cutoff_is_as_asked),
+)
+
+
+# --- trigger
+# The laws about the trigger: when a size pass is asked for, what it is to free, and when it runs.
+
+
+def is_over(config: Config, pre: State) -> bool:
+    """The bytes are above the trigger."""
+    return pre.size_bytes > floor(config.max_size_bytes * 0.98)
+
+
+def amount(config: Config, pre: State) -> int:
+    """What lies above the watermark's share."""
+    return pre.size_bytes - floor(config.max_size_bytes * config.watermark)
+
+
+def pass_amounts(step: Step) -> list[int]:
+    """The amounts of the size passes that a step ran."""
+    return [part.event.bytes for part in step.parts if type(part.event) is Evict]
+
+
+def asks(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """A size pass was run, or another one is scheduled than before."""
+    is_new = step.state.scheduled_bytes is not None and step.state.scheduled_bytes != pre.scheduled_bytes
+    return is_new or (bool(pass_amounts(step)) and amount(config, pre) > 0)
+
+
+def asks_for_what_lies_above(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """L-TRIGGER-1."""
+    asked = [step.state.scheduled_bytes] if step.state.scheduled_bytes is not None else pass_amounts(step)
+    return asked == [amount(config, pre)]
+
+
+def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """A pass would run at once; where there is nothing to free is a matter of L-TRIGGER-6."""
+    if config.eviction is not Eviction.INLINE or (is_over(config, pre) and amount(config, pre) <= 0):
+        return False
+    is_taken = step.outcome == Inserted(True) or not is_over(config, pre)
+    return event.size >= 0 and pre.scheduled_bytes is None and is_taken
+
+
+def passes_first_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """L-TRIGGER-2."""
+    if step.state.scheduled_bytes is not None or len(pass_amounts(step)) != (1 if is_over(config, pre) else 0):
+        return False
+    return not step.parts or step.parts[0].pre == pre
+
+
+def is_manual(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """No pass is scheduled, and one would not run at once."""
+    return config.eviction is Eviction.MANUAL and event.size >= 0 and pre.scheduled_bytes is None
+
+
+def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """L-TRIGGER-3; that an insert asks which is not taken is a matter of L-TRIGGER-7."""
+    is_asked = step.state.scheduled_bytes is not None
+    if pass_amounts(step) or not content(pre).keys() <= content(step.state).keys():
+        return False
+    return is_asked == is_over(config, pre) or (not is_asked and step.outcome == Inserted(False))
+
+
+def waits(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """A pass is scheduled, and this is not what runs it."""
+    return pre.scheduled_bytes is not None and type(event) is not RunScheduled
+
+
+def still_waits(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """L-TRIGGER-4."""
+    return step.state.scheduled_bytes == pre.scheduled_bytes and (type(event) is Evict or not pass_amounts(step))
+
+
+def runs_what_was_asked_for(config: Config, pre: State, event: RunScheduled, step: Step) -> bool:
+    """L-TRIGGER-5."""
+    if step.state.scheduled_bytes is not None:
+        return False
+    if pre.scheduled_bytes is None:
+        return step.outcome == Removed(0, 0) and step.state == pre and not step.parts
+    return pre.scheduled_bytes <= 0 or pass_amounts(step) == [pre.scheduled_bytes]
+
+
+def has_nothing_to_free(config: Config, pre: State, event: Insert | RunScheduled, step: Step) -> bool:
+    """The amount is 0 or less."""
+    if type(event) is RunScheduled:
+        return pre.scheduled_bytes is not None and pre.scheduled_bytes <= 0
+    is_asked = pre.scheduled_bytes is None and config.eviction is Eviction.INLINE and is_over(config, pre)
+    return is_asked and amount(config, pre) <= 0
+
+
+def frees_nothing(config: Config, pre: State, event: Insert | RunScheduled, step: Step) -> bool:
+    """L-TRIGGER-6."""
+    return not step.parts and content(pre).keys() <= content(step.state).keys()
+
+
+def is_not_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The insert answered false, above the trigger, with no pass scheduled; at once one runs that frees something."""
+    can_free = config.eviction is Eviction.MANUAL or amount(config, pre) > 0
+    is_due = is_over(config, pre) and can_free and pre.scheduled_bytes is None
+    return is_due and step.outcome == Inserted(False)
+
+
+def asks_all_the_same(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """L-TRIGGER-7."""
+    return bool(pass_amounts(step)) or step.state.scheduled_bytes is not None
+
+
+TRIGGER_LAWS: Final = (
+    Law(Rule.L_TRIGGER_1, (Insert,), asks, asks_for_what_lies_above),
+    Law(Rule.L_TRIGGER_2, (Insert,), is_inline, passes_first_if_over),
+    Law(Rule.L_TRIGGER_3, (Insert,), is_manual, schedules_if_over),
+    Law(Rule.L_TRIGGER_4, (), waits, still_waits),
+    Law(Rule.L_TRIGGER_5, (RunScheduled,), always, runs_what_was_asked_for),
+    Law(Rule.L_TRIGGER_6, (Insert, RunScheduled), has_nothing_to_free, frees_nothing),
+    Law(Rule.L_TRIGGER_7, (Insert,), is_not_taken, asks_all_the_same),
 )

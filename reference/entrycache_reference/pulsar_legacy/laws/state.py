@@ -10,14 +10,18 @@ from entrycache_reference.pulsar_legacy.laws.law import (
     REFUSABLE,
     REFUSED,
     Law,
-    allowed,
     always,
+    are_others_kept,
     content,
-    refusable,
+    entries_of,
+    is_allowed,
+    is_refusable,
 )
+from entrycache_reference.pulsar_legacy.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange
 from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
 
 
 def content_changed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -39,7 +43,7 @@ def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bo
 
 def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol refuses this event."""
-    return refusable(event)
+    return is_refusable(event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -67,7 +71,7 @@ def answers_what_left(config: Config, pre: State, event: ops.Op, step: Step) -> 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """L-LIVENESS-2."""
     if type(step.outcome) is Refused:
-        return refusable(event)
+        return is_refusable(event)
     return type(step.outcome) in event.answers
 
 
@@ -94,12 +98,55 @@ REMOVING: Final = (
 )
 LOOKS: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
 
-LAWS: Final = (
+STATE_LAWS: Final = (
     Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
-    Law(Rule.L_STATE_2, (ops.Advance,), allowed, time_moves),
+    Law(Rule.L_STATE_2, (ops.Advance,), is_allowed, time_moves),
     Law(Rule.L_STATE_3, tuple(REFUSABLE), to_refuse, refuses),
     Law(Rule.L_STATE_4, LOOKS, always, only_looked),
     Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
     Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
     Law(Rule.L_LIVENESS_2, (), always, answers_its_own),
+)
+
+
+# --- remove
+# The laws about removal by a call.
+
+
+def kept_are(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
+    """Whether of one cache these entries stay, as they were, and of every other all."""
+    before = entries_of(pre, name)
+    return entries_of(step.state, name) == {pos: before[pos] for pos in kept} and are_others_kept(pre, step, name)
+
+
+def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
+    """L-INVALIDATE-1."""
+    below = [pos for pos in entries_of(pre, event.cache) if pos < event.first]
+    above = [pos for pos in entries_of(pre, event.cache) if pos > event.last]
+    end = [event.last] if event.last in entries_of(pre, event.cache) and not event.last_inclusive else []
+    return kept_are(pre, step, event.cache, list({*below, *above, *end}))
+
+
+def keeps_nothing(config: Config, pre: State, event: Clear | RemoveCache, step: Step) -> bool:
+    """L-INVALIDATE-2, L-INVALIDATE-5."""
+    return event.cache not in step.state.caches and are_others_kept(pre, step, event.cache)
+
+
+def keeps_from_the_position(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
+    """L-INVALIDATE-3."""
+    return kept_are(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
+
+
+def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
+    """L-INVALIDATE-4."""
+    kept = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
+    return kept_are(pre, step, event.cache, kept)
+
+
+REMOVAL_LAWS: Final = (
+    Law(Rule.L_INVALIDATE_1, (RemoveRange,), always, keeps_what_lies_outside),
+    Law(Rule.L_INVALIDATE_2, (Clear,), always, keeps_nothing),
+    Law(Rule.L_INVALIDATE_3, (InvalidateBefore,), always, keeps_from_the_position),
+    Law(Rule.L_INVALIDATE_4, (InvalidateLedger,), always, keeps_other_ledgers),
+    Law(Rule.L_INVALIDATE_5, (RemoveCache,), always, keeps_nothing),
 )

@@ -10,22 +10,8 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws import config as settings
-from entrycache_reference.pulsar_pip430.laws import (
-    count,
-    cursor_ranks,
-    cursors,
-    deliveries,
-    insert,
-    lookup,
-    metrics,
-    passes,
-    remove,
-    requeue,
-    state,
-    storage_reads,
-    trigger,
-)
+from entrycache_reference.pulsar_pip430.laws import cursors, entries, manager, passes, state, storage_reads
+from entrycache_reference.pulsar_pip430.laws import state as settings
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
@@ -41,20 +27,20 @@ def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bo
 
 
 LAWS: Final[tuple[Law, ...]] = (
-    *state.LAWS,
-    *insert.LAWS,
-    *lookup.LAWS,
-    *count.LAWS,
-    *passes.LAWS,
-    *requeue.LAWS,
-    *remove.LAWS,
-    *trigger.LAWS,
-    *settings.LAWS,
-    *storage_reads.LAWS,
-    *deliveries.LAWS,
-    *metrics.LAWS,
-    *cursors.LAWS,
-    *cursor_ranks.LAWS,
+    *state.STATE_LAWS,
+    *entries.INSERT_LAWS,
+    *entries.LOOKUP_LAWS,
+    *entries.COUNT_LAWS,
+    *passes.PASSES_LAWS,
+    *passes.REQUEUE_LAWS,
+    *manager.REMOVE_LAWS,
+    *manager.TRIGGER_LAWS,
+    *settings.CONFIG_LAWS,
+    *storage_reads.STORAGE_READS_LAWS,
+    *storage_reads.DELIVERIES_LAWS,
+    *state.METRICS_LAWS,
+    *cursors.CURSORS_LAWS,
+    *cursors.CURSOR_RANKS_LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),
 )
 """One law a rule."""

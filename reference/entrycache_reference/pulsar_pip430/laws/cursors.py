@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws.law import Law, always
+from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
 from entrycache_reference.pulsar_pip430.ops import (
     CursorAdd,
     CursorMove,
@@ -17,8 +19,8 @@ from entrycache_reference.pulsar_pip430.ops import (
     ShouldCache,
     Slowest,
 )
-from entrycache_reference.pulsar_pip430.outcomes import CursorRemoved, Done
-from entrycache_reference.pulsar_pip430.state import State, Step
+from entrycache_reference.pulsar_pip430.outcomes import CursorRemoved, Done, Members, Ranked, SlowestAt, Wanted
+from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
 
@@ -102,7 +104,7 @@ def touches_cursors_only(config: Config, pre: State, event: Op, step: Step) -> b
 
 LOOKING: Final = frozenset({CursorRank, Slowest, Cursors, ShouldCache})
 
-LAWS: Final = (
+CURSORS_LAWS: Final = (
     Law(Rule.CURSOR_1, (CursorAdd,), is_new, stands_there, True),
     Law(Rule.CURSOR_2, (CursorAdd,), is_member, stands_there, True),
     Law(Rule.CURSOR_3, (CursorMove,), takes_effect, stands_there, True),
@@ -110,4 +112,103 @@ LAWS: Final = (
     Law(Rule.CURSOR_5, (CursorRemove,), always, is_out, True),
     Law(Rule.CURSOR_13, (CursorMove,), untracked_in_the_heap, nobody_moves, True),
     Law(Rule.CURSOR_14, (CursorAdd, CursorMove, CursorRemove, *LOOKING), always, touches_cursors_only, True),
+)
+
+
+# --- cursor_ranks
+# The laws about what the container of cursors tells: ranks, the slowest, the members, and the grace period.
+
+
+def tracked(state: State, name: CacheName) -> list[Position]:
+    """The positions of the tracked cursors of a cache, ascending."""
+    return sorted(pos for pos in members_of(state, name).values() if pos is not None)
+
+
+def knows_ranks(config: Config, pre: State, event: CursorRank, step: Step) -> bool:
+    """The container is the active one."""
+    return config.evict_by_expected_reads
+
+
+def counts_up_to_it(config: Config, pre: State, event: CursorRank, step: Step) -> bool:
+    """R-CURSOR-7."""
+    own = members_of(pre, event.cache).get(event.cursor)
+    return step.outcome == Ranked(0 if own is None else bisect_right(tracked(pre, event.cache), own))
+
+
+def is_the_first(config: Config, pre: State, event: Slowest, step: Step) -> bool:
+    """R-CURSOR-9."""
+    positions = tracked(pre, event.cache)
+    return step.outcome == SlowestAt(positions[0] if positions else None)
+
+
+def counts_members(config: Config, pre: State, event: Cursors, step: Step) -> bool:
+    """R-CURSOR-10."""
+    return step.outcome == Members(len(members_of(pre, event.cache)))
+
+
+def grace_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """A member was to be removed, a cache began to exist, or a grace period was started."""
+    before, after = pre.caches, step.state.caches
+    if after is before:
+        return False
+    if type(event) is CursorRemove or len(after) != len(before):
+        return True
+    for name, cache in after.items():
+        known = before.get(name)
+        if known is not cache and (known is None or known.grace_start_nanos != cache.grace_start_nanos):
+            return True
+    return False
+
+
+def starts_where_it_has_to(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """R-CURSOR-6."""
+    for name, cache in step.state.caches.items():
+        before = pre.caches.get(name)
+        removed = type(event) is CursorRemove and event.cache == name and event.cursor in members_of(pre, name)
+        wanted = pre.now_nanos if before is None or removed else before.grace_start_nanos
+        if cache.grace_start_nanos != wanted:
+            return False
+    return True
+
+
+def grace_was_reset(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
+    """The grace period is the default one, written out or not, and the time to live has been changed since."""
+    if not config.evict_by_expected_reads or pre.settings.ttl_nanos == config.ttl_nanos:
+        return False
+    return config.grace_millis is None or config.grace_millis == config.ttl_nanos // 500_000
+
+
+def grace_counts(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
+    """The container is the active one; a changed time to live is left to R-CONFIG-4."""
+    return config.evict_by_expected_reads and not grace_was_reset(config, pre, event, step)
+
+
+def wanted_while_in_grace(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
+    """R-CURSOR-11, R-CONFIG-4."""
+    grace_millis = config.ttl_nanos // 500_000 if config.grace_millis is None else config.grace_millis
+    cache = pre.caches.get(event.cache, Cache({}, 0, {}, pre.now_nanos))
+    now_millis, _ = divmod(pre.now_nanos, 10**6)
+    start_millis, _ = divmod(cache.grace_start_nanos, 10**6)
+    return step.outcome == Wanted(bool(cache.members) or start_millis + grace_millis > now_millis)
+
+
+def is_the_heap(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
+    """The container is the heap one."""
+    return not config.evict_by_expected_reads
+
+
+def wanted_by_members(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
+    """R-CURSOR-12."""
+    return step.outcome == Wanted(bool(members_of(pre, event.cache)))
+
+
+CURSOR_RANKS_LAWS: Final = (
+    Law(Rule.CURSOR_6, (), grace_in_question, starts_where_it_has_to, True),
+    Law(Rule.CURSOR_7, (CursorRank,), knows_ranks, counts_up_to_it, True),
+    Law(Rule.CURSOR_8, (CursorRank,), is_to_refuse, refuses, True),
+    Law(Rule.CURSOR_9, (Slowest,), always, is_the_first, True),
+    Law(Rule.CURSOR_10, (Cursors,), always, counts_members, True),
+    Law(Rule.CURSOR_11, (ShouldCache,), grace_counts, wanted_while_in_grace, True),
+    Law(Rule.CURSOR_12, (ShouldCache,), is_the_heap, wanted_by_members, True),
+    Law(Rule.CONFIG_4, (ShouldCache,), grace_was_reset, wanted_while_in_grace, True),
 )

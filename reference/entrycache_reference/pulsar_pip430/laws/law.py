@@ -86,7 +86,7 @@ REFUSABLE: Final[dict[type[Op], Callable[[Config, State, Any], bool]]] = {
 """The operations that can be refused, and when."""
 
 
-def cached(state: State, name: CacheName, pos: Position) -> Entry | None:
+def cached_entry(state: State, name: CacheName, pos: Position) -> Entry | None:
     """The entry at a position of a cache, or None."""
     cache = state.caches.get(name)
     return None if cache is None else cache.entries.get(pos)
@@ -119,15 +119,15 @@ def nothing_touched(pre: State, step: Step) -> bool:
     if after.caches is pre.caches:
         return True
     return all(
-        same_content(pre.caches.get(name, NOTHING), after.caches.get(name, NOTHING))
+        is_same_content(pre.caches.get(name, EMPTY_CACHE), after.caches.get(name, EMPTY_CACHE))
         for name in pre.caches.keys() | after.caches.keys()
     )
 
 
-NOTHING: Final = Cache({}, 0)
+EMPTY_CACHE: Final = Cache({}, 0)
 
 
-def same_content(before: Cache, after: Cache) -> bool:
+def is_same_content(before: Cache, after: Cache) -> bool:
     """Whether two caches hold the same entries and have the same members."""
     return before is after or (before.entries, before.size_bytes, before.members) == (
         after.entries,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws.law import Law, cached
-from entrycache_reference.pulsar_pip430.laws.state import allowed, refuses, to_refuse
-from entrycache_reference.pulsar_pip430.laws.walk import left, walk
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
+from entrycache_reference.pulsar_pip430.laws.law import Law, cached_entry
+from entrycache_reference.pulsar_pip430.laws.state import is_allowed, is_to_refuse, refuses
+from entrycache_reference.pulsar_pip430.laws.steps import Take, removed_entries, walk
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.pulsar_pip430.state import Slot, State, Step
@@ -37,7 +37,7 @@ def head_is_young(config: Config, pre: State, event: Expire, step: Step) -> bool
     """R-EXPIRE-2."""
     bound = walk(pre, step).bound
     head = next((slot for slot in step.state.queue if slot is not None), None)
-    entry = None if head is None else cached(step.state, head.cache, head.pos)
+    entry = None if head is None else cached_entry(step.state, head.cache, head.pos)
     return bound is not None and (entry is None or entry.stamp_nanos >= bound)
 
 
@@ -74,7 +74,7 @@ def no_dead_slot_at_the_head(config: Config, pre: State, event: Expire | Evict, 
     return step.state.queue[:1] != (None,)
 
 
-def untaken(pre: State, step: Step) -> list[Slot]:
+def untaken_slots(pre: State, step: Step) -> list[Slot]:
     """The live slots that the pass did not take."""
     taken = {take.slot for take in walk(pre, step).takes}
     return [slot for slot in pre.queue if slot is not None and slot not in taken]
@@ -82,24 +82,25 @@ def untaken(pre: State, step: Step) -> list[Slot]:
 
 def some_untaken(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """The pass halted at a live head."""
-    return not _refused(event) and bool(untaken(pre, step))
+    return not _refused(event) and bool(untaken_slots(pre, step))
 
 
 def untaken_as_they_were(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-EVICT-2; the order of what is left is a matter of R-EVICT-8."""
     return all(
-        cached(step.state, slot.cache, slot.pos) == cached(pre, slot.cache, slot.pos) for slot in untaken(pre, step)
+        cached_entry(step.state, slot.cache, slot.pos) == cached_entry(pre, slot.cache, slot.pos)
+        for slot in untaken_slots(pre, step)
     )
 
 
-def freed(pre: State, step: Step) -> int:
+def freed_bytes(pre: State, step: Step) -> int:
     """The sizes of the entries that the step removed."""
-    return sum(left(pre, step).values())
+    return sum(removed_entries(pre, step).values())
 
 
 def frees_enough(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """R-EVICT-4."""
-    return freed(pre, step) >= event.bytes or not any(cache.entries for cache in step.state.caches.values())
+    return freed_bytes(pre, step) >= event.bytes or not any(cache.entries for cache in step.state.caches.values())
 
 
 def stops_with_enough(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -116,7 +117,7 @@ def stops_with_enough(config: Config, pre: State, event: Evict, step: Step) -> b
 
 def answers_what_left(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """R-EVICT-7."""
-    gone = left(pre, step)
+    gone = removed_entries(pre, step)
     return step.outcome == Removed(len(gone), sum(gone.values()))
 
 
@@ -140,7 +141,7 @@ def takes_are_bounded(config: Config, pre: State, event: Expire | Evict, step: S
         else:
             times[take.slot] = times.get(take.slot, 0) + 1
     for slot, count in times.items():
-        entry = cached(pre, slot.cache, slot.pos)
+        entry = cached_entry(pre, slot.cache, slot.pos)
         if entry is None:
             return False
         budget = max(0, pre.settings.max_requeues - entry.requeues)
@@ -157,18 +158,200 @@ def _refused(event: Expire | Evict) -> bool:
 
 PASSES: Final = (Expire, Evict)
 
-LAWS: Final = (
+PASSES_LAWS: Final = (
     Law(Rule.EXPIRE_1, (Expire,), some_taken, takes_only_expired),
     Law(Rule.EXPIRE_2, (Expire,), some_cached, head_is_young),
     Law(Rule.EXPIRE_3, (Expire,), by_ttl, cutoff_is_ttl_ago),
-    Law(Rule.EXPIRE_4, (Expire,), to_refuse, refuses),
+    Law(Rule.EXPIRE_4, (Expire,), is_to_refuse, refuses),
     Law(Rule.EXPIRE_5, (Expire,), by_age, cutoff_is_that_long_ago),
     Law(Rule.EVICT_1, PASSES, met_a_dead_slot, no_dead_slot_at_the_head),
     Law(Rule.EVICT_2, PASSES, some_untaken, untaken_as_they_were),
     Law(Rule.EVICT_4, (Evict,), some_cached, frees_enough),
     Law(Rule.EVICT_5, (Evict,), some_taken, stops_with_enough),
-    Law(Rule.EVICT_6, (Evict,), to_refuse, refuses),
-    Law(Rule.EVICT_7, PASSES, allowed, answers_what_left),
+    Law(Rule.EVICT_6, (Evict,), is_to_refuse, refuses),
+    Law(Rule.EVICT_7, PASSES, is_allowed, answers_what_left),
     Law(Rule.EVICT_8, PASSES, had_slots, from_head_to_tail),
     Law(Rule.LIVENESS_1, PASSES, had_slots, takes_are_bounded),
+)
+
+
+# --- requeue
+# The laws about what a pass does with one live head, each read off what became of it.
+#
+# An extension that should not have been has exactly one owner, by the cause that the pass gave for it: without
+# the setting, access is R-REQUEUE-7's; reads that nobody expects are R-REQUEUE-8's; a budget overdrawn for
+# expected reads is R-REQUEUE-6's; what is left belongs to R-REQUEUE-3 or R-EVICT-3. Together they are complete.
+
+
+def is_awaited(take: Take) -> bool:
+    """Somebody is still expected to read the entry."""
+    return take.entry is not None and (take.entry.expected_reads or 0) > 0
+
+
+def is_for_access(take: Take) -> bool:
+    """The entry was requeued, and access was the cause."""
+    return take.op == "REQUEUE" and take.cause == "ACCESSED"
+
+
+def is_for_reads(take: Take) -> bool:
+    """The entry was requeued, and expected reads were the cause."""
+    return take.op == "REQUEUE" and take.cause == "EXPECTED_READS"
+
+
+def is_in_time(config: Config, pre: State, event: Expire | Evict, take: Take) -> bool:
+    """The take is one that may spare an entry: a size pass of one round spares none after it."""
+    if config.variants.size_pass_rounds is SizePassRounds.BUDGET or isinstance(event, Expire):
+        return True
+    return take.number < len(pre.queue)
+
+
+def some_late(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """The configuration asks for one round, and the size pass took an entry after it."""
+    if config.variants.size_pass_rounds is SizePassRounds.BUDGET:
+        return False
+    return any(take.entry is not None for take in walk(pre, step).takes[len(pre.queue) :])
+
+
+def late_ones_leave(config: Config, pre: State, event: Evict, step: Step) -> bool:
+    """R-REQUEUE-9."""
+    return all(take.op != "REQUEUE" for take in walk(pre, step).takes[len(pre.queue) :])
+
+
+def accessed_stay(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-1."""
+    return all(is_for_access(take) for take in walk(pre, step).accessed if is_in_time(config, pre, event, take))
+
+
+def awaited_stay(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-2."""
+    wrong_cause = pre.settings.extend_recently_accessed
+    return all(
+        is_for_reads(take) or (is_for_access(take) and not wrong_cause)
+        for take in walk(pre, step).awaited
+        if is_in_time(config, pre, event, take)
+    )
+
+
+def exhausted_leave(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-3."""
+    own = pre.settings.extend_recently_accessed
+    return not any(is_for_access(take) and own for take in walk(pre, step).exhausted)
+
+
+def unawaited_leave(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-EVICT-3."""
+    own = pre.settings.extend_recently_accessed
+    return not any(is_for_access(take) and own for take in walk(pre, step).unawaited)
+
+
+def restamps_and_unmarks(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-4: in every row of the pass, and in the state after it."""
+    walked = walk(pre, step)
+    met = set()
+    for take in walked.takes:
+        if take.slot in met and (take.shown.accessed or take.shown.stamp_ns != pre.now_nanos):
+            return False
+        if take.op == "REQUEUE":
+            met.add(take.slot)
+            if take.stamp_after != pre.now_nanos:
+                return False
+    for slot in walked.requeued:
+        entry = cached_entry(step.state, slot.cache, slot.pos)
+        if entry is not None and (entry.accessed or entry.stamp_nanos != pre.now_nanos):
+            return False
+    return True
+
+
+def one_budget(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The configuration asks for the norm, and the pass requeued an entry."""
+    return config.variants.requeue_budget is RequeueBudget.SHARED and bool(walk(pre, step).requeued)
+
+
+def each_requeue_counts(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-5."""
+    walked = walk(pre, step)
+    for take in walked.takes:
+        if take.op == "REQUEUE" and (take.entry is None or take.requeues_after != take.entry.requeues + 1):
+            return False
+    for slot, times in walked.requeued.items():
+        entry, before = cached_entry(step.state, slot.cache, slot.pos), cached_entry(pre, slot.cache, slot.pos)
+        if entry is not None and (before is None or entry.requeues != before.requeues + times):
+            return False
+    return True
+
+
+def some_for_reads(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass requeued an entry that expects reads, because of them."""
+    return any(is_for_reads(take) and is_awaited(take) for take in walk(pre, step).takes)
+
+
+def never_above_the_budget(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-6."""
+    return all(
+        take.requeues_after <= pre.settings.max_requeues
+        for take in walk(pre, step).takes
+        if is_for_reads(take) and is_awaited(take)
+    )
+
+
+def access_does_not_extend(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The setting is off, and the pass took an entry that is marked."""
+    marked = [take.entry is not None and take.entry.accessed for take in walk(pre, step).takes]
+    return not pre.settings.extend_recently_accessed and any(marked)
+
+
+def none_for_access(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-7."""
+    return not any(is_for_access(take) for take in walk(pre, step).takes)
+
+
+def some_unawaited(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry that expects no reads."""
+    walked = walk(pre, step)
+    return bool(walked.unawaited) or any(not is_awaited(take) for take in walked.accessed)
+
+
+def only_awaited_for_reads(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-REQUEUE-8."""
+    return all(is_awaited(take) for take in walk(pre, step).takes if is_for_reads(take))
+
+
+def some_requeued(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass requeued an entry."""
+    return bool(walk(pre, step).requeued)
+
+
+def took_accessed(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry whose stay access extends."""
+    return bool(walk(pre, step).accessed)
+
+
+def took_awaited(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry, not extended by access, that expects reads and has budget left."""
+    return bool(walk(pre, step).awaited)
+
+
+def took_exhausted(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry, not extended by access, that expects reads and has no budget left."""
+    return bool(walk(pre, step).exhausted)
+
+
+def took_unawaited(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """The pass took an entry, not extended by access, that expects no reads."""
+    return bool(walk(pre, step).unawaited)
+
+
+BOTH_PASSES: Final = (Expire, Evict)
+
+REQUEUE_LAWS: Final = (
+    Law(Rule.EVICT_3, BOTH_PASSES, took_unawaited, unawaited_leave),
+    Law(Rule.REQUEUE_1, BOTH_PASSES, took_accessed, accessed_stay),
+    Law(Rule.REQUEUE_2, BOTH_PASSES, took_awaited, awaited_stay),
+    Law(Rule.REQUEUE_3, BOTH_PASSES, took_exhausted, exhausted_leave),
+    Law(Rule.REQUEUE_4, BOTH_PASSES, some_requeued, restamps_and_unmarks),
+    Law(Rule.REQUEUE_5, BOTH_PASSES, one_budget, each_requeue_counts),
+    Law(Rule.REQUEUE_6, BOTH_PASSES, some_for_reads, never_above_the_budget),
+    Law(Rule.REQUEUE_7, BOTH_PASSES, access_does_not_extend, none_for_access),
+    Law(Rule.REQUEUE_8, BOTH_PASSES, some_unawaited, only_awaited_for_reads),
+    Law(Rule.REQUEUE_9, (Evict,), some_late, late_ones_leave),
 )

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.laws.law import (
     REFUSABLE,
     REFUSED,
     Law,
     always,
-    cached,
+    cached_entry,
+    entries_of,
     nothing_touched,
     refusable,
 )
-from entrycache_reference.pulsar_pip430.laws.walk import left, slot_of
-from entrycache_reference.pulsar_pip430.outcomes import Refused
+from entrycache_reference.pulsar_pip430.laws.steps import is_inserted, removed_entries, slot_of
+from entrycache_reference.pulsar_pip430.ops import Configure, Evict, Insert, Metrics, Op, Read, ReadOne, Usage
+from entrycache_reference.pulsar_pip430.outcomes import Counters, Done, Refused, Served, Used
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -57,7 +59,7 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
     latest = 0
     for slot in step.state.queue:
         if slot is not None:
-            entry = cached(step.state, slot.cache, slot.pos)
+            entry = cached_entry(step.state, slot.cache, slot.pos)
             if entry is not None:
                 if entry.stamp_nanos < latest:
                     return False
@@ -65,7 +67,7 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
     return latest <= step.state.now_nanos
 
 
-def allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol does not refuse this event."""
     return not refusable(config, pre, event)
 
@@ -80,12 +82,12 @@ def was_refused(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     return type(step.outcome) is Refused and refusable(config, pre, event)
 
 
-def unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def is_unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """R-STATE-5: nothing at all differs, the set of caches neither."""
     return step.state is pre or step.state == pre
 
 
-def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def is_to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The protocol refuses this event."""
     return refusable(config, pre, event)
 
@@ -95,51 +97,216 @@ def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     return step.outcome == REFUSED
 
 
-def only_looked(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def only_looks(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """R-STATE-7."""
     return nothing_touched(pre, step)
 
 
 def some_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Entries have left."""
-    return bool(left(pre, step))
+    return bool(removed_entries(pre, step))
 
 
 def left_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """R-STATE-8: one row, and so one cause, for each entry that has left, and none for any other."""
     told = [slot_of(row) for row in step.rows if row.op in {"EVICT", "REMOVE"}]
-    gone = left(pre, step)
+    gone = removed_entries(pre, step)
     return len(told) == len(gone) and set(told) == gone.keys()
 
 
-def names_a_cache(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def names_a_new_cache(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """The event, not to be refused, names a cache that does not exist yet."""
     name = getattr(event, "cache", ABSENT)
     return name is not ABSENT and name not in pre.caches and not refusable(config, pre, event)
 
 
-def only_this_one_opened(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def opens_only_that_one(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """R-STATE-9."""
     return step.state.caches.keys() == pre.caches.keys() | {getattr(event, "cache", ABSENT)}
 
 
-REMOVING: Final = (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict, ops.InvalidateBefore, ops.InvalidateLedger)
+REMOVING_OPS: Final = (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict, ops.InvalidateBefore, ops.InvalidateLedger)
 """The operations by which entries leave; others do it by way of one of these, as a part."""
 
-LAWS: Final = (
+STATE_LAWS: Final = (
     Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
     Law(Rule.STATE_2, (), content_changed, one_slot_an_entry),
     Law(Rule.STATE_3, (), content_changed, queue_sorted_by_age),
-    Law(Rule.STATE_4, (ops.Advance,), allowed, time_moves),
-    Law(Rule.STATE_5, tuple(REFUSABLE), was_refused, unchanged, True),
-    Law(Rule.STATE_6, (ops.Advance,), to_refuse, refuses),
-    Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), always, only_looked),
-    Law(Rule.STATE_8, REMOVING, some_left, left_once),
+    Law(Rule.STATE_4, (ops.Advance,), is_allowed, time_moves),
+    Law(Rule.STATE_5, tuple(REFUSABLE), was_refused, is_unchanged, True),
+    Law(Rule.STATE_6, (ops.Advance,), is_to_refuse, refuses),
+    Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), always, only_looks),
+    Law(Rule.STATE_8, REMOVING_OPS, some_left, left_once),
     Law(
         Rule.STATE_9,
         tuple(op for op in ops.OPS if "cache" in op.__dataclass_fields__),
-        names_a_cache,
-        only_this_one_opened,
+        names_a_new_cache,
+        opens_only_that_one,
         True,
     ),
+)
+
+
+# --- config
+# The laws about `configure`. R-CONFIG-4 is about the grace period and stands with its laws.
+
+
+def is_configure_allowed(config: Config, pre: State, event: Configure, step: Step) -> bool:
+    """These settings are not refused."""
+    return not refusable(config, pre, event)
+
+
+def changes_only_named_settings(config: Config, pre: State, event: Configure, step: Step) -> bool:
+    """R-CONFIG-1."""
+    if step.outcome != Done():
+        return False
+    for name in Settings._fields:
+        given = getattr(event, name)
+        wanted = getattr(pre.settings, name) if given is ABSENT else given
+        if getattr(step.state.settings, name) != wanted:
+            return False
+    return True
+
+
+def refused_as_a_whole(config: Config, pre: State, event: Configure, step: Step) -> bool:
+    """R-CONFIG-2."""
+    return step.outcome == REFUSED and step.state.settings == pre.settings
+
+
+def changes_what_is_filled(config: Config, pre: State, event: Configure, step: Step) -> bool:
+    """The settings change while entries are cached."""
+    return any(cache.entries for cache in pre.caches.values()) and not refusable(config, pre, event)
+
+
+def changes_only_settings(config: Config, pre: State, event: Configure, step: Step) -> bool:
+    """R-CONFIG-3."""
+    return nothing_touched(pre, step) and step.state.is_scheduled == pre.is_scheduled and not step.parts
+
+
+CONFIG_LAWS: Final = (
+    Law(Rule.CONFIG_1, (Configure,), is_configure_allowed, changes_only_named_settings, True),
+    Law(Rule.CONFIG_2, (Configure,), is_to_refuse, refused_as_a_whole, True),
+    Law(Rule.CONFIG_3, (Configure,), changes_what_is_filled, changes_only_settings, True),
+)
+
+
+# --- metrics
+# The laws about `usage`, about the counters and about `metrics`.
+#
+# A counter is held to what the parts of a step did, one part after the other.
+
+
+def asks_one(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """The question names a cache."""
+    return event.cache is not ABSENT
+
+
+def sums_of_one(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """R-METRICS-1."""
+    entries = {} if event.cache is ABSENT else entries_of(pre, event.cache)
+    return step.outcome == Used(len(entries), sum(entry.size_bytes for entry in entries.values()))
+
+
+def asks_all(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """The question is about all caches."""
+    return event.cache is ABSENT
+
+
+def sums_of_all(config: Config, pre: State, event: Usage, step: Step) -> bool:
+    """R-METRICS-2; that the manager's bytes are the sum is R-STATE-1."""
+    return step.outcome == Used(sum([len(cache.entries) for cache in pre.caches.values()]), pre.size_bytes)
+
+
+def count_inserted(event: Op, step: Step) -> int:
+    """The number of entries that entered a cache."""
+    if not step.parts:
+        return int(type(event) is Insert and is_inserted(step))
+    return sum(1 for part in step.parts if type(part.event) is Insert and is_inserted(part.step))
+
+
+def insertions_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """An entry entered a cache, or the counter moved."""
+    if step.state.counts is pre.counts and not step.parts and type(event) is not Insert:
+        return False
+    return step.state.counts.inserted_entries != pre.counts.inserted_entries or count_inserted(event, step) > 0
+
+
+def insertions_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """R-METRICS-3."""
+    return step.state.counts.inserted_entries == pre.counts.inserted_entries + count_inserted(event, step)
+
+
+def count_evicted(pre: State, event: Op, step: Step) -> int:
+    """The number of entries that left a cache by an operation that removes some."""
+    if not step.parts:
+        return len(removed_entries(pre, step)) if type(event) in REMOVING_OPS else 0
+    return sum(len(removed_entries(part.pre, part.step)) for part in step.parts if type(part.event) in REMOVING_OPS)
+
+
+def evictions_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """An entry left, or the counter moved."""
+    return step.state.counts.evicted_entries != pre.counts.evicted_entries or count_evicted(pre, event, step) > 0
+
+
+def evictions_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """R-METRICS-4."""
+    return step.state.counts.evicted_entries == pre.counts.evicted_entries + count_evicted(pre, event, step)
+
+
+def count_size_passes(step: Step) -> int:
+    """The number of size passes that the manager asked for."""
+    return sum(1 for part in step.parts if type(part.event) is Evict)
+
+
+def cycles_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """The manager asked for a size pass, or the counter moved."""
+    if step.state.counts is pre.counts and not step.parts:
+        return False
+    return step.state.counts.eviction_cycles != pre.counts.eviction_cycles or count_size_passes(step) > 0
+
+
+def cycles_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """R-METRICS-5."""
+    return step.state.counts.eviction_cycles == pre.counts.eviction_cycles + count_size_passes(step)
+
+
+def reads_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Something was read, or one of the counters of reads moved."""
+    if type(step.outcome) is Served:
+        return True
+    return step.state.counts is not pre.counts and step.state.counts[3:] != pre.counts[3:]
+
+
+def reads_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """R-METRICS-6; which positions were hits is a matter of R-READ-7 and R-READ-10."""
+    hits, hit_bytes, misses = 0, 0, 0
+    if type(step.outcome) is Served and (type(event) is Read or type(event) is ReadOne):
+        sizes = [
+            entry.size_bytes for pos in step.outcome.hits if (entry := cached_entry(pre, event.cache, pos)) is not None
+        ]
+        hits, hit_bytes, misses = len(step.outcome.hits), sum(sizes), len(step.outcome.fills)
+    before, after = pre.counts, step.state.counts
+    return (
+        after.hit_entries - before.hit_entries == hits
+        and after.hit_bytes - before.hit_bytes == hit_bytes
+        and after.miss_entries - before.miss_entries == misses
+        and after.miss_bytes - before.miss_bytes == misses * config.storage_entry_size
+    )
+
+
+def tells_and_keeps(config: Config, pre: State, event: Metrics, step: Step) -> bool:
+    """R-METRICS-7."""
+    return step.outcome == Counters(*pre.counts, pre.size_bytes) and (step.state is pre or step.state == pre)
+
+
+COUNTING_OPS: Final = tuple(op for op in ops.OPS if op is not Metrics)
+
+METRICS_LAWS: Final = (
+    Law(Rule.METRICS_1, (Usage,), asks_one, sums_of_one),
+    Law(Rule.METRICS_2, (Usage,), asks_all, sums_of_all),
+    Law(Rule.METRICS_3, COUNTING_OPS, insertions_in_question, insertions_counted, True),
+    Law(Rule.METRICS_4, COUNTING_OPS, evictions_in_question, evictions_counted, True),
+    Law(Rule.METRICS_5, COUNTING_OPS, cycles_in_question, cycles_counted, True),
+    Law(Rule.METRICS_6, COUNTING_OPS, reads_in_question, reads_counted, True),
+    Law(Rule.METRICS_7, (Metrics,), always, tells_and_keeps, True),
 )

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import Law, cached, refusable
-from entrycache_reference.pulsar_pip430.laws.state import refuses, to_refuse
-from entrycache_reference.pulsar_pip430.laws.thresholds import same_content, was_taken
-from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne
-from entrycache_reference.pulsar_pip430.outcomes import Served
-from entrycache_reference.pulsar_pip430.state import Part, State, Step
+from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
+from entrycache_reference.pulsar_pip430.laws.law import REFUSED, Law, cached_entry, refusable
+from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
+from entrycache_reference.pulsar_pip430.laws.steps import is_inserted, is_same_state
+from entrycache_reference.pulsar_pip430.ops import Evict, Expire, Get, Insert, MarkRead, Op, Read, ReadOne, Release
+from entrycache_reference.pulsar_pip430.outcomes import Refused, Released, Served
+from entrycache_reference.pulsar_pip430.state import Part, Slot, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import Position
+from entrycache_reference.vocabulary import ABSENT, Position
 
 
-def asked_for(event: Read | ReadOne) -> list[Position]:
+def requested_positions(event: Read | ReadOne) -> list[Position]:
     """The positions that a read asks for, ascending."""
     if type(event) is ReadOne:
         return [event.pos]
@@ -28,12 +28,12 @@ def asked_for(event: Read | ReadOne) -> list[Position]:
     return [Position(event.first.ledger, entry) for entry in range(event.first.entry, event.last.entry + 1)]
 
 
-def allowed(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
+def is_read_allowed(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
     """The read is not refused."""
     return not refusable(config, pre, event)
 
 
-def marked_by(parts: Sequence[Part]) -> list[Position]:
+def looked_up_by(parts: Sequence[Part]) -> list[Position]:
     """The positions that the first parts of a read looked up, up to the first part of another kind."""
     found = []
     for part in parts:
@@ -45,10 +45,10 @@ def marked_by(parts: Sequence[Part]) -> list[Position]:
 
 def serves_what_is_cached(config: Config, pre: State, event: Read, step: Step) -> bool:
     """R-READ-7; where a step names no parts an entry can have been requeued since it was marked."""
-    wanted = [pos for pos in asked_for(event) if cached(pre, event.cache, pos) is not None]
+    wanted = [pos for pos in requested_positions(event) if cached_entry(pre, event.cache, pos) is not None]
     if type(step.outcome) is not Served or list(step.outcome.hits) != wanted:
         return False
-    return (not step.parts and not wanted) or marked_by(step.parts) == wanted
+    return (not step.parts and not wanted) or looked_up_by(step.parts) == wanted
 
 
 def leaves_a_gap(config: Config, pre: State, event: Read, step: Step) -> bool:
@@ -62,7 +62,7 @@ def the_rest_from_storage(config: Config, pre: State, event: Read, step: Step) -
     """R-READ-8."""
     outcome = step.outcome
     return type(outcome) is Served and list(outcome.fills) == [
-        pos for pos in asked_for(event) if pos not in outcome.hits
+        pos for pos in requested_positions(event) if pos not in outcome.hits
     ]
 
 
@@ -73,17 +73,17 @@ def reads_from_storage(config: Config, pre: State, event: Read | ReadOne, step: 
 
 def fills_to_judge(config: Config, pre: State, event: Read, step: Step) -> bool:
     """Storage has given something; 0 expected reads that count are left to R-READ-13."""
-    return reads_from_storage(config, pre, event, step) and not counts_zero(config, event)
+    return reads_from_storage(config, pre, event, step) and not does_zero_count(config, event)
 
 
-def counts_zero(config: Config, event: Read) -> bool:
+def does_zero_count(config: Config, event: Read) -> bool:
     """Whether the fills carry 0 expected reads as a count."""
     return event.expected_reads == 0 and config.variants.zero_reads is ZeroReads.COUNTED
 
 
 def fills_with_zero(config: Config, pre: State, event: Read, step: Step) -> bool:
     """Storage has given something, and 0 expected reads are a count."""
-    return counts_zero(config, event) and reads_from_storage(config, pre, event, step)
+    return does_zero_count(config, event) and reads_from_storage(config, pre, event, step)
 
 
 def cached_with_zero(config: Config, pre: State, event: Read, step: Step) -> bool:
@@ -93,10 +93,10 @@ def cached_with_zero(config: Config, pre: State, event: Read, step: Step) -> boo
 
 def fills_in_order(config: Config, pre: State, event: Read, step: Step) -> bool:
     """R-READ-9; that each fill has its own trigger is a matter of R-TRIGGER-2 and R-TRIGGER-4."""
-    if not chained(pre, step):
+    if not is_chained(pre, step):
         return False
     if event.expected_reads <= 0 or config.max_size_bytes == 0:
-        return not any(type(part.event) is Insert and was_taken(part.step) for part in step.parts)
+        return not any(type(part.event) is Insert and is_inserted(part.step) for part in step.parts)
     return all_offered(config, event, step)
 
 
@@ -109,14 +109,14 @@ def all_offered(config: Config, event: Read, step: Step) -> bool:
     ]
 
 
-def chained(pre: State, step: Step) -> bool:
+def is_chained(pre: State, step: Step) -> bool:
     """Whether each part of a step met what the one before it left, and the step itself left no other content."""
     state = pre
     for part in step.parts:
-        if state is not pre and not same_content(state, part.pre):
+        if state is not pre and not is_same_state(state, part.pre):
             return False
         state = part.step.state
-    return state is pre or same_content(state, step.state)
+    return state is pre or is_same_state(state, step.state)
 
 
 def serves_but_caches_nothing(config: Config, pre: State, event: ReadOne, step: Step) -> bool:
@@ -124,7 +124,7 @@ def serves_but_caches_nothing(config: Config, pre: State, event: ReadOne, step: 
     outcome = step.outcome
     if type(outcome) is not Served or any(type(part.event) not in {Get, MarkRead} for part in step.parts):
         return False
-    before, after = cached(pre, event.cache, event.pos), cached(step.state, event.cache, event.pos)
+    before, after = cached_entry(pre, event.cache, event.pos), cached_entry(step.state, event.cache, event.pos)
     if before is None:
         return (outcome.hits, outcome.fills) == ((), (event.pos,)) and after is None
     wanted = before._replace(accessed=True)
@@ -137,7 +137,7 @@ def hands_over_payloads(config: Config, pre: State, event: Read | ReadOne, step:
     outcome = step.outcome
     if type(outcome) is not Served:
         return False
-    entries = [cached(pre, event.cache, pos) for pos in outcome.hits]
+    entries = [cached_entry(pre, event.cache, pos) for pos in outcome.hits]
     if not entries:
         return outcome.tokens is not None
     return all(entry is not None and entry.token is not None for entry in entries)
@@ -148,17 +148,142 @@ def the_payloads_of_these(config: Config, pre: State, event: Read | ReadOne, ste
     outcome = step.outcome
     if type(outcome) is not Served or outcome.tokens is None:
         return False
-    entries = [cached(pre, event.cache, pos) for pos in outcome.hits]
+    entries = [cached_entry(pre, event.cache, pos) for pos in outcome.hits]
     wanted = [entry.token for entry in entries if entry is not None] + [pos.entry for pos in outcome.fills]
     return list(outcome.tokens) == wanted
 
 
-LAWS: Final = (
-    Law(Rule.READ_7, (Read,), allowed, serves_what_is_cached, True),
+STORAGE_READS_LAWS: Final = (
+    Law(Rule.READ_7, (Read,), is_read_allowed, serves_what_is_cached, True),
     Law(Rule.READ_8, (Read,), leaves_a_gap, the_rest_from_storage, True),
     Law(Rule.READ_9, (Read,), fills_to_judge, fills_in_order, True),
-    Law(Rule.READ_10, (ReadOne,), allowed, serves_but_caches_nothing, True),
-    Law(Rule.READ_11, (Read, ReadOne), to_refuse, refuses, True),
+    Law(Rule.READ_10, (ReadOne,), is_read_allowed, serves_but_caches_nothing, True),
+    Law(Rule.READ_11, (Read, ReadOne), is_to_refuse, refuses, True),
     Law(Rule.READ_13, (Read,), fills_with_zero, cached_with_zero, True),
     Law(Rule.READ_12, (Read, ReadOne), hands_over_payloads, the_payloads_of_these, True),
+)
+
+
+# --- deliveries
+# The laws about what a read hands over: held under a name, and released.
+
+
+def is_at_the_floor(config: Config, count: int | None) -> bool:
+    """Whether this count cannot fall: R-COUNT-8 says what becomes of it."""
+    return count is not None and count <= 0 and config.variants.count_floor is CountFloor.ZERO
+
+
+def started_at(config: Config, pre: State, event: Read | ReadOne, pos: Position, step: Step) -> int | None:
+    """The count with which a position was handed over: as its insert left it, where the step names one."""
+    for part in step.parts:
+        if type(part.event) is Insert and part.event.pos == pos:
+            added = cached_entry(part.step.state, event.cache, pos)
+            return None if added is None else added.expected_reads
+    before = cached_entry(pre, event.cache, pos)
+    if before is not None:
+        return before.expected_reads
+    if isinstance(event, ReadOne) or event.expected_reads < 0:
+        return None
+    if event.expected_reads == 0 and config.variants.zero_reads is ZeroReads.UNCOUNTED:
+        return None
+    return event.expected_reads
+
+
+def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
+    """The step hands something over, or gives back an entry that is still cached."""
+    if type(event) is not Release:
+        return not refusable(config, pre, event)
+    return any(held.is_cached for held in pre.holds.get(event.hold, ()))
+
+
+def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
+    """R-COUNT-5: by the states before and after; a pass in between changes no count."""
+    if isinstance(event, Release):
+        return all(_one_fewer(config, pre, step, held.slot) for held in pre.holds[event.hold] if held.is_cached)
+    for pos in requested_positions(event):
+        after = cached_entry(step.state, event.cache, pos)
+        if after is not None:
+            count = started_at(config, pre, event, pos, step)
+            if count is not None and event.hold is ABSENT:
+                if is_at_the_floor(config, count):
+                    continue
+                count -= 1
+            if after.expected_reads != count:
+                return False
+    return True
+
+
+def _one_fewer(config: Config, pre: State, step: Step, slot: Slot) -> bool:
+    before, after = cached_entry(pre, slot.cache, slot.pos), cached_entry(step.state, slot.cache, slot.pos)
+    if before is None or before.expected_reads is None:
+        return after == before
+    if is_at_the_floor(config, before.expected_reads):
+        return True
+    return after == before._replace(expected_reads=before.expected_reads - 1)
+
+
+def holds_something(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Something is held, before the step or after it, and the step changed something."""
+    return bool(pre.holds or step.state.holds) and step.state is not pre
+
+
+def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """R-COUNT-6: a claim is on the entry that was read; it ends when that leaves, and then takes nothing.
+
+    It ends as well where a duplicate has brought another count (R-INSERT-8). No entry can leave and come back in
+    one step: what `read` caches was not cached when it began.
+    """
+    caches = step.state.caches
+    recounted = None
+    if type(event) is Insert and config.variants.duplicate_count is DuplicateCount.REPLACED:
+        recounted = Slot(event.cache, event.pos)
+    for name, kept in step.state.holds.items():
+        earlier = pre.holds.get(name)
+        for at, held in enumerate(kept):
+            cache = caches.get(held.slot.cache)
+            there = cache is not None and held.slot.pos in cache.entries and held.slot != recounted
+            if held.is_cached != (there and (earlier is None or earlier[at].is_cached)):
+                return False
+    if type(event) is not Release:
+        return True
+    return all(
+        cached_entry(step.state, held.slot.cache, held.slot.pos) == cached_entry(pre, held.slot.cache, held.slot.pos)
+        for held in pre.holds.get(event.hold, ())
+        if not held.is_cached
+    )
+
+
+def names_a_hold(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
+    """The event names a hold, and is not refused as a read."""
+    if type(event) is Release:
+        return True
+    return event.hold is not ABSENT and not refusable(config, pre, event)
+
+
+def kept_by_passes(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """R-COUNT-7; what a name holds stays, in its order, also where a pass removes some of it."""
+    kept = step.state.holds
+    return kept.keys() == pre.holds.keys() and all(
+        [held.slot for held in kept[name]] == [held.slot for held in before] for name, before in pre.holds.items()
+    )
+
+
+def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
+    """R-COUNT-7; a name is open from the read that used it until its release."""
+    after = {name: [held.slot for held in kept] for name, kept in step.state.holds.items()}
+    wanted = {name: [held.slot for held in kept] for name, kept in pre.holds.items()}
+    if isinstance(event, Release):
+        slots = wanted.pop(event.hold, None)
+        answer: Refused | Released = REFUSED if slots is None else Released(len(slots))
+        return step.outcome == answer and after == wanted
+    if event.hold is not ABSENT:
+        wanted[event.hold] = [Slot(event.cache, pos) for pos in requested_positions(event)]
+    return after == wanted
+
+
+DELIVERIES_LAWS: Final = (
+    Law(Rule.COUNT_5, (Read, ReadOne, Release), delivers, one_fewer_each, True),
+    Law(Rule.COUNT_6, (), holds_something, claims_follow_entries, True),
+    Law(Rule.COUNT_7, (Read, ReadOne, Release), names_a_hold, opened_and_freed, True),
+    Law(Rule.COUNT_7, (Expire, Evict), holds_something, kept_by_passes, True),
 )

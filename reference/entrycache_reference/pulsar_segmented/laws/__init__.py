@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrycache_reference.pulsar_segmented import ops
 from entrycache_reference.pulsar_segmented.config import Config
-from entrycache_reference.pulsar_segmented.laws import insert, lookup, ring
+from entrycache_reference.pulsar_segmented.laws import lookup, ring
 from entrycache_reference.pulsar_segmented.laws.law import Law, always
 from entrycache_reference.pulsar_segmented.outcomes import Refused
 from entrycache_reference.pulsar_segmented.state import State, Step
@@ -57,9 +57,9 @@ LAWS: Final[tuple[Law, ...]] = (
     Law(Rule.S_CONFIG_1, (), is_unsaid, has_its_default),
     Law(Rule.S_CONFIG_2, (), always, shares_the_limit),
     Law(Rule.S_STATE_1, (), is_untouched, begins_at_the_first),
-    *insert.LAWS,
-    *ring.LAWS,
-    *lookup.LAWS,
+    *ring.INSERT_LAWS,
+    *ring.RING_LAWS,
+    *lookup.LOOKUP_LAWS,
     Law(Rule.S_LIVENESS_1, (), always, answers_its_own),
 )
 """One law a rule."""

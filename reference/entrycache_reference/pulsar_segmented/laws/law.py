@@ -33,26 +33,26 @@ def always(config: Config, pre: State, event: Any, step: Step) -> bool:
     return True
 
 
-def has(segment: Segment, event: Any) -> bool:
+def holds_position(segment: Segment, event: Any) -> bool:
     """Whether one of a segment's entries has the event's position."""
     return (event.cache, event.pos) in [entry.place for entry in segment.entries]
 
 
-def cached(state: State, event: Any) -> bool:
+def is_cached(state: State, event: Any) -> bool:
     """Whether any segment has the event's position."""
-    return any(has(segment, event) for segment in state.segments.values())
+    return any(holds_position(segment, event) for segment in state.segments.values())
 
 
-def in_current(state: State, event: Insert) -> bool:
+def is_in_current(state: State, event: Insert) -> bool:
     """Whether the current segment has the event's position."""
-    return has(state.segments[state.current], event)
+    return holds_position(state.segments[state.current], event)
 
 
 def is_offered(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """The insert reaches a segment: caching is on, a segment can hold it, and it is not left out as a duplicate."""
     if config.max_size_bytes == 0 or not 0 <= event.size <= pre.segment_bytes:
         return False
-    return config.variants.duplicate is not Duplicate.IGNORED or not cached(pre, event)
+    return config.variants.duplicate is not Duplicate.IGNORED or not is_cached(pre, event)
 
 
 def has_turned(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -65,12 +65,12 @@ def has_stayed(config: Config, pre: State, event: Insert, step: Step) -> bool:
     return is_offered(config, pre, event, step) and not has_turned(config, pre, event, step)
 
 
-def ends_within(pre: State, event: Insert) -> bool:
+def does_fit(pre: State, event: Insert) -> bool:
     """Whether the entry, as long as it is, ends within the current segment."""
     return pre.segment_bytes - pre.segments[pre.current].offset >= event.size
 
 
-def newest(step: Step) -> Entry | None:
+def newest_entry(step: Step) -> Entry | None:
     """The last entry of the segment that is current after the step."""
     segment = step.state.segments[step.state.current]
     return segment.entries[-1] if segment.entries else None
@@ -85,7 +85,7 @@ def is_new(entry: Entry | None, event: Insert) -> bool:
 def is_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """The insert reached a segment, and is the last entry of the one that is current now."""
     answered = step.outcome == Inserted(True)
-    return answered and is_offered(config, pre, event, step) and is_new(newest(step), event)
+    return answered and is_offered(config, pre, event, step) and is_new(newest_entry(step), event)
 
 
 def growth(config: Config, size: int) -> int:

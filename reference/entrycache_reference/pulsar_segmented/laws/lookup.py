@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from entrycache_reference.pulsar_segmented import outcomes
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk, Used
-from entrycache_reference.pulsar_segmented.laws.law import Law, always, cached
+from entrycache_reference.pulsar_segmented.laws.law import Law, always, is_cached
 from entrycache_reference.pulsar_segmented.ops import Get, GetRange, Observe, Usage
 from entrycache_reference.pulsar_segmented.outcomes import Hit, Hits, Observed
 from entrycache_reference.pulsar_segmented.state import Entry, State, Step
@@ -23,7 +23,7 @@ def newest_of_all(state: State) -> dict[tuple[Any, ...], Entry]:
 
 def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
     """S-GET-1; the payload is a matter of S-GET-3."""
-    return isinstance(step.outcome, Hit) and step.outcome.hit is cached(pre, event)
+    return isinstance(step.outcome, Hit) and step.outcome.hit is is_cached(pre, event)
 
 
 def leaves_all_as_it_is(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -31,12 +31,12 @@ def leaves_all_as_it_is(config: Config, pre: State, event: Any, step: Step) -> b
     return step.state == pre
 
 
-def met_by_one_walk(pre: State, event: GetRange) -> list[Entry]:
+def entries_of_one_walk(pre: State, event: GetRange) -> list[Entry]:
     """What a range meets that asks each segment once, the newest first: of a place that stands twice, maybe the elder.
 
     The walk also ends where the last position is the only one that is missing.
     """
-    number, met, ends = len(pre.segments), list[Entry](), wanted(event)
+    number, met, ends = len(pre.segments), list[Entry](), count_positions(event)
     for back in range(number):
         segment = pre.segments[(pre.current - back) % number]
         here = {tuple(entry.place): entry for entry in segment.entries}
@@ -47,11 +47,11 @@ def met_by_one_walk(pre: State, event: GetRange) -> list[Entry]:
     return met
 
 
-def carried(config: Config, pre: State, event: Any, step: Step) -> list[int | None]:
+def payloads_of(config: Config, pre: State, event: Any, step: Step) -> list[int | None]:
     """The payloads of the entries that the answer names; None for one that carries none, or is not cached."""
     entries, answer = newest_of_all(pre), step.outcome
     if type(event) is GetRange and config.variants.range_walk is RangeWalk.ONE_PASS:
-        entries = {tuple(entry.place): entry for entry in met_by_one_walk(pre, event)}
+        entries = {tuple(entry.place): entry for entry in entries_of_one_walk(pre, event)}
     places = [event.pos] if isinstance(answer, Hit) and answer.hit else getattr(answer, "hits", ())
     found = [entries.get((event.cache, pos)) for pos in places]
     return [None if entry is None else entry.token for entry in found]
@@ -59,21 +59,21 @@ def carried(config: Config, pre: State, event: Any, step: Step) -> list[int | No
 
 def hands_over_payloads(config: Config, pre: State, event: Any, step: Step) -> bool:
     """The answer names entries, all of them are cached, and all of them carry a payload."""
-    tokens = carried(config, pre, event, step)
+    tokens = payloads_of(config, pre, event, step)
     return bool(tokens) and None not in tokens
 
 
 def hands_over_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
     """S-GET-3."""
-    return getattr(step.outcome, "tokens", None) == tuple(carried(config, pre, event, step))
+    return getattr(step.outcome, "tokens", None) == tuple(payloads_of(config, pre, event, step))
 
 
-def wanted(event: GetRange) -> int:
+def count_positions(event: GetRange) -> int:
     """How many positions a range has; 0 for one that is reversed or lies in two ledgers."""
     return max(0, event.last.entry - event.first.entry + 1) if event.first.ledger == event.last.ledger else 0
 
 
-def there(pre: State, event: GetRange) -> list[Position]:
+def cached_positions(pre: State, event: GetRange) -> list[Position]:
     """The cached positions of a range in one ledger, ascending."""
     return sorted(pos for cache, pos in newest_of_all(pre) if cache == event.cache and event.first <= pos <= event.last)
 
@@ -81,22 +81,22 @@ def there(pre: State, event: GetRange) -> list[Position]:
 def is_asked_everywhere(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """Every entry of the range is cached, and the configuration asks for the norm."""
     is_norm = config.variants.range_walk is RangeWalk.WHOLE
-    return is_norm and 0 < wanted(event) == len(there(pre, event))
+    return is_norm and 0 < count_positions(event) == len(cached_positions(pre, event))
 
 
 def answers_all(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """S-RANGE-1; payloads are a matter of S-GET-3."""
-    return isinstance(step.outcome, Hits) and list(step.outcome.hits) == there(pre, event)
+    return isinstance(step.outcome, Hits) and list(step.outcome.hits) == cached_positions(pre, event)
 
 
 def has_a_gap(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """Some entry of the range is not cached."""
-    return wanted(event) > len(there(pre, event))
+    return count_positions(event) > len(cached_positions(pre, event))
 
 
 def is_no_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """The bounds are reversed, or lie in two ledgers."""
-    return wanted(event) == 0
+    return count_positions(event) == 0
 
 
 def answers_nothing(config: Config, pre: State, event: GetRange, step: Step) -> bool:
@@ -107,12 +107,12 @@ def answers_nothing(config: Config, pre: State, event: GetRange, step: Step) -> 
 def is_walked_once(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """Every entry of the range is cached, and segments are asked once."""
     is_once = config.variants.range_walk is RangeWalk.ONE_PASS
-    return is_once and 0 < wanted(event) == len(there(pre, event))
+    return is_once and 0 < count_positions(event) == len(cached_positions(pre, event))
 
 
 def answers_what_one_walk_meets(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """S-RANGE-4: the walk has met every entry of the range, or the range is a miss."""
-    is_met = len(met_by_one_walk(pre, event)) == wanted(event)
+    is_met = len(entries_of_one_walk(pre, event)) == count_positions(event)
     return answers_all(config, pre, event, step) if is_met else answers_nothing(config, pre, event, step)
 
 
@@ -150,7 +150,7 @@ def shows_the_ring(config: Config, pre: State, event: Observe, step: Step) -> bo
     )
 
 
-LAWS: Final = (
+LOOKUP_LAWS: Final = (
     Law(Rule.S_GET_1, (Get,), always, hits_what_is_cached),
     Law(Rule.S_GET_2, (Get, GetRange, Usage, Observe), always, leaves_all_as_it_is),
     Law(Rule.S_GET_3, (Get, GetRange), hands_over_payloads, hands_over_its_own),

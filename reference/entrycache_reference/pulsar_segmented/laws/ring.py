@@ -1,15 +1,180 @@
-"""The laws about the turn of the ring."""
+"""The laws about `insert` and about single segments."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from entrycache_reference.pulsar_segmented.config import ClearedIndex, ClearedOffset, Config
-from entrycache_reference.pulsar_segmented.laws.law import Law, always, has_turned, is_new, is_taken, newest
+from entrycache_reference.pulsar_segmented.config import (
+    ClearedIndex,
+    ClearedOffset,
+    Config,
+    Duplicate,
+    FailedOffer,
+    Mode,
+)
+from entrycache_reference.pulsar_segmented.laws.law import (
+    Law,
+    always,
+    does_fit,
+    growth,
+    has_stayed,
+    has_turned,
+    is_cached,
+    is_in_current,
+    is_new,
+    is_offered,
+    is_taken,
+    newest_entry,
+)
 from entrycache_reference.pulsar_segmented.ops import Insert
-from entrycache_reference.pulsar_segmented.outcomes import Inserted
+from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Inserted, Refused
 from entrycache_reference.pulsar_segmented.state import Entry, State, Step
 from entrycache_reference.rules import Rule
+
+
+def has_stayed_with_a_new_one(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The current segment stayed current, and did not hold the position."""
+    return has_stayed(config, pre, event, step) and not is_in_current(pre, event)
+
+
+def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-INSERT-1; where the offset is then is a matter of S-SEGMENT-2 and S-SEGMENT-3."""
+    before, after = pre.segments[pre.current], step.state.segments[pre.current]
+    new = newest_entry(step)
+    return (
+        step.outcome == Inserted(True)
+        and new is not None
+        and is_new(new, event)
+        and new.start == before.offset
+        and after.entries[:-1] == before.entries
+    )
+
+
+def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """Some segment holds the position, and the configuration asks for the norm."""
+    return config.variants.duplicate is Duplicate.IGNORED and event.size >= 0 and is_cached(pre, event)
+
+
+def is_too_long(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The entry is longer than a segment."""
+    return config.max_size_bytes > 0 and event.size > pre.segment_bytes
+
+
+def is_disabled(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """Caching is off."""
+    return config.max_size_bytes == 0 and event.size >= 0
+
+
+def nothing_is_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-INSERT-2, S-INSERT-3, S-INSERT-4."""
+    return step.outcome == Inserted(False) and step.state == pre
+
+
+def is_negative(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The size is negative."""
+    return event.size < 0
+
+
+def is_refused(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-INSERT-5."""
+    return step.outcome == Refused(ErrorKind.ILLEGAL_ARGUMENT) and step.state == pre
+
+
+def overwrites(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The current segment holds the position and stayed current, and duplicates overwrite."""
+    wanted = config.variants.duplicate is Duplicate.OVERWRITTEN
+    return wanted and has_stayed(config, pre, event, step) and is_in_current(pre, event)
+
+
+def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-INSERT-6."""
+    before = pre.segments[pre.current]
+    others = [entry for entry in before.entries if entry.place != (event.cache, event.pos)]
+    new = newest_entry(step)
+    return (
+        step.outcome == Inserted(True)
+        and new is not None
+        and is_new(new, event)
+        and [*others, new] == list(step.state.segments[pre.current].entries)
+        and new.start == before.offset
+    )
+
+
+def is_taken_for_full(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The current segment holds the position, and duplicates turn the ring."""
+    wanted = config.variants.duplicate is Duplicate.ROTATING
+    return wanted and is_offered(config, pre, event, step) and is_in_current(pre, event)
+
+
+def is_asked_for_room(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The insert reaches the current segment, and nothing but its room matters."""
+    return is_offered(config, pre, event, step) and not is_taken_for_full(config, pre, event, step)
+
+
+def stays_where_it_fits(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-SEGMENT-1."""
+    return has_turned(config, pre, event, step) != does_fit(pre, event)
+
+
+def copies(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """An entry was taken in mode copy."""
+    return config.mode is Mode.COPY and is_taken(config, pre, event, step)
+
+
+def refers(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """An entry was taken in mode reference."""
+    return config.mode is Mode.REFERENCE and is_taken(config, pre, event, step)
+
+
+def ends_behind_it(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-SEGMENT-2, S-SEGMENT-3; where the entry starts is a matter of S-INSERT-1 and S-RING-3."""
+    new = newest_entry(step)
+    offset = step.state.segments[step.state.current].offset
+    return new is not None and offset == new.start + growth(config, event.size)
+
+
+def passes_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The ring has turned, and the configuration asks for the norm."""
+    return config.variants.failed_offer is FailedOffer.UNCOUNTED and has_turned(config, pre, event, step)
+
+
+def is_written_no_further(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-SEGMENT-4."""
+    return step.state.segments[pre.current].offset == pre.segments[pre.current].offset
+
+
+def counts_tries(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """The ring has turned, and tries count."""
+    return config.variants.failed_offer is FailedOffer.COUNTED and has_turned(config, pre, event, step)
+
+
+def is_written_further(config: Config, pre: State, event: Insert, step: Step) -> bool:
+    """S-SEGMENT-5."""
+    grown = growth(config, event.size)
+    if step.state.segments[pre.current].offset != pre.segments[pre.current].offset + 2 * grown:
+        return False
+    now = step.state.current
+    return step.outcome == Inserted(True) or step.state.segments[now].offset == pre.segments[now].offset + grown
+
+
+INSERT_LAWS: Final = (
+    Law(Rule.S_INSERT_1, (Insert,), has_stayed_with_a_new_one, comes_last),
+    Law(Rule.S_INSERT_2, (Insert,), is_duplicate, nothing_is_taken),
+    Law(Rule.S_INSERT_3, (Insert,), is_too_long, nothing_is_taken),
+    Law(Rule.S_INSERT_4, (Insert,), is_disabled, nothing_is_taken),
+    Law(Rule.S_INSERT_5, (Insert,), is_negative, is_refused),
+    Law(Rule.S_INSERT_6, (Insert,), overwrites, stands_anew),
+    Law(Rule.S_INSERT_7, (Insert,), is_taken_for_full, has_turned),
+    Law(Rule.S_SEGMENT_1, (Insert,), is_asked_for_room, stays_where_it_fits),
+    Law(Rule.S_SEGMENT_2, (Insert,), copies, ends_behind_it),
+    Law(Rule.S_SEGMENT_3, (Insert,), refers, ends_behind_it),
+    Law(Rule.S_SEGMENT_4, (Insert,), passes_over, is_written_no_further),
+    Law(Rule.S_SEGMENT_5, (Insert,), counts_tries, is_written_further),
+)
+
+
+# --- ring
+# The laws about the turn of the ring.
 
 
 def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -19,7 +184,7 @@ def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
         return False
     if config.variants.cleared_offset is ClearedOffset.KEPT:
         return True
-    return step.outcome == Inserted(True) and is_new(newest(step), event)
+    return step.outcome == Inserted(True) and is_new(newest_entry(step), event)
 
 
 def empties(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -41,7 +206,7 @@ def starts_again(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def starts_at_0(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """S-RING-3."""
-    new = newest(step)
+    new = newest_entry(step)
     return new is not None and new.start == 0
 
 
@@ -67,8 +232,8 @@ def takes_what_fits_behind(config: Config, pre: State, event: Insert, step: Step
     """S-RING-5."""
     kept = pre.segments[step.state.current].offset
     if kept + event.size > pre.segment_bytes:
-        return step.outcome == Inserted(False) and not is_new(newest(step), event)
-    new = newest(step)
+        return step.outcome == Inserted(False) and not is_new(newest_entry(step), event)
+    new = newest_entry(step)
     return step.outcome == Inserted(True) and new is not None and is_new(new, event) and new.start == kept
 
 
@@ -87,7 +252,7 @@ def keeps_its_entries(config: Config, pre: State, event: Insert, step: Step) -> 
     return list(here) == kept
 
 
-LAWS: Final = (
+RING_LAWS: Final = (
     Law(Rule.S_RING_1, (Insert,), has_turned, is_the_next),
     Law(Rule.S_RING_2, (Insert,), empties, holds_at_most_the_new_one),
     Law(Rule.S_RING_3, (Insert,), starts_again, starts_at_0),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from entrycache_conformance.systems.toy.system import SYSTEM
-from entrycache_evidence.rulebook import heard
-from entrycache_evidence.under import asked
+from entrycache_evidence.core import models
+from entrycache_evidence.core.models import current_model
 from entrycache_reference.toy import Config
 from entrycache_reference.toy.ops import Has, Op, Put
 from entrycache_reference.toy.outcomes import Found, Kept, Outcome
@@ -15,8 +15,8 @@ from entrycache_reference.toy.outcomes import Found, Kept, Outcome
 def outcomes(*steps: Op, limit: int = 2) -> list[Outcome]:
     """What the reference answers, or the model that is asked for."""
     config = Config(limit)
-    heard.tell(SYSTEM.name, config, steps)
-    model = asked() or SYSTEM.model
+    models.report_run(SYSTEM.name, config, steps)
+    model = current_model() or SYSTEM.model
     state = model.initial(config)
     told = []
     for op in steps:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from entrycache_faults.planted import Fault
+from entrycache_faults.seeded import Fault
 from entrycache_faults.reference.toy import PLANTED
-from entrycache_protocol.blame import Blame
+from entrycache_protocol.system import Blame
 from entrycache_reference.rules import Rule
 from entrycache_reference.toy.ops import Has
 from entrycache_reference.toy.state import Row, State, Step

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any, Final
 
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.draw import Draw, choose
-from entrycache_protocol.plan import Plan
+from entrycache_protocol.system import Draw, choose
+from entrycache_protocol.system import CasePlan
 from entrycache_protocol.system import Cases
 from entrycache_reference.toy.config import Config
 from entrycache_reference.toy.ops import Has, Op, Put
@@ -31,7 +31,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
     return tuple(name for name in ("put", "has") if name in wanted)
 
 
-def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> Plan:
+def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
     """What a case of these operations is to be like."""
     config = declaration.base_config()
     if declaration.varies("limit"):
@@ -41,10 +41,10 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
         key = str(choose(draw, KEYS))
         return Put(key) if name == "put" else Has(key)
 
-    return Plan(config, menu, steps_max=12, usual_steps=8, make=make)
+    return CasePlan(config, menu, steps_max=12, usual_steps=8, make=make)
 
 
-def unfit(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
+def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Every case can be asked."""
     return ""
 
@@ -59,5 +59,5 @@ CASES: Final[Cases[Config, Op]] = Cases(
         "has": [{"op": "put", "key": "x"}, {"op": "has", "key": "x"}, {"op": "has", "key": "y"}],
     },
     unvaried=frozenset({"variants"}),
-    unfit=unfit,
+    unsupported_reason=unsupported_reason,
 )

@@ -12,7 +12,7 @@ from entrycache_conformance.systems.toy.wire import WIRE
 from entrycache_fast.toy import ToySet
 from entrycache_faults.fast.toy import TOY
 from entrycache_faults.reference.toy import PLANTED
-from entrycache_protocol.system import Laws, Model, Own, Planted, System, Text, named, rules_of
+from entrycache_protocol.system import Laws, Model, LocalSubject, SeededFaults, System, Text, index_ops, rules_with_prefix
 from entrycache_reference.rules import Rule
 from entrycache_reference.toy import NAME, Config, Variants, initial, laws, ops, step
 from entrycache_reference.toy.outcomes import Found, Kept, Outcome
@@ -30,25 +30,25 @@ def state_text(state: State) -> str:
     return " ".join(sorted(state.keys)) or "(empty)"
 
 
-OFFER: Final = {"ops": list(named(ops.OPS))}
+OFFER: Final = {"ops": list(index_ops(ops.OPS))}
 
 SYSTEM: Final[System[Config, State, ops.Op, Outcome]] = System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=named(ops.OPS),
+    ops=index_ops(ops.OPS),
     model=Model(Config, Variants, initial, step),
     laws=Laws(
         laws.broken,
         table=laws.LAWS,
         liveness=(Rule.T_LIVENESS_1, Rule.T_LIVENESS_1),
-        rules=rules_of("T-"),
+        rules=rules_with_prefix("T-"),
         of_variants=frozenset(),
     ),
     wire=WIRE,
     cases=CASES,
     text=Text("set", state_text),
     blame=BLAME,
-    fast=Own(OFFER, open_cache),
-    faults={name: Own(OFFER, partial(open_cache, kind=kind)) for name, kind in TOY.items()},
-    seeded_faults=Planted(PLANTED.own),
+    fast=LocalSubject(OFFER, open_cache),
+    faults={name: LocalSubject(OFFER, partial(open_cache, kind=kind)) for name, kind in TOY.items()},
+    seeded_faults=SeededFaults(PLANTED.own),
 )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.codec import decode_object
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.limits import Limits
+from entrycache_protocol.system import Limits
 from entrycache_protocol.schema import object_schema
 from entrycache_protocol.system import Wire
 from entrycache_reference.toy.config import Config

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_faults.planted import Faults
+from entrycache_faults.seeded import FaultRegistry
 from entrycache_reference.rules import Rule
 from entrycache_reference.toy.config import Config
 from entrycache_reference.toy.ops import Has, Put
 from entrycache_reference.toy.outcomes import Found, Kept
 from entrycache_reference.toy.state import State, Step
 
-PLANTED: Final = Faults("entrycache_reference.toy")
+PLANTED: Final = FaultRegistry("entrycache_reference.toy")
 
 planted = PLANTED.register
 

@@ -1,1 +1,0 @@
-"""How quick the fast cache of `kafka-streams` is; the released cache beside it."""

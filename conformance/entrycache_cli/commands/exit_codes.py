@@ -1,0 +1,287 @@
+"""How a command ends: its exit code whatever happens, one line for an error, and nothing of it that stays behind.
+
+| exit | |
+|---|---|
+| 0 to 4 | what the command says; see its help |
+| 70 | an error of ours: one line, and a file with the traceback |
+| 129, 130, 143 | SIGHUP, Ctrl-C, SIGTERM: within `GRACE_SECONDS`, after what was finished has been said |
+| 141 | whoever read the output has gone, as in a pipe to `head` |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import gc
+import os
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import click
+import psutil
+
+from entrycache_cli.report.terminal import echo
+from entrycache_conformance.subjects.processes import find_marked_processes, halt_descendants, kill_processes
+from entrycache_protocol.errors import EntrycacheError, InternalError, WriteError
+from entrycache_protocol.files import OPEN_PARTIAL_FILES, describe_os_error
+from entrycache_protocol.messages import escape_unprintable, shorten
+
+INTERNAL_ERROR: Final = 70
+READER_GONE: Final = 141
+GRACE_SECONDS: Final = 1.5
+"""How long a command that was told to stop may take to close what it has opened; then it ends as it is."""
+
+NO_SPACE_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""What the system says where there is no room."""
+
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that stop a command: Ctrl-C, a polite kill, a terminal that is closed."""
+
+LINE_LENGTH: Final = 2_000
+"""Of a line on stderr; what it tells of a file may be long."""
+
+RETRY_SECONDS: Final = 0.02
+"""When a signal is tried again that came where an exception would have been dropped."""
+
+
+class OneLineErrors(click.Command):
+    """A whole command line: every end of every command is one of those above."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command and end the process with its exit code."""
+        lacking = (
+            missing_folder_message()
+            if ensure_standard_streams()
+            else "cannot write the output: stdout is closed, or open for reading alone"
+        )
+        if lacking:
+            print_error(lacking)
+            sys.exit(2)
+        kwargs["standalone_mode"] = False
+        with stopped_by_signals() as stopped:
+            code = self._code(stopped, args, kwargs)
+        if stopped:  # what would still be waited for has been ended
+            for beside in tuple(OPEN_PARTIAL_FILES):
+                beside.end()
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
+            os._exit(code)
+        sys.exit(code)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments, of which some print and end the command."""
+        with handle_output_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with handle_output_errors():
+            return super().invoke(ctx)
+
+    def _code(self, stopped: list[int], args: Any, kwargs: Any) -> int:
+        try:
+            code = self._run(stopped, args, kwargs)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            return 2
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            return 128 + signal.SIGINT
+        except click.ClickException as error:
+            print_error(f"{' '.join(error.format_message().split()).rstrip('.')}; see --help")
+            return 2
+        except EntrycacheError as error:
+            print_error(str(error))
+            return error.exit_code
+        except InternalError as error:
+            print_error(
+                f"an error of entrycache itself, not of the subject; report it: {shorten(escape_unprintable(str(error)), 500)}"
+            )
+            return INTERNAL_ERROR
+        except Exception as error:
+            if isinstance(error, UnicodeEncodeError) and (name := undecodable_argument(args[0] if args else sys.argv)):
+                print_error(f"{name!r} is no UTF-8 text, and what reads or writes files here takes no other names")
+                return 2
+            print_error(internal_error_message(error))
+            return INTERNAL_ERROR
+        return code if isinstance(code, int) else 0
+
+    def _run(self, stopped: list[int], args: Any, kwargs: Any) -> Any:
+        """The command; one that is stopped ends so, whatever its libraries make of the exception."""
+        try:
+            code = super().main(*args, **kwargs)
+        except BaseException as error:
+            if not stopped:
+                raise
+            if isinstance(error, WriteError):  # what was finished could not be kept
+                print_error(str(error))
+        return 128 + stopped[0] if stopped else code
+
+
+def ensure_standard_streams() -> bool:
+    """Put the empty device where a standard stream is closed, or a file that is opened would take its place.
+
+    Whether somebody can read the output.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest number that was free
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 - for the whole process
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    return sys.stdout is not None and fcntl.fcntl(1, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+
+
+@contextlib.contextmanager
+def handle_output_errors() -> Iterator[None]:
+    """Where nobody reads the output any more, or there is no room for it, that is how the command ends.
+
+    Raises:
+        Unwritten: there is no room, for the output or for something else that is not looked after.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno not in NO_SPACE_ERRORS:
+            raise
+        # What Python still holds for the reader would be written, and fail, at the very end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            sys.exit(READER_GONE)
+        raise WriteError(f"cannot write {error.filename or 'the output'}: {describe_os_error(error)}") from None
+
+
+def missing_folder_message() -> str:
+    """What is told where the folder in which the command runs is gone: libraries ask for it as they are loaded."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        return f"cannot run in the current folder: {describe_os_error(error)}"
+    return ""
+
+
+def print_error(line: str) -> None:
+    """One line on stderr."""
+    with contextlib.suppress(OSError):
+        echo(f"entrycache: {shorten(escape_unprintable(line), LINE_LENGTH)}", err=True)
+
+
+def undecodable_argument(arguments: Sequence[str]) -> str:
+    """The first argument that is no text, as the name of a file may be; empty where all are."""
+    return next((each for each in arguments if any("\ud800" <= char <= "\udfff" for char in each)), "")
+
+
+def internal_error_message(error: BaseException) -> str:
+    """An error that nobody thought of as one line; its traceback goes into a file."""
+    what = shorten(escape_unprintable(" ".join(f"{type(error).__name__}: {error}".split())), 300)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="entrycache-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(f"{' '.join(sys.argv)}\n\n")
+            traceback.print_exception(error, file=file)
+        where = f"its traceback is in {file.name}"
+    except OSError as full:
+        where = f"its traceback could not be written ({full.strerror})"
+    return f"an error of entrycache itself, not of the subject; report it: {what} ({where})"
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[list[int]]:
+    """Meanwhile a signal that stops raises KeyboardInterrupt, and the process ends within the grace; yields which came.
+
+    A signal that comes while the garbage collector calls somebody (Hypothesis has such a callback), or in a `__del__`,
+    is tried again a little later: Python would drop the exception there. A second signal ends the process at once, and
+    so does the end of the grace, even where Python waits for a library. However it ends, what it has started ends with
+    it.
+    """
+    came: list[int] = []
+    main = threading.get_ident()
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    put_off = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal put_off
+        if came and not put_off:
+            _end_now(came[0])
+        if not came:
+            came.append(number)
+        put_off = _is_collecting(frame)
+        if not put_off:
+            raise KeyboardInterrupt
+        again = threading.Timer(RETRY_SECONDS, signal.pthread_kill, (main, number))
+        again.daemon = True
+        again.start()
+
+    # A shell lets what it puts into the background ignore Ctrl-C; that stays so.
+    numbers = [number for number in STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        with _end_after_grace():
+            yield came
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        if came:
+            _kill_descendants()
+
+
+@contextlib.contextmanager
+def _end_after_grace() -> Iterator[None]:
+    """A thread that is told of a signal at once, whatever the main one is in, and ends the process after the grace."""
+    over = threading.Event()
+    told, tells = os.pipe()
+    os.set_blocking(tells, False)
+
+    def watch() -> None:
+        with os.fdopen(told, "rb", buffering=0) as numbers:
+            while number := numbers.read(1):
+                if number[0] in STOP_SIGNALS and not over.wait(GRACE_SECONDS):
+                    _end_now(number[0])
+
+    threading.Thread(target=watch, daemon=True).start()
+    before = signal.set_wakeup_fd(tells, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(before)
+        os.close(tells)
+
+
+DROPPING_FUNCTIONS: Final = frozenset({"__del__", "_garbage_collect_object"})
+"""Functions that run while an object goes: the second is what py4j hangs on a weak reference."""
+
+
+def _is_collecting(frame: FrameType | None) -> bool:
+    """Whether Python is in a place where it drops an exception."""
+    callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in callbacks or frame.f_code.co_name in DROPPING_FUNCTIONS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _end_now(number: int) -> None:
+    """The end, with all that was started, whatever this process is doing."""
+    _kill_descendants()
+    os._exit(128 + number)
+
+
+def _kill_descendants() -> None:
+    with contextlib.suppress(psutil.Error):
+        kill_processes(halt_descendants(psutil.Process()) | find_marked_processes())

@@ -1,0 +1,83 @@
+"""`entrycache settings`, and the options --broker-conf and --era of other commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from entrycache_cli.commands.options import F, exits_with_code, json_option
+from entrycache_cli.parts import GivenSettings, SettingsFile
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_cli.settings.pulsar_effective import (
+    DIRECT_MEMORY_BYTES,
+    read_effective_settings,
+    settings_json,
+    settings_table,
+)
+from entrycache_cli.settings.pulsar_table import era_named
+from entrycache_protocol.errors import UsageError
+
+direct_memory_option = click.option(
+    "--direct-memory-mb",
+    type=click.IntRange(min=1),
+    default=DIRECT_MEMORY_BYTES >> 20,
+    show_default=True,
+    metavar="MB",
+    help="The broker's -XX:MaxDirectMemorySize, on which a default depends.",
+)
+
+
+@click.command("settings")
+@click.option("--broker-conf", required=True, type=click.Path(path_type=Path), help="A broker's configuration.")
+@click.option("--era", required=True, metavar="4.0|4.2|5.0", help="The line of releases that reads it.")
+@direct_memory_option
+@json_option
+@exits_with_code
+def command(broker_conf: Path, era: str, direct_memory_mb: int, as_json: bool) -> int:
+    """Show what each cache setting of a broker.conf does, and the configuration that comes out."""
+    effective = read_effective_settings(broker_conf, era_named(era), direct_memory_mb << 20)
+    if as_json:
+        echo(json.dumps(settings_json(effective)))
+        return 0
+    out = make_console()
+    out.print(settings_table(effective))
+    out.print(f"effective configuration: {json.dumps(effective.config)}", soft_wrap=True)
+    out.print(
+        f"a scheduled pass every {effective.interval_millis} ms; direct memory {direct_memory_mb} MB; "
+        f"{effective.passed_over} settings that are not the cache's were passed over",
+        soft_wrap=True,
+    )
+    return 0
+
+
+def broker_conf_options(function: F) -> F:
+    """--broker-conf, --era and --direct-memory-mb of a command that runs something with a broker's settings."""
+    for option in (
+        direct_memory_option,
+        click.option("--era", metavar="4.0|4.2|5.0", help="The line of releases that reads --broker-conf."),
+        click.option("--broker-conf", type=click.Path(path_type=Path), help="Run with this broker's cache settings."),
+    ):
+        function = option(function)
+    return function
+
+
+def read_given_settings(kwargs: dict[str, Any]) -> GivenSettings | None:
+    """The broker's settings that a command line names with `broker_conf_options`, if any; they are taken out.
+
+    Raises:
+        UsageError: one of the two options is missing.
+    """
+    path, era = kwargs.pop("broker_conf"), kwargs.pop("era")
+    memory = kwargs.pop("direct_memory_mb")
+    if (path is None) != (era is None):
+        raise UsageError("--broker-conf and --era go together: the same file means other things in other releases")
+    if path is None:
+        return None
+    effective = read_effective_settings(path, era_named(era), memory << 20)
+    return GivenSettings(effective.era.release.system, path, f"era {effective.era.value}", effective.config)
+
+
+BROKER_CONF: Final = SettingsFile(broker_conf_options, read_given_settings)

@@ -1,0 +1,184 @@
+"""What one thread of a Kafka Streams client gets of its record cache, and how many entries fit into that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+
+from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.report.terminal import echo
+from entrycache_cli.settings.properties import COUNT, INT_MAX, LONG, LONG_MAX, GivenSetting, Kind, read_properties
+from entrycache_protocol.errors import UsageError
+from entrycache_reference.kafka_streams import Config, initial, ops, step
+from entrycache_reference.kafka_streams.change import size_bytes
+from entrycache_reference.kafka_streams.outcomes import Shared
+
+TOTAL: Final = "statestore.cache.max.bytes"
+DEPRECATED: Final = "cache.max.bytes.buffering"
+THREADS: Final = "num.stream.threads"
+KINDS: Final[dict[str, Kind]] = {TOTAL: LONG, DEPRECATED: LONG, THREADS: COUNT}
+DEFAULTS: Final = {TOTAL: 10_485_760, THREADS: 1}
+"""Of `StreamsConfig`, the same in 3.9.2, 4.0.0 and 4.3.1."""
+
+
+class Setting(NamedTuple):
+    """The value of a setting, and where it comes from."""
+
+    value: int
+    source: str
+
+
+class Client(NamedTuple):
+    """What the cache of a client is made of. `threads` counts stream threads, the global one not."""
+
+    total_bytes: Setting
+    threads: Setting
+    global_thread: bool
+
+
+class Entry(NamedTuple):
+    """An entry as a cache counts it: sizes in bytes, names of topic and headers in UTF-16 units."""
+
+    key_bytes: int = 0
+    value_bytes: int = 0
+    topic: str = ""
+    header_bytes: int = 0
+
+    @property
+    def counted_bytes(self) -> int:
+        """What the entry counts (K-SIZE-1)."""
+        return size_bytes("", "", self.topic, ()) + self.key_bytes + self.value_bytes + self.header_bytes
+
+
+def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
+    """The bytes of each thread's cache (K-SHARE-1), computed by the reference."""
+    config = Config()
+    answer = step(initial(config), ops.Share(total_bytes, threads, global_thread), config).outcome.answer
+    assert isinstance(answer, Shared)
+    return answer.bytes
+
+
+def read_client(path: Path | None, total_bytes: int | None, threads: int | None, global_thread: bool) -> Client:
+    """The client that a properties file describes; what is given besides wins over the file.
+
+    As `StreamsConfigUtils.totalCacheSize` does, the deprecated name counts only where the other one is not given.
+
+    Raises:
+        UsageError: the file cannot be read, gives a setting twice, or gives one a value that it cannot have.
+    """
+    found = {} if path is None else _read_settings(path)
+    total = found.get(TOTAL) or found.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
+    count = found.get(THREADS) or Setting(DEFAULTS[THREADS], "default")
+    if total_bytes is not None:
+        total = Setting(total_bytes, "--total")
+    if threads is not None:
+        count = Setting(threads, "--threads")
+    if count.value == 0 and not global_thread:
+        raise UsageError(f"{count.source} says 0 stream threads; expected at least 1, or --global-thread")
+    return Client(total, count, global_thread)
+
+
+def _read_settings(path: Path) -> dict[str, Setting]:
+    found: dict[str, Setting] = {}
+    for given in read_properties(path, "the properties file", "a client"):
+        if given.name not in KINDS:
+            continue
+        if given.name in found:
+            raise UsageError(f"{path}: line {given.line}: {given.name} is given twice; expected once")
+        found[given.name] = Setting(_read_value(path, given), f"{given.name}, {path.name} line {given.line}")
+    return found
+
+
+def _read_value(path: Path, given: GivenSetting) -> int:
+    value = KINDS[given.name].read(given.name, given.text.strip(), f"{path}: line {given.line}")
+    assert isinstance(value, int)
+    return value
+
+
+def share_json(client: Client, entry: Entry, caches: int) -> dict[str, Any]:
+    """All numbers, with where the settings come from."""
+    share = share_bytes(client.total_bytes.value, client.threads.value, client.global_thread)
+    takers = max(1, client.threads.value + client.global_thread)
+    return {
+        "total_bytes": client.total_bytes.value,
+        "total_from": client.total_bytes.source,
+        "threads": client.threads.value,
+        "threads_from": client.threads.source,
+        "global_thread": client.global_thread,
+        "thread_bytes": share,
+        "unused_bytes": client.total_bytes.value - share * takers,
+        "key_bytes": entry.key_bytes,
+        "value_bytes": entry.value_bytes,
+        "entry_bytes": entry.counted_bytes,
+        "caches": caches,
+        "entries": share // entry.counted_bytes,
+        "entries_each_if_written_alike": share // caches // entry.counted_bytes,
+    }
+
+
+def share_lines(numbers: dict[str, Any]) -> list[str]:
+    """The same for a person, a sentence a line."""
+    threads = f"{numbers['threads']} stream thread{'' if numbers['threads'] == 1 else 's'}"
+    takers = f"{threads} and a global thread" if numbers["global_thread"] else threads
+    lines = [
+        f"{numbers['total_bytes']} bytes for the client ({numbers['total_from']}), "
+        f"{takers} ({numbers['threads_from']})",
+        f"each thread: {numbers['thread_bytes']} bytes; {numbers['unused_bytes']} are nobody's",
+        "each store of each task: nothing of its own; all caches of a thread share its bytes, the one that is "
+        "written pays for the overflow, the others keep what they hold",
+        f"an entry with a key of {numbers['key_bytes']} and a value of {numbers['value_bytes']} bytes counts "
+        f"{numbers['entry_bytes']} with what is beside them",
+    ]
+    if numbers["total_bytes"] == 0:
+        return [*lines, "nothing is kept: every write is written below and forwarded at once"]
+    if numbers["entries"] == 0:
+        return [*lines, "none fits: such a write evicts all of its own cache and then itself"]
+    lines.append(f"{numbers['entries']} fit where one cache has the thread to itself")
+    if numbers["caches"] > 1:
+        each = numbers["entries_each_if_written_alike"]
+        lines.append(f"{each} in each of {numbers['caches']} caches where all are written alike: an average, no limit")
+    return lines
+
+
+# --- share
+# `entrycache share`: what a thread of a Kafka Streams client gets of `statestore.cache.max.bytes`.
+
+SIZE = click.IntRange(0, INT_MAX)
+
+
+@click.command("share")
+@click.option("--total", type=click.IntRange(0, LONG_MAX), metavar="BYTES", help="statestore.cache.max.bytes.")
+@click.option("--threads", type=SIZE, metavar="N", help="num.stream.threads.")
+@click.option("--global-thread", is_flag=True, help="The topology has a global table or store.")
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A client's properties file.")
+@click.option("--key-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Bytes of a serialized key.")
+@click.option("--value-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Of a serialized value.")
+@click.option("--topic", default="", metavar="TEXT", help="The topic of the record that an entry is written for.")
+@click.option("--header-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Headers of that record.")
+@click.option("--stores", type=click.IntRange(1, INT_MAX), default=1, show_default=True, metavar="N",
+              help="Caching stores of one thread, those of each of its tasks counted.")  # fmt: skip
+@json_option
+@exits_with_code
+def command(
+    total: int | None,
+    threads: int | None,
+    global_thread: bool,
+    config: Path | None,
+    key_bytes: int,
+    value_bytes: int,
+    topic: str,
+    header_bytes: int,
+    stores: int,
+    as_json: bool,
+) -> int:
+    """Show what a thread and a store of a Kafka Streams client get of its record cache.
+
+    Without --total and --threads those of --config count, without --config the defaults of Kafka Streams.
+    """
+    client = read_client(config, total, threads, global_thread)
+    numbers = share_json(client, Entry(key_bytes, value_bytes, topic, header_bytes), stores)
+    echo(json.dumps(numbers) if as_json else "\n".join(share_lines(numbers)))
+    return 0

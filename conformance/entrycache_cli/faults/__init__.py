@@ -1,1 +1,0 @@
-"""Planted faults and changed jars, caught through the child process, and the page that lists them."""

@@ -1,1 +1,0 @@
-"""Commands about the record cache of a client."""

@@ -1,1 +1,0 @@
-"""Commands about a broker's cache."""

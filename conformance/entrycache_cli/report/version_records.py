@@ -1,0 +1,217 @@
+"""Results on disk: records of `entrycache campaign` and objects of `entrycache conform --json`."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.java.releases import FAMILIES, find_release
+from entrycache_conformance.report import REPORT_SHAPE, RunReport
+from entrycache_conformance.subjects import processes
+from entrycache_conformance.subjects.wrappers import FINDING_SEPARATOR
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.files import read_text, scratch_folder
+from entrycache_protocol.strict_json import (
+    COUNT,
+    TEXT,
+    check_shape,
+    is_same_json,
+    list_shape,
+    mapping_shape,
+    object_shape,
+    parse_json,
+)
+from entrycache_protocol.system import AbsentRelease
+
+
+@dataclass(frozen=True)
+class SubjectRecord:
+    """What one record says of one subject.
+
+    `fired`: steps in which a rule decided or a law's guard held, as far as they were counted. `broken`: differences by
+    rule; those of a campaign, whose record names none, stand under "". `findings`: known differences that a variant or
+    a limit of the subject stands for. `seed` None: the record does not say. `how`: what was compared with what.
+    """
+
+    source: str
+    subject: str
+    system: str
+    artifact: str
+    sha256: str
+    seed: int | None
+    examples: int
+    steps: int
+    fired: Mapping[str, int]
+    broken: Mapping[str, int] = field(default_factory=dict)
+    findings: tuple[str, ...] = ()
+    how: str = "conform: every outcome of every step is compared with the reference's, every law is looked at"
+
+
+def read_records(folder: Path) -> tuple[SubjectRecord, ...]:
+    """Everything that the JSON files of a folder say, in the order of their names.
+
+    Raises:
+        UsageError: no such folder, no record in it, or a file that is none.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; expected the records of campaigns and conform --json")
+    found: list[SubjectRecord] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            value = parse_json(read_text(path, "the record"))
+        except ValueError as error:
+            raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
+        found += read_record(value, path.name, str(path))
+    if not found:
+        raise UsageError(f"{folder}: no records; entrycache campaign SUBJECTS --out {folder}/NAME.json writes one")
+    return tuple(found)
+
+
+def read_record(value: Any, source: str, where: str) -> list[SubjectRecord]:
+    """What one object says, a line a subject.
+
+    Raises:
+        UsageError: it is neither a campaign's record nor that of `conform --json`.
+    """
+    if type(value) is not dict or not is_same_json(value.get("schema"), 1):
+        raise UsageError(f"{where}: no record of schema 1")
+    if "theme" in value:
+        check_shape(value, CAMPAIGN_SHAPE, f"{where}: {INCOMPLETE}")
+        return [_campaign_record(value, subject, source) for subject in value["subjects"]]
+    if "levels" in value:
+        check_shape(value, RUN_SHAPE, f"{where}: {INCOMPLETE}")
+        return [_conform_record(value, source)]
+    raise UsageError(f"{where}: neither the record of a campaign nor that of conform --json")
+
+
+INCOMPLETE: Final = "the record lacks something, or has it otherwise"
+
+_SYSTEM_SHAPE: Final = {"enum": list(SYSTEMS)}
+_SUBJECT_SHAPE: Final = object_shape(
+    {
+        "name": TEXT,
+        "artifact": {**mapping_shape(TEXT), "required": ["sha256"], "minProperties": 2},
+        "steps": COUNT,
+        "runs": {**list_shape(object_shape({"steps": COUNT, "differences": COUNT})), "minItems": 1},
+        "rules": mapping_shape(COUNT),
+        "findings": mapping_shape(TEXT),
+    },
+    *("steps", "runs", "rules", "findings"),
+)
+CAMPAIGN_SHAPE: Final = object_shape(
+    {
+        "system": _SYSTEM_SHAPE,
+        "theme": TEXT,
+        "judged": TEXT,
+        "seed": {"type": "integer"},
+        "cases": COUNT,
+        "subjects": list_shape(_SUBJECT_SHAPE),
+        "differences": list_shape(object_shape({"subject": TEXT})),
+        "laws": object_shape({"rules": mapping_shape(COUNT)}),
+    },
+    "laws",
+) | {"anyOf": [{"required": ["laws"]}, {"properties": {"subjects": {"items": {"required": ["runs"]}}}}]}
+"""What is read of a campaign's record, as JSON Schema; where each subject has runs, these have the rules."""
+
+RUN_SHAPE: Final = {"allOf": [REPORT_SHAPE, {"properties": {"system": _SYSTEM_SHAPE}}]}
+"""The same of `conform --json`."""
+
+
+def _campaign_record(value: Mapping[str, Any], subject: Mapping[str, Any], source: str) -> SubjectRecord:
+    artifact = subject["artifact"]
+    named = next(str(part) for key, part in artifact.items() if key != "sha256")
+    runs = subject.get("runs", ())  # each of them its subject's own; then laws.rules is a sum over subjects
+    differences = sum(difference["subject"] == subject["name"] for difference in value["differences"])
+    differences += sum(run["differences"] for run in runs)
+    return SubjectRecord(
+        source,
+        subject["name"],
+        value["system"],
+        named,
+        artifact["sha256"],
+        value["seed"],
+        value["cases"],
+        subject["steps"] if "steps" in subject else sum(run["steps"] for run in runs),
+        dict(subject.get("rules", {}) if runs else value["laws"]["rules"]),
+        {"": differences} if differences else {},
+        tuple(
+            sorted({one for named in subject.get("findings", {}).values() for one in named.split(FINDING_SEPARATOR)})
+        ),
+        f"{value['theme']}: {value['judged']}",
+    )
+
+
+def _conform_record(value: Mapping[str, Any], source: str) -> SubjectRecord:
+    report = RunReport.from_json(value)
+    return SubjectRecord(
+        source,
+        report.subject,
+        report.system,
+        "",
+        "",
+        value.get("seed"),
+        sum(level.examples for level in report.levels.values()),
+        sum(level.steps for level in report.levels.values()),
+        {rule: count for rule, count in report.rules.items() if count},
+        Counter(failure.rules[0] for failure in report.failures),
+    )
+
+
+# --- releases
+# Releases: those that a driver is pinned to, and those that cannot be run, with the reason.
+
+MAVEN_SECONDS: Final = 120
+
+
+class Pinned(NamedTuple):
+    """A release that a driver runs: the jar under test, and the lock file of its whole class path."""
+
+    jar: str
+    sha256: str
+    lock_sha256: str
+    jars: int
+
+
+ABSENT: Final = tuple(absent for family in FAMILIES.values() for absent in family.absent)
+"""Releases that were asked for and are not run."""
+
+
+def find_pinned(subject: str) -> Pinned | None:
+    """What a released subject's class path is pinned to; None: it is no released jar."""
+    release = find_release(subject)
+    if release is None:
+        return None
+    text = release.lock.read_bytes()
+    lines = [line.split() for line in text.decode().splitlines() if line.strip()]
+    digest = next(digest for digest, jar in lines if jar == release.tested_jar)
+    return Pinned(release.tested_jar, digest, hashlib.sha256(text).hexdigest(), len(lines))
+
+
+def resolves_in_maven(release: AbsentRelease) -> bool:
+    """Whether a release resolves today; what never was a release does not.
+
+    Raises:
+        MissingPrerequisite: there is no Maven, or it has no network.
+    """
+    if not release.coordinates:
+        return False
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise MissingPrerequisite(
+            "mvn is missing; --resolve asks Maven which of the releases that are not run are there"
+        )
+    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:get"
+    with scratch_folder() as folder:
+        argv = [maven, "-q", "-B", "-U", goal, "-Dtransitive=false", f"-Dartifact={release.coordinates}"]
+        done = processes.run_program(argv, folder, timeout_seconds=MAVEN_SECONDS)
+    if done.returncode == 0:
+        return True
+    if "Could not find artifact" in done.stdout or "was not found in" in done.stdout:
+        return False
+    raise MissingPrerequisite(f"Maven cannot tell whether {release.coordinates} resolves; is there a network?")

@@ -1,0 +1,367 @@
+"""The effective configuration of a broker's cache: file, defaults and era put together."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_cli.settings import pulsar_table
+from entrycache_cli.settings.properties import GivenSetting, Value
+from entrycache_cli.settings.pulsar_table import Era, read_broker_conf
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.messages import describe_value
+
+DIRECT_MEMORY_BYTES: Final = 4 << 30
+"""What conf/pulsar_env.sh gives a broker as shipped (-XX:MaxDirectMemorySize=4g)."""
+
+LOOKS_LIKE_CACHE: Final = re.compile(
+    r"managedLedger(Continue)?Cach|cacheEviction|AdaptiveRecv|ReadsInFlight|Backlog.*ForCaching|CursorBacklogged", re.I
+)
+"""A name that only the cache could mean."""
+
+SIMILARITY_MIN: Final = 0.9
+"""From this likeness on a name is taken for a mistyped one."""
+
+
+NAME_MOST: Final = 200
+"""Signs of a name that are compared with those there are."""
+
+
+class SettingLine(NamedTuple):
+    """One setting as it stands. `line` None: not in the file."""
+
+    setting: pulsar_table.Setting
+    default: Value
+    value: Value
+    line: int | None
+    fate: SettingStatus
+
+
+class EffectiveSettings(NamedTuple):
+    """What a broker's cache runs with. `config`: under the names that cases have for it, of `era.release.system`."""
+
+    path: Path
+    era: Era
+    direct_memory_bytes: int
+    lines: tuple[SettingLine, ...]
+    passed_over: int
+    interval_millis: int
+    config: dict[str, Any]
+
+
+def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIRECT_MEMORY_BYTES) -> EffectiveSettings:
+    """The effective configuration that a file gives in an era.
+
+    Raises:
+        UsageError: the file cannot be read; it gives a cache setting that no release has, twice, or with a value
+            that is none.
+    """
+    given = read_broker_conf(path)
+    texts = _cache_settings(path, given)
+    values: dict[str, Value] = {}
+    for name, setting in pulsar_table.SETTINGS.items():
+        text = texts[name].text.strip() if name in texts else ""
+        where = f"{path}: line {texts[name].line}" if name in texts else ""
+        default = setting.default(era, direct_memory_bytes)
+        values[name] = setting.kind.read(name, text, where) if text else default
+    whole = SettingValues(era, values)
+    lines = tuple(
+        SettingLine(
+            setting,
+            setting.default(era, direct_memory_bytes),
+            values[name],
+            texts[name].line if name in texts and texts[name].text.strip() else None,
+            setting_status(name, whole),
+        )
+        for name, setting in pulsar_table.SETTINGS.items()
+    )
+    passed_over = len({item.name for item in given} - pulsar_table.SETTINGS.keys())
+    interval = eviction_interval_millis(whole)
+    return EffectiveSettings(path, era, direct_memory_bytes, lines, passed_over, interval, _case_config(era, lines))
+
+
+def _cache_settings(path: Path, given: list[GivenSetting]) -> dict[str, GivenSetting]:
+    """The settings of the cache among all that a file gives."""
+    found: dict[str, GivenSetting] = {}
+    for item in given:
+        if item.name in pulsar_table.SETTINGS:
+            if item.name in found:
+                first = found[item.name].line
+                raise UsageError(f"{path}: line {item.line}: {item.name} is given twice, first in line {first}")
+            found[item.name] = item
+            continue
+        name = item.name[:NAME_MOST]
+        near = difflib.get_close_matches(name, pulsar_table.SETTINGS, 1, SIMILARITY_MIN)
+        if near or LOOKS_LIKE_CACHE.search(name):
+            meant = near or difflib.get_close_matches(name, pulsar_table.SETTINGS, 1)
+            hint = f"; did you mean {meant[0]}?" if meant else "; entrycache settings lists those that there are"
+            raise UsageError(f"{path}: line {item.line}: {describe_value(item.name)} is no setting of the cache{hint}")
+    return found
+
+
+def _case_config(era: Era, lines: tuple[SettingLine, ...]) -> dict[str, Any]:
+    """What is in force, under the names and in the units of a case."""
+    force = {line.setting.key: line.fate.in_force for line in lines if line.setting.key is not None}
+    values = {line.setting.key: line.value for line in lines if line.setting.key is not None}
+    force["max_size_bytes"] = int(values["max_size_bytes"] or 0) * pulsar_table.MEGABYTE
+    known = {key: values[key] if value is None else value for key, value in force.items()}
+    known["ttl_nanos"] = int(values["ttl_nanos"] or 0) * 1_000_000
+    if known["grace_millis"] is None:
+        known["grace_millis"] = 0
+    if era.release.system == "pulsar-legacy":
+        return {key: known[key] for key in ("max_size_bytes", "watermark", "ttl_nanos")}
+    return known
+
+
+# --- fate
+# Whether a setting acts, with which value, and why not.
+
+LONGEST_INTERVAL_MILLIS: Final = 1_000_000
+
+
+class Applicability(Enum):
+    """Whether the value in the file reaches the cache."""
+
+    YES = "yes"
+    NO = "no"
+    DYNAMIC = "when changed dynamically"
+
+
+class SettingStatus(NamedTuple):
+    """What becomes of a value: the one in force (None: nothing is) and, in words, why or with what effect."""
+
+    acts: Applicability
+    in_force: Value
+    why: str = ""
+
+
+class SettingValues(NamedTuple):
+    """All values that a broker starts with, defaults filled in."""
+
+    era: Era
+    of: Mapping[str, Value]
+
+
+def setting_status(name: str, values: SettingValues) -> SettingStatus:
+    """What becomes of one setting beside the others."""
+    setting = pulsar_table.SETTINGS[name]
+    if not setting.eras:
+        why = f"not read; BrokerService.defaultServerBootstrap of {values.era.release.version} has constants"
+        return SettingStatus(Applicability.NO, setting.default(values.era, 0), why)
+    if values.era not in setting.eras:
+        return SettingStatus(
+            Applicability.NO, None, f"{values.era.release.version} has no such setting and passes over it"
+        )
+    outlives = name == pulsar_table.CACHE_SIZE or (name in LIMITER and values.era is Era.PULSAR_5_0)
+    if values.of[pulsar_table.CACHE_SIZE] == 0 and not outlives:
+        return SettingStatus(Applicability.NO, None, f"caching is off, because {pulsar_table.CACHE_SIZE} is 0")
+    judge = STATUS_RULES.get(name)
+    return SettingStatus(Applicability.YES, values.of[name]) if judge is None else judge(values)
+
+
+def _cache_size_status(values: SettingValues) -> SettingStatus:
+    size = values.of[pulsar_table.CACHE_SIZE]
+    note = "caching is off; a cache opened now stays off even if the limit is raised" if size == 0 else ""
+    return SettingStatus(Applicability.YES, size, note)
+
+
+def _watermark_status(values: SettingValues) -> SettingStatus:
+    share = values.of[pulsar_table.WATERMARK]
+    note = ""
+    if isinstance(share, float) and share >= 0.98:
+        note = "not below the trigger, 0.98 of the limit: a pass may find nothing to free"
+    return SettingStatus(Applicability.YES, share, note)
+
+
+def eviction_interval_millis(values: SettingValues) -> int:
+    """The pace of scheduled passes (ServiceConfiguration.getManagedLedgerCacheEvictionIntervalMs)."""
+    frequency, interval = values.of[pulsar_table.FREQUENCY], values.of[pulsar_table.INTERVAL]
+    assert isinstance(frequency, float) and isinstance(interval, int)
+    if frequency > 0:
+        return int(1000.0 / max(min(frequency, 1000.0), 0.001))
+    return min(LONGEST_INTERVAL_MILLIS, interval)
+
+
+def _interval_status(values: SettingValues) -> SettingStatus:
+    millis = eviction_interval_millis(values)
+    if values.of[pulsar_table.FREQUENCY]:
+        return SettingStatus(Applicability.NO, millis, f"{pulsar_table.FREQUENCY} is above 0 and wins")
+    cut = values.of[pulsar_table.INTERVAL] != millis
+    return SettingStatus(Applicability.YES, millis, f"cut to {LONGEST_INTERVAL_MILLIS}" if cut else "")
+
+
+def _frequency_status(values: SettingValues) -> SettingStatus:
+    frequency = values.of[pulsar_table.FREQUENCY]
+    if not frequency:
+        return SettingStatus(Applicability.NO, None, f"deprecated; 0 leaves the pace to {pulsar_table.INTERVAL}")
+    return SettingStatus(
+        Applicability.YES, frequency, f"deprecated; a pass every {eviction_interval_millis(values)} ms"
+    )
+
+
+def _dynamic_status(name: str, at_start: Value) -> Callable[[SettingValues], SettingStatus]:
+    def judge(values: SettingValues) -> SettingStatus:
+        note = ""
+        if name == pulsar_table.MAX_REQUEUES and not values.of[pulsar_table.BY_EXPECTED]:
+            note = f"{pulsar_table.BY_EXPECTED} is false: only entries read in a backlog carry a count"
+        if values.era is not Era.PULSAR_4_2:
+            return SettingStatus(Applicability.YES, values.of[name], note)
+        shown = str(at_start).lower()
+        why = f"ManagedLedgerClientFactory does not pass it on: {shown} holds from the start until it is changed"
+        return SettingStatus(Applicability.DYNAMIC, at_start, "; ".join(part for part in (why, note) if part))
+
+    return judge
+
+
+def _grace_status(values: SettingValues) -> SettingStatus:
+    if not values.of[pulsar_table.BY_EXPECTED]:
+        return SettingStatus(
+            Applicability.NO,
+            0,
+            f"{pulsar_table.BY_EXPECTED} is false, and the other container of cursors has no grace period",
+        )
+    if values.era is Era.PULSAR_4_2:
+        return SettingStatus(
+            Applicability.NO, 0, "stored in ManagedLedgerFactoryConfig and read by nothing: the grace period is off"
+        )
+    given = values.of[pulsar_table.GRACE]
+    ttl = values.of[pulsar_table.TTL]
+    assert isinstance(ttl, int)
+    return SettingStatus(
+        Applicability.YES,
+        2 * ttl if given is None else given,
+        f"not set: 2 x {pulsar_table.TTL}" if given is None else "",
+    )
+
+
+def _mark_deleted_status(values: SettingValues) -> SettingStatus:
+    if values.era in pulsar_table.SINCE_4_2 and values.of[pulsar_table.BY_EXPECTED]:
+        return SettingStatus(
+            Applicability.NO, False, f"{pulsar_table.BY_EXPECTED} is true, and then BrokerService sets it to false"
+        )
+    return SettingStatus(Applicability.YES, values.of[pulsar_table.BY_MARK_DELETED])
+
+
+def _backlog_status(name: str) -> Callable[[SettingValues], SettingStatus]:
+    def judge(values: SettingValues) -> SettingStatus:
+        if values.era in pulsar_table.SINCE_4_2 and values.of[pulsar_table.BY_EXPECTED]:
+            return SettingStatus(
+                Applicability.NO, None, f"{pulsar_table.BY_EXPECTED} is true, and then no backlog is looked at"
+            )
+        if name in {pulsar_table.MIN_BACKLOG, pulsar_table.MAX_BETWEEN} and values.of[pulsar_table.MIN_CURSORS] == 0:
+            return SettingStatus(Applicability.NO, None, f"{pulsar_table.MIN_CURSORS} is 0: backlogs are not cached")
+        off = name == pulsar_table.MIN_CURSORS and values.of[name] == 0
+        return SettingStatus(Applicability.YES, values.of[name], "0: backlogs are not cached" if off else "")
+
+    return judge
+
+
+def _in_flight_status(values: SettingValues) -> SettingStatus:
+    given = values.of[pulsar_table.IN_FLIGHT]
+    if given is None:
+        return SettingStatus(
+            Applicability.YES, None, "not set: 15 % of the direct memory, at least dispatcherMaxReadSizeBytes"
+        )
+    note = "0: reads are not limited" if given == 0 else ""
+    return SettingStatus(Applicability.YES, given, note)
+
+
+def _in_flight_detail_status(name: str) -> Callable[[SettingValues], SettingStatus]:
+    def judge(values: SettingValues) -> SettingStatus:
+        if values.of[pulsar_table.IN_FLIGHT] == 0:
+            return SettingStatus(Applicability.NO, None, f"{pulsar_table.IN_FLIGHT} is 0: reads are not limited")
+        return SettingStatus(Applicability.YES, values.of[name])
+
+    return judge
+
+
+LIMITER: Final = frozenset({pulsar_table.IN_FLIGHT, pulsar_table.IN_FLIGHT_TIMEOUT, pulsar_table.IN_FLIGHT_QUEUE})
+"""The limiter of reads in flight, which stands before the cache; EntryCacheDisabled has one since 5.0.1."""
+
+STATUS_RULES: Final[Mapping[str, Callable[[SettingValues], SettingStatus]]] = {
+    pulsar_table.CACHE_SIZE: _cache_size_status,
+    pulsar_table.WATERMARK: _watermark_status,
+    pulsar_table.INTERVAL: _interval_status,
+    pulsar_table.FREQUENCY: _frequency_status,
+    pulsar_table.MAX_REQUEUES: _dynamic_status(pulsar_table.MAX_REQUEUES, 5),
+    pulsar_table.EXTEND_ACCESSED: _dynamic_status(pulsar_table.EXTEND_ACCESSED, True),
+    pulsar_table.GRACE: _grace_status,
+    pulsar_table.BY_MARK_DELETED: _mark_deleted_status,
+    pulsar_table.BACKLOGGED: _backlog_status(pulsar_table.BACKLOGGED),
+    pulsar_table.MIN_CURSORS: _backlog_status(pulsar_table.MIN_CURSORS),
+    pulsar_table.MIN_BACKLOG: _backlog_status(pulsar_table.MIN_BACKLOG),
+    pulsar_table.MAX_BETWEEN: _backlog_status(pulsar_table.MAX_BETWEEN),
+    pulsar_table.IN_FLIGHT: _in_flight_status,
+    pulsar_table.IN_FLIGHT_TIMEOUT: _in_flight_detail_status(pulsar_table.IN_FLIGHT_TIMEOUT),
+    pulsar_table.IN_FLIGHT_QUEUE: _in_flight_detail_status(pulsar_table.IN_FLIGHT_QUEUE),
+}
+"""The settings whose value does not simply act."""
+
+
+# --- show
+# An effective configuration as a table and as JSON.
+
+
+def plain_value(value: Value) -> str:
+    """A value as broker.conf writes it."""
+    if value is None:
+        return "-"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def settings_table(effective: EffectiveSettings) -> Table:
+    """One line a setting."""
+    release = effective.era.release
+    title = f"{effective.path} in era {effective.era.value} (Pulsar {release.version}, {release.system})"
+    made = Table(title=Text(title), title_justify="left")
+    for column in ("setting", "value", "default", "unit", "in force", "acts", "why"):
+        made.add_column(column, overflow="fold")
+    for line in effective.lines:
+        value = plain_value(line.value) if line.line is not None else ""
+        cells = (
+            line.setting.name,
+            value,
+            plain_value(line.default),
+            line.setting.unit,
+            plain_value(line.fate.in_force),
+        )
+        made.add_row(*(Text(cell) for cell in cells), Text(line.fate.acts.value), Text(line.fate.why))
+    return made
+
+
+def settings_json(effective: EffectiveSettings) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    return {
+        "schema": 1,
+        "broker_conf": str(effective.path),
+        "era": effective.era.value,
+        "version": effective.era.release.version,
+        "system": effective.era.release.system,
+        "direct_memory_mb": effective.direct_memory_bytes >> 20,
+        "eviction_interval_millis": effective.interval_millis,
+        "config": effective.config,
+        "settings": [_line_json(line) for line in effective.lines],
+        "passed_over": effective.passed_over,
+    }
+
+
+def _line_json(line: SettingLine) -> dict[str, Any]:
+    return {
+        "name": line.setting.name,
+        "value": line.value,
+        "default": line.default,
+        "unit": line.setting.unit,
+        "line": line.line,
+        "in_force": line.fate.in_force,
+        "acts": line.fate.acts.value,
+        "why": line.fate.why,
+        "dynamic": line.setting.dynamic,
+        "key": line.setting.key,
+    }

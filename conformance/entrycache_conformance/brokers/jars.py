@@ -1,0 +1,91 @@
+"""The jars of a recorded broker: the recorder's own, and the class path of a whole broker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from entrycache_conformance.java.build import BuildPart, build_part
+from entrycache_conformance.java.driver import check_jars, jar_name
+from entrycache_conformance.java.releases import maven_project
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+
+
+class BrokerJars(NamedTuple):
+    """What starts a broker and its clients."""
+
+    recorder: Path
+    clients: Path
+    """Our program that drives it."""
+    broker: tuple[Path, ...]
+
+    @property
+    def classpath(self) -> str:
+        """Of broker and clients."""
+        return os.pathsep.join(str(jar) for jar in (self.clients, *self.broker))
+
+
+def build_recorder_jar() -> Path:
+    """The jar that a broker is started with, built if it is not there.
+
+    Raises:
+        MissingPrerequisite: what the build needs is not there.
+    """
+    part = BuildPart(
+        "recorder", "recorder", ("recorder",), ("pom.xml", "recorder"), _moves_jars("recorder", "recorder")
+    )
+    return build_part(part) / jar_name("recorder")
+
+
+def broker_releases(family: str) -> tuple[str, ...]:
+    """The releases of which a whole broker can be had: folders that pin one."""
+    return tuple(sorted(lock.parent.name for lock in (maven_project() / family / "broker").glob("*/jars.lock")))
+
+
+def build_broker_jars(family: str, release: str) -> BrokerJars:
+    """The jars of a release, which Maven brings the first time (up to 250 MB), each the pinned one.
+
+    Raises:
+        UsageError: there is no such broker.
+        MissingPrerequisite: Maven or the network is not there, or a jar is not the pinned one.
+    """
+    if release not in broker_releases(family):
+        there = ", ".join(broker_releases(family))
+        raise UsageError(f"there is no broker of release {release!r} of {family} to record; there are {there}")
+    name = f"{family}-broker"
+    module = f"{family}/broker"
+    own = f"{module}/{release}"
+    part = BuildPart(
+        name=f"{name}-{release}",
+        what=f"broker of {family} {release}, with all of its jars,",
+        modules=(own,),
+        depends_on=("pom.xml", f"{module}/pom.xml", f"{module}/src", own),
+        keep=_moves_jars(own, name),
+    )
+    folder = build_part(part)
+    jars = tuple(Path(jar) for jar in (folder / "classpath").read_text("utf-8").strip().split(os.pathsep))
+    _verify_jars(jars, folder)
+    return BrokerJars(build_recorder_jar(), folder / jar_name(name), jars)
+
+
+@cache
+def _verify_jars(jars: tuple[Path, ...], folder: Path) -> None:
+    missing = next((jar for jar in jars if not jar.is_file()), None)
+    if missing is not None:
+        raise MissingPrerequisite(f"{missing} is gone; remove the folder {folder} and try again")
+    check_jars({jar.name: jar for jar in jars}, folder / "jars.lock")
+
+
+def _moves_jars(module: str, artifact: str) -> Callable[[Path, Path], None]:
+    """The module's jar, and of a broker the class path and the checksums."""
+
+    def keep(work: Path, result: Path) -> None:
+        target = work / module / "target"
+        for made in (target / jar_name(artifact), target / "classpath", work / module / "jars.lock"):
+            if made.is_file():
+                made.rename(result / made.name)
+
+    return keep

@@ -1,0 +1,337 @@
+"""What a recorded broker is set to, and what its clients do."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrycache_conformance.brokers.jars import BrokerJars
+from entrycache_conformance.subjects import processes
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.messages import escape_unprintable, shorten
+
+
+@dataclass(frozen=True)
+class BrokerPlan:
+    """Settings of the broker's cache, and the work of the clients.
+
+    Half of what is sent is read as it comes, by subscriptions that are there all the time, one of them Key_Shared; the
+    other half of the deliveries goes to subscriptions that connect late and catch up.
+    """
+
+    what: str
+    cache_mib: int = 8
+    ttl_millis: int = 1_000
+    interval_millis: int = 100
+    entries_a_ledger: int = 50_000
+    topics: int = 3
+    messages: int = 50_000
+    message_bytes: int = 1_024
+    per_second: int = 4_000
+    """0: as fast as they can."""
+    batches: bool = False
+    """A batch is one entry of the cache."""
+    refused_percent: int = 0
+    """So many messages are acknowledged negatively once, and come again."""
+    unloads: bool = False
+    deletes: bool = False
+    patience_seconds: int = 90
+
+    @property
+    def seconds_most(self) -> int:
+        """How long the clients may take."""
+        return self.patience_seconds + (self.messages // self.per_second if self.per_second else 60) + 60
+
+
+BROKER_PLANS: Final = {
+    "mixed": BrokerPlan(
+        "a bit of all: tailing, Key_Shared, catching up, nacks, a topic unloaded, ledgers deleted, a cache of 2 MiB",
+        cache_mib=2,
+        entries_a_ledger=2_500,
+        messages=24_000,
+        per_second=3_000,
+        refused_percent=3,
+        unloads=True,
+        deletes=True,
+    ),
+    "steady": BrokerPlan("tailing and catching up at 4,000 messages a second, a cache of 8 MiB"),
+    "tiny": BrokerPlan(
+        "batches and nacks, a cache of 1 MiB that is looked at every 10 ms",
+        cache_mib=1,
+        interval_millis=10,
+        topics=4,
+        messages=60_000,
+        per_second=6_000,
+        batches=True,
+        refused_percent=5,
+    ),
+    "deletion": BrokerPlan(
+        "a cache of 64 MiB that nothing leaves by a pass; topics unloaded, trimmed, deleted",
+        cache_mib=64,
+        ttl_millis=8_000,
+        entries_a_ledger=5_000,
+        messages=40_000,
+        per_second=5_000,
+        unloads=True,
+        deletes=True,
+    ),
+    "full-rate": BrokerPlan("as fast as clients can, a cache of 8 MiB", messages=100_000, per_second=0),
+}
+"""By name; the first one is what is taken where none is named."""
+
+
+# --- settings
+# The files that a standalone broker is started with: all of it on this machine's loopback, and small.
+
+FIXED_SETTINGS: Final = """clusterName=standalone
+bindAddress=127.0.0.1
+advertisedAddress=127.0.0.1
+managedLedgerCacheEvictionWatermark=0.9
+managedLedgerDefaultEnsembleSize=1
+managedLedgerDefaultWriteQuorum=1
+managedLedgerDefaultAckQuorum=1
+managedLedgerMinLedgerRolloverTimeMinutes=0
+defaultRetentionTimeInMinutes=0
+loadBalancerEnabled=false
+systemTopicEnabled=false
+topicLevelPoliciesEnabled=false
+transactionCoordinatorEnabled=false
+brokerDeleteInactiveTopicsEnabled=false
+allowLoopback=true
+listeningInterface=lo
+dbStorage_writeCacheMaxSizeMb=32
+dbStorage_readAheadCacheMaxSizeMb=16
+dbStorage_rocksDB_blockCacheSize=8388608
+journalSyncData=false
+diskUsageThreshold=0.99
+diskUsageWarnThreshold=0.99
+"""
+
+LOGGING_CONFIG: Final = """<?xml version="1.0" encoding="UTF-8"?>
+<Configuration status="ERROR">
+  <Appenders>
+    <File name="file" fileName="broker.log"><PatternLayout pattern="%d %p %c{1} %m%n%throwable"/></File>
+  </Appenders>
+  <Loggers><Root level="warn"><AppenderRef ref="file"/></Root></Loggers>
+</Configuration>
+"""
+
+OPENED_PACKAGES: Final = ("java.lang", "java.nio", "jdk.internal.misc", "sun.net", "java.util.concurrent")
+"""Packages of the JDK that a broker reaches into."""
+
+
+def broker_conf(plan: BrokerPlan, service_port: int, web_port: int) -> str:
+    """The text of a broker.conf, in which the bookie's settings stand too."""
+    own = {
+        "brokerServicePort": service_port,
+        "webServicePort": web_port,
+        "managedLedgerCacheSizeMB": plan.cache_mib,
+        "managedLedgerCacheEvictionTimeThresholdMillis": plan.ttl_millis,
+        "managedLedgerCacheEvictionIntervalMs": plan.interval_millis,
+        "managedLedgerMaxEntriesPerLedger": plan.entries_a_ledger,
+    }
+    return FIXED_SETTINGS + "".join(f"{name}={value}\n" for name, value in own.items())
+
+
+def jvm_options() -> list[str]:
+    """What a small broker's JVM is started with."""
+    opened = [part for name in OPENED_PACKAGES for part in ("--add-opens", f"java.base/{name}=ALL-UNNAMED")]
+    memory = ["-Xms256m", "-Xmx768m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"]
+    return [*memory, "-Dlog4j2.configurationFile=log4j2.xml", "-Dio.netty.leakDetectionLevel=disabled", *opened]
+
+
+# --- standalone
+# A standalone broker in a folder of its own, which ends with whoever started it.
+
+READY_SECONDS: Final = 120.0
+"""A quiet machine takes five."""
+
+STOP_SECONDS: Final = 90.0
+
+POLL_SECONDS: Final = 0.2
+"""Between two looks at a broker that is starting."""
+
+
+class Addresses(NamedTuple):
+    """Where a broker listens, on the loopback."""
+
+    service_port: int
+    web_port: int
+
+    @property
+    def service(self) -> str:
+        """What clients are given."""
+        return f"pulsar://127.0.0.1:{self.service_port}"
+
+    @property
+    def web(self) -> str:
+        """Its admin interface."""
+        return f"http://127.0.0.1:{self.web_port}"
+
+
+class Standalone(NamedTuple):
+    """A broker that runs."""
+
+    process: subprocess.Popen[str]
+    addresses: Addresses
+    folder: Path
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has.
+
+        Raises:
+            UsageError: it does not.
+        """
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"the broker did not end within {STOP_SECONDS:g} s") from None
+
+    def cpu_seconds(self) -> float:
+        """The CPU that it has used, user and system."""
+        import psutil  # noqa: PLC0415 -- only a measurement asks
+
+        times = psutil.Process(self.process.pid).cpu_times()
+        return float(times.user + times.system)
+
+
+@contextlib.contextmanager
+def run_standalone(
+    java: str, jars: BrokerJars, plan: BrokerPlan, folder: Path, agent: str | None, say: Callable[[str], None]
+) -> Iterator[Standalone]:
+    """A broker that is ready; it has ended after the block. `agent`: what `-javaagent:` names, if anything.
+
+    Raises:
+        UsageError: it does not start.
+    """
+    addresses = Addresses(*free_ports())
+    (folder / "broker.conf").write_text(broker_conf(plan, *addresses), "utf-8")
+    (folder / "log4j2.xml").write_text(LOGGING_CONFIG, "utf-8")
+    with (
+        (folder / "broker.out").open("w", encoding="utf-8") as told,
+        processes.start_program(_broker_command(java, jars, agent), folder, out=told, err=told) as process,
+    ):
+        _await_ready(process, addresses, folder, say)
+        yield Standalone(process, addresses, folder)
+
+
+def _broker_command(java: str, jars: BrokerJars, agent: str | None) -> list[str]:
+    first = [java] if agent is None else [java, f"-javaagent:{agent}"]
+    main = ("org.apache.pulsar.PulsarStandaloneStarter", "--config", "broker.conf", "-nfw", "-nss", "-a", "127.0.0.1")
+    places = ("--metadata-dir", "meta", "--bookkeeper-dir", "bookie")
+    return [*first, *jvm_options(), "-cp", jars.classpath, *main, *places]
+
+
+def free_ports() -> tuple[int, int]:
+    """Two ports that nobody has at the moment."""
+    with socket.socket() as one, socket.socket() as other:
+        for each in (one, other):
+            each.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
+
+
+def _await_ready(
+    process: subprocess.Popen[str], addresses: Addresses, folder: Path, say: Callable[[str], None]
+) -> None:
+    begun = time.monotonic()
+    while time.monotonic() - begun < READY_SECONDS:
+        if process.poll() is not None:
+            raise UsageError(f"the broker did not start (exit {process.returncode}): {last_words(folder)}")
+        if _is_ready(addresses):
+            return
+        say("starting the broker")
+        time.sleep(POLL_SECONDS)
+    raise UsageError(f"the broker was not ready within {READY_SECONDS:g} s: {last_words(folder)}")
+
+
+def _is_ready(addresses: Addresses) -> bool:
+    try:
+        with urllib.request.urlopen(f"{addresses.web}/admin/v2/brokers/ready", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def last_words(folder: Path) -> str:
+    """What a broker said last of what went wrong, in one line."""
+    for name, mark in (("broker.log", "Caused by: "), ("broker.log", " ERROR "), ("broker.out", "rror")):
+        with contextlib.suppress(OSError):
+            told = [line for line in (folder / name).read_text("utf-8", "replace").splitlines() if mark in line]
+            if told:
+                return shorten(escape_unprintable(told[-1].strip()), 300)
+    return "it said nothing"
+
+
+# --- driving
+# The clients of a recorded broker, in a JVM of their own.
+
+CLIENTS_MAIN: Final = "entrycache.broker.Drive"
+
+
+def client_arguments(plan: BrokerPlan, addresses: Addresses) -> list[str]:
+    """What the program is told."""
+    told = {
+        "service": addresses.service,
+        "web": addresses.web,
+        "topics": plan.topics,
+        "messages": plan.messages,
+        "bytes": plan.message_bytes,
+        "rate": plan.per_second,
+        "batches": int(plan.batches),
+        "refused": plan.refused_percent,
+        "unload": int(plan.unloads),
+        "delete": int(plan.deletes),
+        "patience": plan.patience_seconds,
+    }
+    return [f"{name}={value}" for name, value in told.items()]
+
+
+def run_clients(
+    java: str, jars: BrokerJars, plan: BrokerPlan, addresses: Addresses, folder: Path, say: Callable[[str], None]
+) -> None:
+    """Run the clients to their end; `say` is told how far they are.
+
+    Raises:
+        UsageError: they failed, did not get every message, or took too long.
+    """
+    options = ["-Xmx400m", "-XX:+UseSerialGC", "-Dlog4j2.configurationFile=log4j2.xml"]
+    argv = [java, *options, "-cp", jars.classpath, CLIENTS_MAIN, *client_arguments(plan, addresses)]
+    follow_program("the clients", argv, folder, plan.seconds_most, say)
+
+
+def follow_program(
+    what: str, argv: Sequence[str], folder: Path, seconds_most: float, say: Callable[[str], None]
+) -> None:
+    """Run a program that says line by line how far it is.
+
+    Raises:
+        UsageError: it failed or took too long.
+    """
+    with (
+        (folder / "program.err").open("w", encoding="utf-8") as errors,
+        processes.start_program(argv, folder, err=errors) as process,
+    ):
+        late = threading.Timer(seconds_most, process.kill)
+        late.daemon = True
+        late.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                say(line.strip())
+            process.wait()
+        finally:
+            late.cancel()
+    if process.returncode:
+        told = [line for line in (folder / "program.err").read_text("utf-8", "replace").splitlines() if "xcept" in line]
+        why = shorten(escape_unprintable(told[-1]), 300) if told else "not every message came"
+        raise UsageError(f"{what} failed (exit {process.returncode}): {why}")

@@ -1,1 +1,0 @@
-"""Level `concurrent`: histories of several threads, played, judged by what is promised, and shrunk."""

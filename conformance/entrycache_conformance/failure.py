@@ -1,0 +1,283 @@
+"""A failure as a table: data that every text and page of it is made from, and that the result stream carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.history_search import FailingHistory
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_protocol.case import Case, config_to_json, variants_to_json
+from entrycache_protocol.codec import format_arguments, format_json
+from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, object_shape
+from entrycache_protocol.subject import FailingCase, answer_to_json, expected_to_json
+from entrycache_protocol.system import AnySystem, Lane
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under columns. `bad` is the row that shows the failure; None: no single one does.
+
+    `config` are the settings of the case that are not the default. `wrong` is the column of that row that is wrong;
+    None: the whole row. `before` and `after` draw the state around that row as it should be, for cases.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    config: str = ""
+    bad: int | None = None
+    wrong: int | None = None
+    before: tuple[Lane, ...] = ()
+    after: tuple[Lane, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Its object in the result stream; what is absent is left out."""
+        value = asdict(self) | {"columns": list(self.columns), "rows": [list(row) for row in self.rows]}
+        for name in ("before", "after"):
+            lanes: tuple[Lane, ...] = getattr(self, name)
+            value[name] = [{"name": lane.name, "boxes": [list(box) for box in lane.boxes]} for lane in lanes]
+        return {name: part for name, part in value.items() if part not in (None, [], "") or name in ("columns", "rows")}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Table:
+        """The table of such an object."""
+        rows = tuple(tuple(row) for row in value["rows"])
+        before, after = (tuple(map(_read_lane, value.get(name, ()))) for name in ("before", "after"))
+        columns, config = tuple(value["columns"]), value.get("config", "")
+        return cls(value["title"], columns, rows, config, value.get("bad"), value.get("wrong"), before, after)
+
+
+_LANES_SHAPE: Final = list_shape(
+    object_shape({"name": TEXT, "boxes": list_shape({**TEXTS, "minItems": 2, "maxItems": 2})})
+)
+TABLE_SHAPE: Final = object_shape(
+    {
+        "title": TEXT,
+        "columns": TEXTS,
+        "rows": list_shape(TEXTS),
+        "config": TEXT,
+        **dict.fromkeys(("bad", "wrong"), COUNT),
+        **dict.fromkeys(("before", "after"), _LANES_SHAPE),
+    },
+    *("config", "bad", "wrong", "before", "after"),
+)
+"""What `Table.from_json` reads, as JSON Schema."""
+
+
+def _read_lane(value: Mapping[str, Any]) -> Lane:
+    return Lane(value["name"], tuple((text, mark) for text, mark in value["boxes"]))
+
+
+NO_STEP: Final = "(none: a run with this configuration is enough)"
+"""What stands for the operation of a case that fails without one."""
+
+
+class _StateText(NamedTuple):
+    """Which parts of a state a table shows, under one heading."""
+
+    name: str
+    text: Any
+    lanes: Any
+
+
+def _state_text(system: AnySystem, case: Case) -> _StateText:
+    """The part of the state that every case shows, and what operations of a level of its own are about."""
+    text = system.text
+    levels = {op.level for run in (*case.earlier, case) for op in run.steps}
+    parts = [part for level, part in text.at_level.items() if level in levels]
+    names = [text.name, *(part.name for part in parts)]
+
+    def told(state: Any) -> str:
+        return "\n".join([text.state(state), *(part.state(state) for part in parts)])
+
+    def drawn(state: Any) -> tuple[Lane, ...]:
+        return (*text.lanes(state), *(lane for part in parts for lane in part.lanes(state)))
+
+    return _StateText(" and ".join(names), told, drawn)
+
+
+def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
+    """The shortest sequence, a step a line; the last line is where subject and reference part."""
+    case, difference = failing.case, failing.difference
+    system, names, shown = case.system, ", ".join(rules), _state_text(case.system, case)
+    verb = "is broken" if len(rules) == 1 else "are broken"
+    rows = [row for number, run in enumerate(case.earlier, 1) for row in _earlier_run_rows(run, number, shown)]
+    state = before = after = system.model.initial(case.config)
+    write = system.wire.write_outcome
+    for index, (op, done) in enumerate(zip(case.steps[: difference.at + 1], failing.steps, strict=False)):
+        bad = index == difference.at
+        expected = format_json(write(difference.expected if bad and difference.expected is not None else done.outcome))
+        got = format_json(answer_to_json(system, difference)) if bad else expected
+        rule = names if bad else (done.rows[-1].rule.value if done.rows else "")
+        rows.append((str(index), _step_text(op), expected, got, rule, shown.text(state), shown.text(done.state)))
+        before, after, state = state, done.state, done.state
+    if not case.steps:  # it fails before the first one
+        nothing = shown.text(state)
+        rows.append(("", NO_STEP, "", format_json(answer_to_json(system, difference)), names, nothing, nothing))
+    columns = ("step", "op", "expected", "got", "rule", f"{shown.name} before", f"{shown.name} after")
+    title = f"{names} {verb} at step {difference.at}" if case.steps else f"{names} {verb} before any step"
+    bad_row = len(rows) - 1 if rows else None
+    config = _config_text(system, case.config)
+    return Table(title, columns, tuple(rows), config, bad_row, 3, shown.lanes(before), shown.lanes(after))
+
+
+def _config_text(system: AnySystem, config: Any) -> str:
+    """The settings and variants that are not the default, as they stand in a case file."""
+    usual = config_to_json(system, system.model.config())
+    own = {name: value for name, value in config_to_json(system, config).items() if value != usual[name]}
+    return "  ".join(f"{name}={format_json(value)}" for name, value in (own | variants_to_json(config)).items())
+
+
+def _step_text(op: Any) -> str:
+    return f"{type(op).name}  {format_arguments(op)}"
+
+
+def _earlier_run_rows(run: Case, number: int, shown: _StateText) -> Iterator[tuple[str, ...]]:
+    """The lines of a run that the failure needs before it; its answers were right, so they stand in both columns."""
+    state = run.system.model.initial(run.config)
+    if not run.steps:  # that there is such a run is enough
+        yield f"earlier run {number}", "(no step)", "", "", "", shown.text(state), shown.text(state)
+    for index, (op, done) in enumerate(zip(run.steps, run_reference(run, Coverage()), strict=True)):
+        answer = format_json(run.system.wire.write_outcome(done.outcome))
+        rule = done.rows[-1].rule.value if done.rows else ""
+        name = f"earlier run {number}, step {index}"
+        yield name, _step_text(op), answer, answer, rule, shown.text(state), shown.text(done.state)
+        state = done.state
+
+
+def build_history_table(found: FailingHistory) -> Table:
+    """One line a step, between its two ticks, in the order of the starts; a history that did not end has none."""
+    history = found.history
+    names = ", ".join(rule.value for rule in found.rules)
+    events = {(event["client"], event["step"]): event for event in history.events}
+    event = None if found.break_ is None else found.break_.event
+    lines: list[tuple[int, tuple[str, ...], bool]] = []
+    for client, steps in history.parts():
+        name = "before" if client < 0 else "after" if client == len(history.clients) else str(client)
+        for index, op in enumerate(steps):
+            told: dict[str, Any] = events.get((client, index), {})
+            shown = format_json(told["outcome"]) if told else ""
+            ticks = (str(told["start"]), str(told["end"])) if told else ("", "")
+            bad = event is not None and (event.client, event.step) == (client, index)
+            lines.append((told.get("start", len(lines)), (name, str(index), *ticks, _step_text(op), shown), bad))
+    lines.sort(key=lambda line: line[0])
+    bad_row = next((index for index, (_, _, bad) in enumerate(lines) if bad), None)
+    title = f"{names} is broken by a history of {len(history.clients)} clients"
+    columns = ("client", "step", "from", "to", "op", "answer")
+    config = _config_text(history.system, history.config)
+    return Table(title, columns, tuple(cells for _, cells, _ in lines), config, bad_row)
+
+
+# --- failures
+# A failure as a run tells it: the one object that its text, its JSON and every page are made from.
+
+OPTIONAL_TEXTS: Final = ("level", "replay", "log", "finding", "unconfirmed")
+"""Keys of its object that are absent where they are empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedules:
+    """What only failures of several threads have: it failed `times` of `tries` times.
+
+    `said` is the failure in words; `proved`: that it needs no second time.
+    """
+
+    said: str
+    clients: int
+    tries: int
+    times: int
+    proved: bool
+
+    @property
+    def in_words(self) -> str:
+        """What happened, and how often."""
+        return f"{self.said} ({self.times} of {self.tries} tries)"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
+
+    `repeats`: it failed once more on a fresh process; `earlier`: after so many runs, which stand in the file. `level`
+    is where it was found, `table` its steps, `replay` the line that plays it again, `log` the telling part of what the
+    subject has said on stderr, `finding` the one whose own case it is, `unconfirmed` why no fresh process played it.
+    `found` is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
+    """
+
+    rules: tuple[str, ...]
+    case: str
+    step: int
+    expected: Any
+    got: Any
+    steps: int
+    schedules: Schedules | None = None
+    repeats: bool = True
+    earlier: int = 0
+    level: str = ""
+    table: Table | None = None
+    replay: str = ""
+    log: str = ""
+    finding: str = ""
+    unconfirmed: str = ""
+    found: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
+    unwritten: str = field(default="", compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Its object in the contract."""
+        return {
+            "rule": self.rules[0],
+            "rules": list(self.rules),
+            "case": self.case,
+            "step": self.step,
+            "expected": self.expected,
+            "got": self.got,
+            "steps": self.steps,
+            **({} if self.repeats else {"repeats": False}),
+            **({"earlier": self.earlier} if self.earlier else {}),
+            **({} if self.schedules is None else asdict(self.schedules)),
+            **{name: value for name in OPTIONAL_TEXTS if (value := getattr(self, name))},
+            **({} if self.table is None else {"table": self.table.to_json()}),
+        }
+
+    @classmethod
+    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
+        """The failure of a case that stands in that file."""
+        difference, system = failing.difference, failing.case.system
+        expected, got = expected_to_json(system, difference), answer_to_json(system, difference)
+        steps, earlier = len(failing.case.steps), len(failing.case.earlier)
+        at = difference.at
+        return cls(
+            *(rules, case, at, expected, got, steps, None, failing.repeats, earlier),
+            table=build_case_table(failing, rules),
+            log="" if difference.failed is None else "\n".join(difference.failed.log),
+            unconfirmed=failing.unconfirmed,
+            found=failing,
+            unwritten=unwritten,
+        )
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Failure:
+        """The failure of such an object."""
+        fields = (value["case"], value["step"], value["expected"], value["got"], value["steps"])
+        schedules = (
+            Schedules(**{name: value[name] for name in Schedules.__dataclass_fields__}) if "clients" in value else None
+        )
+        table = Table.from_json(value["table"]) if "table" in value else None
+        more = {name: value.get(name, "") for name in OPTIONAL_TEXTS}
+        repeats, earlier = value.get("repeats", True), value.get("earlier", 0)
+        return cls(tuple(value["rules"]), *fields, schedules, repeats, earlier, table=table, **more)
+
+
+_SCHEDULES: Final = {"said": TEXT, "clients": COUNT, "tries": COUNT, "times": COUNT, "proved": {"type": "boolean"}}
+_FAILURE: Final = object_shape(
+    {
+        **{"case": TEXT, "step": COUNT, "expected": {}, "got": {}, "steps": COUNT, "rules": {**TEXTS, "minItems": 1}},
+        **{"repeats": {"type": "boolean"}, "earlier": COUNT, "table": TABLE_SHAPE},
+        **dict.fromkeys(OPTIONAL_TEXTS, TEXT),
+    },
+    *("repeats", "earlier", "table", *OPTIONAL_TEXTS),
+)
+FAILURE_SHAPE: Final = _FAILURE | {"dependentSchemas": {"clients": object_shape(_SCHEDULES)}}
+"""What `Failure.from_json` reads, as JSON Schema."""

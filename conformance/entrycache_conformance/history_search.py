@@ -1,0 +1,305 @@
+"""Level `concurrent`: histories of several threads, played, judged by what is promised, and shrunk."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.shrink import TRY_SECONDS, limit_time, minimize_items
+from entrycache_protocol.case import History
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.subject import FailedRun, FailureKind, HistoryAnswer, HistoryResult, SkippedRun, TestedSubject
+from entrycache_protocol.system import AnySystem, Histories
+from entrycache_reference.rules import BrokenPromise, Rule
+
+# --- level
+# The level of threads: whether a subject takes histories, and the rule that silence breaks.
+
+CONCURRENT_LEVEL: Final = "concurrent"
+DEADLOCK_PREFIX: Final = "deadlock:"
+"""How the message of an errored history begins that the subject itself has found to wait for ever."""
+
+
+def require_histories(system: AnySystem) -> Histories:
+    """What is promised in histories of that system.
+
+    Raises:
+        UsageError: it has no such level.
+    """
+    if system.histories is None:
+        raise UsageError(f"{system.name} has no level {CONCURRENT_LEVEL}")
+    return system.histories
+
+
+def offers_histories(declaration: Declaration) -> bool:
+    """Whether a subject takes histories."""
+    return declaration.system.histories is not None and declaration.limits.threads > 1
+
+
+def is_conclusive(failed: FailedRun) -> bool:
+    """Whether a history that failed needs no second time: the subject found a deadlock, or a step threw."""
+    return failed.trouble is FailureKind.ERRORED
+
+
+def is_deadlock(failed: FailedRun) -> bool:
+    """Whether the subject has found its threads to wait for each other."""
+    return failed.trouble is FailureKind.ERRORED and failed.message.startswith(DEADLOCK_PREFIX)
+
+
+def broken_rule(promises: Histories, failed: FailedRun) -> Rule:
+    """The rule that a history without an answer breaks."""
+    throws = failed.trouble is FailureKind.ERRORED and not is_deadlock(failed)
+    return promises.throws if throws and "does not end" not in failed.message else promises.ends
+
+
+# --- search
+# Looking for a history that breaks a promise, and for a short one.
+
+BATCH: Final = 20
+"""Histories that are sent ahead."""
+
+SHRINK_TRIES: Final = 100
+"""How often a shorter history is played before it counts as one that does not fail."""
+
+MIN_FAILURES: Final = 4
+"""How often it has to fail in these: one failure alone would lead to ever rarer ones."""
+
+MAX_RARITY: Final = 4
+"""A shorter history may fail so many times more rarely than the one that it comes from, and no rarer."""
+
+SILENT_MIN_FAILURES: Final = 2
+"""The same for one that gets no answer: each costs a process."""
+
+FREQUENCY_TRIES: Final = 200
+"""How often the shortest history is played to tell how often it fails."""
+
+FREQUENCY_FAILURES: Final = 20
+"""Failures after which a history is not played once more, only to tell how often it fails."""
+
+SILENT_FREQUENCY_FAILURES: Final = 3
+"""The same for one that gets no answer: each costs a process."""
+
+MAX_CANDIDATES: Final = 80
+"""Shorter histories that are tried at most."""
+
+SILENT_MAX_CANDIDATES: Final = 40
+"""The same for one that gets no answer: each that still fails costs a time-out."""
+
+SILENT_REPLAYS: Final = 10
+"""How often a history without an answer is played again: a machine may have been busy, once."""
+
+
+class FailingHistory(NamedTuple):
+    """A history that breaks a promise: the rules, the likeliest first, and what shows it.
+
+    `said` is it in words; `break_` the step, `failed` the silence, that shows it. It failed `times` of `tries` times.
+    """
+
+    history: History
+    rules: tuple[Rule, ...]
+    said: str
+    break_: BrokenPromise | None
+    failed: FailedRun | None
+    tries: int = 1
+    times: int = 1
+
+
+@dataclasses.dataclass(slots=True)
+class HistoryCounts:
+    """What was judged: histories, their steps and threads, and the rules that were asked.
+
+    `ended`: one that ended and was judged; `is_late`: one did not, and did each time that it was played again.
+    """
+
+    histories: int = 0
+    steps: int = 0
+    threads: int = 0
+    undecided: Counter[str] = dataclasses.field(default_factory=Counter)
+    fired: Counter[Rule] = dataclasses.field(default_factory=Counter)
+    skipped: list[SkippedRun] = dataclasses.field(default_factory=list)
+    ended: tuple[History, HistoryResult] | None = None
+    is_late: bool = False
+
+
+def find_failing_history(
+    subject: TestedSubject,
+    wanted: int,
+    seed: int,
+    tally: HistoryCounts,
+    progress: Callable[[int], None] = lambda count: None,
+) -> FailingHistory | None:
+    """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
+    promises = require_histories(subject.declaration.system)
+    source = random.Random(seed)
+    made = 0
+    while made < wanted:
+        size = min(BATCH, wanted - made)
+        histories = [
+            promises.make(source.randint, subject.declaration, promises.kinds[(made + index) % len(promises.kinds)])
+            for index in range(size)
+        ]
+        made += size
+        for history, answer in zip(histories, subject.play_histories(histories), strict=True):
+            found = judge_history(subject, history, answer, tally)
+            if found is None:
+                continue
+            if found.failed is None or is_conclusive(found.failed) or _fails_again(subject, found):
+                return shrink_history(subject, found)
+            # A busy machine makes a subject late once; it ends no process, and it is not late twice.
+            if found.failed.trouble is not FailureKind.HANG or tally.is_late:
+                return found._replace(tries=1 + SILENT_REPLAYS)
+            tally.is_late = True
+        progress(size)
+    return None
+
+
+def judge_history(
+    subject: TestedSubject, history: History, answer: HistoryAnswer, tally: HistoryCounts
+) -> FailingHistory | None:
+    """What an answer breaks, if anything."""
+    promises = require_histories(history.system)
+    if isinstance(answer, SkippedRun):
+        tally.skipped.append(answer)
+        return None
+    tally.histories += 1
+    tally.steps += len(history.steps)
+    tally.threads += len(history.clients)
+    if isinstance(answer, FailedRun):
+        return FailingHistory(history, (broken_rule(promises, answer),), answer.message, None, answer)
+    judged = promises.judge(history, answer, subject.declaration)
+    tally.ended = (history, answer) if judged.fired else tally.ended
+    tally.fired.update(judged.fired)
+    if judged.undecided:
+        tally.undecided[judged.undecided] += 1
+    if not judged.broken:
+        return None
+    rules = tuple(rule for rule, _ in judged.broken)
+    broken = judged.broken[0][1]
+    return FailingHistory(attach_events(history, answer), rules, broken.said, broken, None)
+
+
+def attach_events(history: History, happened: HistoryResult) -> History:
+    """The history with what was answered, as its file tells it."""
+    events = [
+        {**event._asdict(), "outcome": history.system.wire.write_outcome(event.outcome)} for event in happened.events
+    ]
+    return dataclasses.replace(history, events=tuple(events))
+
+
+def _fails_again(subject: TestedSubject, found: FailingHistory) -> bool:
+    """Whether a history without an answer stays without one when it is played again."""
+    with limit_time(subject, TRY_SECONDS):
+        return replay_until_failure(subject, found.history, found, SILENT_REPLAYS, 1) is not None
+
+
+def replay_until_failure(
+    subject: TestedSubject, history: History, like: FailingHistory, tries: int, often: int
+) -> FailingHistory | None:
+    """The last failure like that one, if there are so many in so many tries."""
+    done = times = 0
+    size = 1
+    while done < tries:
+        size = min(size, tries - done)
+        for answer in subject.play_histories([history] * size):
+            done += 1
+            found = judge_history(subject, history, answer, HistoryCounts())
+            if found is not None and _is_same_failure(found, like):
+                times += 1
+                if times >= often:
+                    return found._replace(tries=done, times=times)
+        size = min(4 * size, BATCH)
+    return None
+
+
+def _is_same_failure(found: FailingHistory, like: FailingHistory) -> bool:
+    """Whether two failures break the same rule in the same way: a deadlock is not an eviction without an end."""
+    if like.rules[0] not in found.rules:
+        return False
+    if found.failed is None or like.failed is None:
+        return found.failed is like.failed
+    return found.failed.trouble is like.failed.trouble and is_deadlock(found.failed) == is_deadlock(like.failed)
+
+
+def shrink_history(subject: TestedSubject, found: FailingHistory) -> FailingHistory:
+    """The shortest history found that fails in the same way, and how often it does."""
+    promises = require_histories(found.history.system)
+    left = MAX_CANDIDATES if found.failed is None or is_conclusive(found.failed) else SILENT_MAX_CANDIDATES
+    shortest = found
+    often = MIN_FAILURES if found.failed is None else SILENT_MIN_FAILURES if is_conclusive(found.failed) else 1
+
+    def try_(history: History) -> bool:
+        nonlocal left, shortest
+        if left <= 0 or not history.clients or not promises.is_sound(history):
+            return False
+        left -= 1
+        again = replay_until_failure(subject, history, found, max_tries(shortest, often), often)
+        if again is not None:
+            shortest = again
+        return again is not None
+
+    with limit_time(subject, TRY_SECONDS):
+        if found.failed is None:
+            shortest = replay_until_failure(subject, found.history, found, SHRINK_TRIES, often) or found._replace(
+                tries=SHRINK_TRIES
+            )
+        for client in reversed(range(len(found.history.clients))):
+            try_(_without_client(shortest.history, client))
+        history = shortest.history
+        minimize_items(_steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None)
+        for listening in range(len(shortest.history.before)):
+            _shrink_listener(shortest.history, listening, try_)
+        return _measure_frequency(subject, shortest)
+
+
+def max_tries(found: FailingHistory, often: int) -> int:
+    """How often a shorter history than that one is played to see it fail so often."""
+    return min(SHRINK_TRIES, MAX_RARITY * often * found.tries // found.times)
+
+
+def _without_client(history: History, client: int) -> History:
+    clients = history.clients
+    return dataclasses.replace(history, clients=clients[:client] + clients[client + 1 :], events=())
+
+
+def _steps_with_clients(history: History) -> list[tuple[int, Any]]:
+    """Every step with the client that does it."""
+    return [(client, step) for client, steps in history.parts() for step in steps]
+
+
+def _keep_steps(history: History, kept: Sequence[tuple[int, Any]]) -> History:
+    """The history of these steps alone; a client without steps goes too."""
+    parts = [tuple(step for of, step in kept if of == client) for client, _ in history.parts()]
+    before, *clients, after = parts
+    return dataclasses.replace(
+        history, before=before, clients=tuple(steps for steps in clients if steps), after=after, events=()
+    )
+
+
+def _shrink_listener(history: History, at: int, try_: Callable[[History], bool]) -> None:
+    """Leave out steps of a listener that is set before the threads."""
+    listen = history.before[at]
+    steps = getattr(listen, "on_flush", ())
+
+    def fails(kept: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        before = (*history.before[:at], dataclasses.replace(listen, on_flush=kept), *history.before[at + 1 :])
+        return kept if try_(dataclasses.replace(history, before=before, events=())) else None
+
+    minimize_items(steps if isinstance(steps, tuple) else (), fails)
+
+
+def _measure_frequency(subject: TestedSubject, found: FailingHistory) -> FailingHistory:
+    """The failure with how often it comes."""
+    most = FREQUENCY_FAILURES if found.failed is None else SILENT_FREQUENCY_FAILURES
+    tries = times = 0
+    last = found
+    while times < most and tries < FREQUENCY_TRIES:
+        again = replay_until_failure(subject, found.history, found, FREQUENCY_TRIES - tries, 1)
+        tries += FREQUENCY_TRIES - tries if again is None else again.tries
+        if again is not None:
+            times += 1
+            last = again
+    return last._replace(tries=tries + found.tries, times=times + found.times)

@@ -1,0 +1,490 @@
+"""Known failures: a TOML file of failures that a run expects, each with its reason.
+
+`entry` reads and writes the file, `running` tells which entries are about a subject, `check` replays them,
+`compare` finds them again among what a search has found, `run` does all of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from dataclasses import dataclass, replace
+from enum import Enum
+from fnmatch import fnmatchcase
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT
+
+from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.failure import Failure
+from entrycache_conformance.history_search import CONCURRENT_LEVEL
+from entrycache_conformance.java.releases import release_versions
+from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.replay import require_supported
+from entrycache_conformance.report import LevelReport, RunReport, Skip
+from entrycache_conformance.resolve import is_own_subject
+from entrycache_conformance.run import Notify, Options, conform
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
+from entrycache_protocol.codec import format_json
+from entrycache_protocol.errors import UsageError, Verdict, WriteError
+from entrycache_protocol.files import read_text, write_text
+from entrycache_protocol.messages import describe_value
+from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
+from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, answer_to_json, expected_to_json
+from entrycache_reference.rules import Rule
+
+# --- entry
+# One known failure, and the TOML file of them.
+
+TEXT_KEYS: Final = ("rule", "system", "subject", "reason", "issue")
+KEYS: Final = ("rule", "system", "subject", "versions", "case", "expected", "got", "reason", "issue")
+FILE_NAME: Final = "the known failures"
+"""What the file is called in an error."""
+
+MAX_BYTES: Final = 1 << 20
+"""Of the file: a thousand entries, and about as much as a reader of TOML takes in a second."""
+
+TABLE_NAME: Final = "known"
+"""The name of the array of tables: each entry stands below `[[known]]`."""
+
+
+@dataclass(frozen=True)
+class KnownFailure:
+    """A failure that is known: in these versions this subject answers `got` where the rules say `expected`.
+
+    `case` is the path of a case file, from the folder of the TOML file, or the case itself as JSON text.
+    `number` counts the entries of the file from 1.
+    """
+
+    number: int
+    rule: str
+    system: str
+    subject: str
+    versions: tuple[str, ...]
+    case: str
+    expected: Any
+    got: Any
+    reason: str
+    issue: str
+
+    @property
+    def label(self) -> str:
+        """How reports call it."""
+        return f"entry {self.number} ({self.rule}, {self.subject})"
+
+    def read_case(self, folder: Path) -> Case:
+        """The case that fails; see `entrycache_protocol.case.read_case` for its errors."""
+        if not self.case.lstrip().startswith("{"):
+            return read_case(folder / self.case, SYSTEMS)
+        return case_from_json(parse_json_text(self.case, f"{self.label}: case"), SYSTEMS)
+
+
+def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
+    """The entries of a file.
+
+    Raises:
+        UsageError: the file cannot be read, is not TOML, or an entry lacks a key or has one too many.
+    """
+    text = read_text(path, FILE_NAME, MAX_BYTES)
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a table 1,000 deep
+        raise UsageError(f"{FILE_NAME} {path} are not TOML: {error}") from None
+    unknown = sorted(values.keys() - {TABLE_NAME})
+    if unknown:
+        raise UsageError(f"{path}: unknown key {describe_value(unknown[0])}; each entry stands below [[{TABLE_NAME}]]")
+    tables = values.get(TABLE_NAME, [])
+    if type(tables) is not list or any(type(table) is not dict for table in tables):
+        raise UsageError(f"{path}: {TABLE_NAME} is no array of tables; each entry stands below [[{TABLE_NAME}]]")
+    return tuple(_read_entry(table, number, path) for number, table in enumerate(tables, 1))
+
+
+def _read_entry(table: dict[str, Any], number: int, path: Path) -> KnownFailure:
+    where = f"{path}: entry {number}"
+    for name in KEYS:
+        if name not in table:
+            raise UsageError(f"{where} has no {name!r}; expected {', '.join(KEYS)}")
+    unknown = sorted(table.keys() - set(KEYS))
+    if unknown:
+        raise UsageError(f"{where} has an unknown key {describe_value(unknown[0])}; expected {', '.join(KEYS)}")
+    for name in TEXT_KEYS:
+        if type(table[name]) is not str:
+            raise UsageError(f"{where}: {name} is {describe_value(table[name])}; expected a string")
+    versions = table["versions"]
+    if type(versions) is not list or not versions or any(type(version) is not str for version in versions):
+        raise UsageError(f"{where}: versions is {describe_value(versions)}; expected an array of strings")
+    case = (
+        table["case"] if type(table["case"]) is str else json.dumps(check_json_value(table["case"], f"{where}: case"))
+    )
+    expected, got = (_read_outcome(table[name], f"{where}: {name}") for name in ("expected", "got"))
+    texts = {name: table[name] for name in TEXT_KEYS}
+    return KnownFailure(number=number, versions=tuple(versions), case=case, expected=expected, got=got, **texts)
+
+
+def _read_outcome(value: Any, where: str) -> Any:
+    """An outcome: an object, in TOML or, since TOML has no null, as JSON text."""
+    if type(value) is str:
+        try:
+            return parse_json(value)
+        except ValueError as error:
+            what = "expected an outcome, as JSON text or as a table"
+            raise UsageError(f"{where} is {describe_value(value)}; {what} ({error})") from None
+    return check_json_value(value, where)
+
+
+def write_known_failures(path: Path, kept: list[tuple[int | None, KnownFailure]]) -> None:
+    """Rewrite a file: each entry stands with the number that it had, None for a new one.
+
+    What did not change stays as it was, to the byte, comments included; the same entries give the same bytes.
+    """
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        document = tomlkit.parse(text)
+    except TOMLKitError as error:  # it has rules of its own, beside those of the reader above
+        raise UsageError(f"{FILE_NAME} {path} cannot be rewritten: {error}") from None
+    tables = document.get(TABLE_NAME)
+    if not isinstance(tables, AoT):
+        tables = tomlkit.aot()
+        kept = [(None, entry) for _, entry in kept]
+    old = {number: entry for number, entry in kept if number is not None}
+    for number in range(len(tables), 0, -1):
+        if number in old:
+            _correct_entry(tables[number - 1], old[number], _read_entry(tables[number - 1].unwrap(), number, path))
+        else:
+            del tables[number - 1]
+    for entry in (entry for number, entry in kept if number is None):
+        tables.append(_entry_table(entry))
+    if kept:
+        document[TABLE_NAME] = tables
+    elif TABLE_NAME in document:
+        del document[TABLE_NAME]
+    written = tomlkit.dumps(document)
+    if written != text:
+        write_text(path, written)
+
+
+def _correct_entry(table: tomlkit.items.Table, entry: KnownFailure, old: KnownFailure) -> None:
+    for name in ("rule", "expected", "got"):
+        if getattr(entry, name) != getattr(old, name):
+            table[name] = _changed_items(entry)[name]
+
+
+def _changed_items(entry: KnownFailure) -> dict[str, Any]:
+    literal = {
+        name: tomlkit.string(json.dumps(getattr(entry, name)), literal="'" not in json.dumps(getattr(entry, name)))
+        for name in ("expected", "got")
+    }
+    return {**{name: getattr(entry, name) for name in TEXT_KEYS}, **literal}
+
+
+def _entry_table(entry: KnownFailure) -> tomlkit.items.Table:
+    items = _changed_items(entry)
+    table = tomlkit.table()
+    for name in KEYS:
+        if name == "versions":
+            table.add(name, list(entry.versions))
+        elif name == "case":
+            inline = entry.case.lstrip().startswith("{") and "'''" not in entry.case
+            table.add(name, tomlkit.string(entry.case, literal=True, multiline=True) if inline else entry.case)
+        else:
+            table.add(name, items[name])
+    table.add(tomlkit.nl())
+    return table
+
+
+# --- running
+# Which subject a run is about, and whether an entry is about it, about another one, or about none.
+
+
+class RunIdentity(NamedTuple):
+    """The subject under test under each of its names, its version ("" where it says none), and the system."""
+
+    names: frozenset[str]
+    version: str
+    system: str
+
+
+def identify_run(subject: TestedSubject) -> RunIdentity:
+    """What a run is about."""
+    implementation = subject.declaration.implementation
+    said = str(implementation.get("version") or "")
+    name, _, after = subject.name.partition(":")
+    names = {subject.name, str(implementation.get("name") or subject.name)}
+    if after and after == said:
+        names.add(name)
+    return RunIdentity(frozenset(names), said, subject.declaration.system.name)
+
+
+def is_about(entry: KnownFailure, run: RunIdentity) -> bool:
+    """Whether an entry is about this run's subject, in this version."""
+    return entry.system == run.system and entry.subject in run.names and _covers_version(entry, run.version)
+
+
+def is_about_another(entry: KnownFailure) -> bool:
+    """Whether an entry is about another subject that this suite can run by its name."""
+    if entry.system not in SYSTEMS:
+        return False
+    if is_own_subject(entry.subject):
+        return _covers_version(entry, version("entrycache"))
+    name, _, release = entry.subject.partition(":")
+    jvm = SYSTEMS[entry.system].jvm
+    if jvm is None or name != jvm.called:
+        return False
+    return any(_covers_version(entry, one) for one in release_versions(jvm.name) if release in {"", one})
+
+
+def _covers_version(entry: KnownFailure, said: str) -> bool:
+    """Whether `versions`, which may hold * and ?, names a version."""
+    return any(fnmatchcase(said, pattern) for pattern in entry.versions)
+
+
+# --- check
+# Replaying each known failure: whether it still fails, and in the same way.
+
+
+class EntryState(Enum):
+    """What has become of a known failure."""
+
+    FAILS = "fails as known"
+    PASSES = "passes"
+    DIFFERS = "differs"
+    MATCHES_NOTHING = "matches nothing"
+    ANOTHER = "another subject"
+
+
+PROBLEMS = frozenset({EntryState.PASSES, EntryState.DIFFERS, EntryState.MATCHES_NOTHING})
+"""The states that fail a run."""
+
+
+class EntryCheck(NamedTuple):
+    """A known failure, its state, why, and what it would say if it were written today (as far as that is known)."""
+
+    entry: KnownFailure
+    state: EntryState
+    detail: str
+    rule: str
+    expected: Any
+    got: Any
+
+    @property
+    def line(self) -> str:
+        """One line for a person."""
+        return f"{self.entry.label} {self.state.value}{': ' if self.detail else ''}{self.detail}"
+
+
+def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: RunIdentity) -> EntryCheck:
+    """Replay one entry, if it is about this run."""
+    if not is_about(entry, run):
+        if is_about_another(entry):
+            return _unchanged(entry, EntryState.ANOTHER, "")
+        here = f"{' or '.join(sorted(run.names))} {run.version} ({run.system})"
+        versions = ", ".join(entry.versions)
+        detail = f"it is about {entry.subject} {versions} ({entry.system}), and this is {here}; correct or remove it"
+        return _unchanged(entry, EntryState.MATCHES_NOTHING, detail)
+    if entry.rule not in {rule.value for rule in Rule}:
+        return _unchanged(entry, EntryState.MATCHES_NOTHING, "there is no such rule; correct or remove it")
+    try:
+        case = entry.read_case(folder)
+        for played in (*case.earlier, case):
+            require_supported(played, _without_limits(subject))
+    except UsageError as error:
+        return _unchanged(entry, EntryState.MATCHES_NOTHING, f"its case cannot be played: {error}")
+    steps = run_reference(case, Coverage())
+    answer = play(subject, case)
+    if isinstance(answer, SkippedRun):
+        return _unchanged(entry, EntryState.MATCHES_NOTHING, f"the subject declined its case: {answer.reason}")
+    difference = judge(case, steps, answer, subject.declaration)
+    if difference is None:
+        return _unchanged(entry, EntryState.PASSES, "its case does as the rules say; remove the entry")
+    got, expected = answer_to_json(case.system, difference), expected_to_json(case.system, difference)
+    rules = [rule.value for rule in explain_difference(subject, case, steps, difference)]
+    wrong = []
+    if not is_same_answer(got, entry.got):
+        wrong.append(f"the answer is {format_json(got)}, the entry says {format_json(entry.got)}")
+    if not is_same_json(expected, entry.expected):
+        wrong.append(f"the rules say {format_json(expected)}, the entry says {format_json(entry.expected)}")
+    if entry.rule not in rules:
+        wrong.append(f"it breaks {', '.join(rules)}, the entry says {entry.rule}")
+    rule = entry.rule if entry.rule in rules else rules[0]
+    state = EntryState.DIFFERS if wrong else EntryState.FAILS
+    return EntryCheck(entry, state, "; ".join(wrong), rule, expected, got)
+
+
+def _without_limits(subject: TestedSubject) -> TestedSubject:
+    """The subject without the limits that keep searches away from what is known."""
+    return NarrowedSubject(subject, dataclasses.replace(subject.declaration, limits=None))
+
+
+def is_same_answer(one: Any, other: Any) -> bool:
+    """Whether two answers are the same; of runs that failed only how they failed counts, not the message."""
+    if type(one) is dict and type(other) is dict and "failed" in one and "failed" in other:
+        return bool(one["failed"] == other["failed"])
+    return is_same_json(one, other)
+
+
+def _unchanged(entry: KnownFailure, state: EntryState, detail: str) -> EntryCheck:
+    return EntryCheck(entry, state, detail, entry.rule, entry.expected, entry.got)
+
+
+# --- run
+# A conformance run that knows failures: every entry is replayed, and what the search finds is compared with them.
+
+MAX_ROUNDS: Final = 6
+"""How often a run goes on past known failures."""
+
+NOT_EXPLAINED: Final = "not explained yet"
+"""The reason of an entry that `--fix` has written."""
+
+
+class KnownReport(NamedTuple):
+    """A report without the failures that are known, what has become of each entry, and the hits of the search."""
+
+    report: RunReport
+    checked: tuple[EntryCheck, ...]
+    hits: tuple[tuple[KnownFailure, Failure], ...]
+
+    @property
+    def problems(self) -> list[str]:
+        """A line for each entry that fails the run."""
+        return [one.line for one in self.checked if one.state in PROBLEMS]
+
+
+def conform_with_known(
+    subject: TestedSubject, options: Options, entries: tuple[KnownFailure, ...], folder: Path, notify: Notify
+) -> KnownReport:
+    """Replay the entries, then search; past a known failure the search goes on without the operation that failed."""
+    run = identify_run(subject)
+    checked = tuple(check_entry(entry, folder, subject, run) for entry in entries)
+    known = [(one.entry, one.entry.read_case(folder)) for one in checked if one.state is EntryState.FAILS]
+    hits: list[tuple[KnownFailure, Failure]] = []
+    left_out: set[str] = set()
+    merged: RunReport | None = None
+    for _ in range(MAX_ROUNDS):
+        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
+        report = conform(narrowed, options, notify)
+        merged = report if merged is None else merge_reports(merged, report)
+        old = [(entry, failure) for failure in report.failures if (entry := _find_entry(failure, known)) is not None]
+        if not old:
+            break
+        hits += old
+        files = {failure.case for _, failure in hits}
+        merged = replace(merged, failures=tuple(one for one in merged.failures if one.case not in files))
+        silent = {
+            type(case.steps[failure.step]).name for _, failure in old if (case := failing_case(failure)) is not None
+        }
+        rest = narrowed.declaration.ops - silent - {"observe"}
+        if len(old) < len(_case_failures(report)) or not rest or "insert" in silent:
+            break
+        left_out |= silent
+    assert merged is not None
+    return KnownReport(_without_known_failures(merged, left_out), checked, tuple(hits))
+
+
+def failing_case(failure: Failure) -> Case | None:
+    """The case of a failure; None of one of several threads, which no entry is about."""
+    return failure.found.case if isinstance(failure.found, FailingCase) else None
+
+
+def is_same_failure(failure: Failure, entry: KnownFailure, case: Case) -> bool:
+    """Whether a search has found what an entry says: its rule, its shrunk case, its answers."""
+    found = failing_case(failure)
+    return (
+        found is not None
+        and failure.rules[0] == entry.rule
+        and _case_essentials(found) == _case_essentials(case)
+        and failure.expected == entry.expected
+        and is_same_answer(failure.got, entry.got)
+    )
+
+
+def _case_essentials(case: Case) -> list[Any]:
+    """What decides how a case runs, defaults filled in."""
+    value = case_to_json(case)
+    return [value["config"], value.get("variants"), value["steps"], value.get("earlier")]
+
+
+def _find_entry(failure: Failure, known: list[tuple[KnownFailure, Case]]) -> KnownFailure | None:
+    return next((entry for entry, case in known if is_same_failure(failure, entry, case)), None)
+
+
+def _case_failures(report: RunReport) -> tuple[Failure, ...]:
+    """The failures of cases; no known failure is one of histories."""
+    return tuple(failure for failure in report.failures if failing_case(failure) is not None)
+
+
+def merge_reports(first: RunReport, second: RunReport) -> RunReport:
+    """Two rounds as one: the failures of both; a level is judged by the first round that it got through."""
+    levels = {
+        name: second.levels[name] if judged.verdict is Verdict.VIOLATES else judged
+        for name, judged in first.levels.items()
+    }
+    failures = (*first.failures, *second.failures)
+    return replace(
+        first,
+        levels=levels,
+        rules={name: count + second.rules[name] for name, count in first.rules.items()},
+        cells={name: count + second.cells[name] for name, count in first.cells.items()},
+        failures=tuple(sorted(failures, key=lambda failure: failing_case(failure) is None)),
+        skipped=(*second.skipped, *(one for one in first.skipped if one not in second.skipped)),
+    )
+
+
+def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
+    """The report as if the known failures were none; what could not be searched because of them is told."""
+    skipped = list(report.skipped)
+    for name in sorted(left_out):
+        skipped.append(Skip(f"operation {name}", "left out after it had met a known failure"))
+    levels: dict[str, LevelReport] = {}
+    for name, judged in report.levels.items():
+        levels[name] = judged
+        if judged.verdict is Verdict.VIOLATES and not _case_failures(report) and name != CONCURRENT_LEVEL:
+            rules = {rule: told.past_known() for rule, told in judged.rules.items()}
+            levels[name] = replace(judged, verdict=Verdict.CONFORMS, rules=rules)
+            skipped.append(Skip(f"level {name}", "its search ended at a known failure"))
+    return replace(report, levels=levels, skipped=tuple(skipped))
+
+
+def fix_file(path: Path, subject: TestedSubject, known: KnownReport) -> list[str]:
+    """Rewrite the file so that the same run would find nothing wrong with it; what was done, a line each.
+
+    An entry that passes or matches nothing goes, one that differs says what is true now, a new failure is added.
+    """
+    kept: list[tuple[int | None, KnownFailure]] = []
+    corrected: list[KnownFailure] = []
+    done: list[str] = []
+    for one in known.checked:
+        if one.state in {EntryState.PASSES, EntryState.MATCHES_NOTHING}:
+            done.append(f"removed {one.entry.label}: it {one.state.value}")
+            continue
+        entry = replace(one.entry, rule=one.rule, expected=one.expected, got=one.got)
+        if one.state is EntryState.DIFFERS:
+            done.append(f"corrected {one.entry.label}")
+            corrected.append(entry)
+        kept.append((one.entry.number, entry))
+    run = identify_run(subject)
+    true_now = [(entry, entry.read_case(path.parent)) for entry in corrected]
+    for failure in _case_failures(known.report):
+        if _find_entry(failure, true_now) is not None:
+            continue
+        entry = _new_entry(failure, subject, run)
+        kept.append((None, entry))
+        done.append(f"added {entry.rule} of {entry.subject}: write its reason")
+    if done:
+        write_known_failures(path, kept)
+    return done
+
+
+def _new_entry(failure: Failure, subject: TestedSubject, run: RunIdentity) -> KnownFailure:
+    if failure.unwritten:
+        raise WriteError(failure.unwritten)
+    case = Path(failure.case).read_text(encoding="utf-8")
+    versions = (run.version or "*",)
+    rule, system = failure.rules[0], run.system
+    return KnownFailure(0, rule, system, subject.name, versions, case, failure.expected, failure.got, NOT_EXPLAINED, "")

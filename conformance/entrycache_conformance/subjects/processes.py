@@ -1,0 +1,429 @@
+"""Whoever starts a process group is watched: when it is gone, however it went, so is the group."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import secrets
+import select
+import shlex
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+import psutil
+
+from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError
+from entrycache_protocol.files import describe_os_error
+from entrycache_protocol.messages import extract_cause, extract_thrown
+from entrycache_protocol.subject import FailureKind
+from entrycache_protocol.wire import quote_line
+
+MARK: Final = "ENTRYCACHE_STARTED"
+"""The variable whose value all inherit that a program starts, and what these start: so they are found wherever they
+have gone, but for who clears its environment."""
+
+WATCHDOG_SCRIPT: Final = """read -r _ || { kill -9 "-$1"; pkill -9 -s "$1"
+  for of in /proc/[0-9]*; do grep -qsF "$2" "$of/environ" && kill -9 "${of#/proc/}"; done; }"""
+"""A line says that all is over; the end of the pipe without one, that the runner has died. Whoever began a group of
+its own is found by the session, where there is a pkill, and by the mark, where there is a /proc."""
+
+
+_TOKEN: Final = secrets.token_hex(16)
+_mark_numbers = itertools.count(1)
+
+
+def _own_prefix() -> str:
+    """What the marks of this process begin with; those of one that was forked from it begin otherwise."""
+    return f"{_TOKEN}.{os.getpid()}."
+
+
+def marked_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment with a mark of its own; of the one that is given, else of this process."""
+    return {**(os.environ if env is None else env), MARK: f"{_own_prefix()}{next(_mark_numbers)}."}
+
+
+class Watchdog:
+    """A shell that waits at the other end of a pipe; it knows nothing but the number of the group, and its mark."""
+
+    def __init__(self, group: int, mark: str) -> None:
+        self._shell = subprocess.Popen(
+            ["/bin/sh", "-c", WATCHDOG_SCRIPT, "sh", str(group), mark],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def over(self) -> None:
+        """The group has been ended; nobody has to watch it any more."""
+        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+            self._shell.communicate(b"over\n", timeout=5)
+
+
+def end_session(leader: int, mark: str) -> None:
+    """End whoever leads a session, and all that it has started, at once.
+
+    What has left the session is found by its mark; who has cleared it, as long as those live that have started it.
+    """
+    halted: set[psutil.Process] = set()
+    with contextlib.suppress(psutil.Error):
+        if _may_have_children(leader):
+            halted |= halt_descendants(psutil.Process(leader))
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+    for number in psutil.pids():
+        with contextlib.suppress(OSError):
+            if os.getsid(number) == leader:
+                os.kill(number, signal.SIGKILL)
+    kill_processes(halted | find_marked_processes(mark))
+
+
+def find_marked_processes(mark: str | None = None) -> set[psutil.Process]:
+    """All whose mark begins so; None: all that this process has started, and what these have."""
+    found = set()
+    mark = mark or _own_prefix()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(MARK, "").startswith(mark):
+                found.add(process)
+    return found
+
+
+def _may_have_children(of: int) -> bool:
+    """Looking through all processes of a machine takes long, and most have none; some systems do not say."""
+    try:
+        return any(task.joinpath("children").read_bytes() for task in Path(f"/proc/{of}/task").iterdir())
+    except OSError:
+        return True
+
+
+def halt_descendants(of: psutil.Process) -> set[psutil.Process]:
+    """Halt all that a process has started, and what those have: none starts another while it is not looked at."""
+    halted: set[psutil.Process] = set()
+    while begun := set(of.children(recursive=True)) - halted:
+        for process in begun:
+            with contextlib.suppress(psutil.Error):
+                process.suspend()
+        halted |= begun
+    return halted
+
+
+def kill_processes(processes: Iterable[psutil.Process]) -> None:
+    """End each at once."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+
+
+@contextlib.contextmanager
+def start_program(
+    argv: Sequence[str | Path],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    out: int | IO[str] = subprocess.PIPE,
+    err: int | IO[str] = subprocess.PIPE,
+) -> Iterator[subprocess.Popen[str]]:
+    """A program that runs without input; it and all of its group have ended after the block, however this process ends.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    env = marked_environment(env)
+    with subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        watch = Watchdog(process.pid, env[MARK])
+        try:
+            yield process
+        finally:
+            end_session(process.pid, env[MARK])
+            watch.over()
+
+
+def run_program(
+    argv: Sequence[str | Path],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_seconds: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end without input; it and all of its group end with this process, however that ends.
+
+    Raises:
+        OSError: it cannot be started.
+        subprocess.TimeoutExpired: it took longer; it has been ended.
+    """
+    with start_program(argv, cwd, env) as process:
+        out, err = process.communicate(timeout=timeout_seconds)
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+# --- stderr
+# What a subject writes to stderr: its end is kept for when it fails, and all of it goes where somebody asks for it.
+
+TAIL_BYTES: Final = 64 * 1024
+"""How much of the end is kept: a backtrace of Rust stands behind its first lines."""
+
+MAX_LOG_BYTES: Final = 16 * 1024 * 1024
+"""The longest log that is written; a subject may write without end."""
+
+StderrListener = Callable[[bytes], None]
+"""Told what a subject has written, as it comes."""
+
+
+class StderrTail:
+    """The stderr of one process."""
+
+    def __init__(self, heard: StderrListener | None) -> None:
+        self._heard = heard
+        self._end = b""
+
+    def add(self, chunk: bytes) -> None:
+        """Something was written."""
+        self._end = (self._end + chunk)[-TAIL_BYTES:]
+        if chunk and self._heard is not None:
+            self._heard(chunk)
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The lines that tell why the process failed, as they can be shown."""
+        return extract_cause(self._end.decode("utf-8", "replace"))
+
+    @property
+    def thrown(self) -> tuple[str, ...]:
+        """The same, of a process that goes on; nothing where it wrote no panic and no trace."""
+        return extract_thrown(self._end.decode("utf-8", "replace"))
+
+
+class SubjectLog:
+    """A file that holds what a subject and all its processes write to stderr, up to `LOG_MOST_BYTES`."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin the file.
+
+        Raises:
+            Unwritten: it cannot be written.
+        """
+        self._path = path
+        self._bytes = 0
+        self._file: IO[bytes] | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("wb", buffering=0)
+        except OSError as error:
+            raise WriteError(f"cannot write {path}: {describe_os_error(error)}") from None
+
+    def __call__(self, chunk: bytes) -> None:
+        """Write what has come; what is too much is left out, and that is said once.
+
+        Raises:
+            Unwritten: the disk is full or read-only.
+        """
+        if self._file is None:
+            return
+        left = MAX_LOG_BYTES - self._bytes
+        self._bytes += len(chunk)
+        try:
+            self._file.write(chunk[:left])
+            if len(chunk) > left:
+                self._file.write(f"\n[entrycache: what came after {MAX_LOG_BYTES} bytes is left out]\n".encode())
+                self._file.close()
+                self._file = None
+        except OSError as error:
+            self._file = None
+            raise WriteError(f"cannot write {self._path}: {describe_os_error(error)}") from None
+
+
+# --- process
+# One life of a child process: bytes on its three pipes, its end, and what it wrote before.
+
+LINE_MAX_BYTES: Final = 64 * 1024 * 1024
+"""The longest line of an answer."""
+
+CHUNK_BYTES: Final = 64 * 1024
+
+STOP_SECONDS: Final = 0.5
+"""How long a process that was told to stop may take."""
+
+LAST_WORDS_SECONDS: Final = 0.1
+"""How long what a failing process writes to stderr is waited for."""
+
+
+class ChildProcess:
+    """One life of the child.
+
+    Bytes move, on all three pipes, only while somebody waits for an answer: no threads, nothing piles up, and
+    a subject that floods its output is held back by its own full pipe.
+    """
+
+    def __init__(self, argv: Sequence[str], heard: StderrListener | None = None) -> None:
+        env = marked_environment()
+        self._mark = env[MARK]
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"cannot start {shlex.join(argv)}: {error.strerror}") from None
+        self._watch = Watchdog(self._process.pid, self._mark)
+        self._stdin = self._descriptor(self._process.stdin)
+        self._stdout = self._descriptor(self._process.stdout)
+        self._stderr = self._descriptor(self._process.stderr)
+        self._poll = select.poll()
+        self._poll.register(self._stdout, select.POLLIN)
+        self._poll.register(self._stderr, select.POLLIN)
+        self._unsent = bytearray()
+        self._lines: deque[bytes] = deque()
+        self._part: list[bytes] = []
+        self._part_bytes = 0
+        self._ended = False
+        self._log = StderrTail(heard)
+        self._log_ended = False
+
+    @staticmethod
+    def _descriptor(pipe: IO[bytes] | None) -> int:
+        assert pipe is not None
+        os.set_blocking(pipe.fileno(), False)
+        return pipe.fileno()
+
+    def _move(self, seconds: float) -> None:
+        """Wait at most that long until bytes can move, and move some."""
+        for descriptor, _ in self._poll.poll(math.ceil(1000 * max(0.0, seconds))):
+            if descriptor == self._stdin:
+                self._write()
+            elif descriptor == self._stdout:
+                self._read()
+            else:
+                self._keep_log()
+
+    def _write(self) -> None:
+        try:
+            sent = os.write(self._stdin, self._unsent)
+        except BlockingIOError:
+            return
+        except OSError:  # it reads no more; that it answers no more will show
+            sent = len(self._unsent)
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._poll.unregister(self._stdin)
+
+    def _read(self) -> None:
+        chunk = os.read(self._stdout, CHUNK_BYTES)
+        if not chunk:
+            self._ended = True
+            self._poll.unregister(self._stdout)
+            return
+        first, *others = chunk.split(b"\n")
+        self._part.append(first)
+        self._part_bytes += len(first)
+        for other in others:
+            self._lines.append(b"".join(self._part))
+            self._part = [other]
+            self._part_bytes = len(other)
+        if self._part_bytes > LINE_MAX_BYTES:
+            raise BrokenSubject(f"the subject answered a line of over {LINE_MAX_BYTES} bytes")
+
+    def _keep_log(self) -> None:
+        chunk = os.read(self._stderr, CHUNK_BYTES)
+        self._log.add(chunk)
+        if not chunk:
+            self._log_ended = True
+            self._poll.unregister(self._stderr)
+
+    def send(self, text: str) -> None:
+        """Keep a text to be written when the process takes it."""
+        if not self._unsent:
+            self._poll.register(self._stdin, select.POLLOUT)
+        self._unsent += text.encode()
+        if len(self._unsent) >= CHUNK_BYTES:
+            self._move(0)
+
+    def push(self) -> None:
+        """Move what can be moved at once."""
+        self._move(0)
+
+    def receive(self, timeout_seconds: float) -> bytes | FailureKind:
+        """The next line, or why there is none."""
+        if self._unsent:  # before anything else, so that the child has work while its answers are read
+            self._write()
+        end = time.monotonic() + timeout_seconds
+        left = timeout_seconds
+        while not self._lines and not self._ended and left > 0:
+            left = end - time.monotonic()
+            self._move(left)
+        if self._lines:
+            return self._lines.popleft()
+        part = b"".join(self._part)
+        if part:
+            what = "ended in the middle of a line" if self._ended else "answered a line without an end"
+            raise BrokenSubject(f"the subject {what}: {quote_line(part)}")
+        return FailureKind.DEATH if self._ended or self._process.poll() is not None else FailureKind.HANG
+
+    def exit_code(self) -> int | None:
+        """The exit code, negative for a signal; None while it lives."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(timeout=1)
+        return None
+
+    def exit_note(self) -> str:
+        """How the process ended, for a message."""
+        code = self.exit_code()
+        if code is None:
+            return "its output ended"
+        return f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+    def last_words(self) -> tuple[str, ...]:
+        """The lines of stderr that tell why the process failed, as they can be shown."""
+        end = time.monotonic() + LAST_WORDS_SECONDS
+        with contextlib.suppress(BrokenSubject):
+            while not self._log_ended and (left := end - time.monotonic()) > 0:
+                self._move(left)
+        return self._log.telling
+
+    def thrown(self) -> tuple[str, ...]:
+        """What the process has said of an error that it lives on after; it wrote that before it answered."""
+        with contextlib.suppress(BrokenSubject):
+            self._move(0)
+        return self._log.thrown
+
+    def stop(self) -> None:
+        """End the process: politely, then with all it has started."""
+        self.send('{"cmd":"stop"}\n')
+        end = time.monotonic() + STOP_SECONDS
+        with contextlib.suppress(BrokenSubject, subprocess.TimeoutExpired):
+            while not self._ended and (left := end - time.monotonic()) > 0:
+                self._move(left)
+                self._lines.clear()
+            self._process.wait(timeout=max(0.0, end - time.monotonic()))
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process and all that it has started, at once."""
+        end_session(self._process.pid, self._mark)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+        self._watch.over()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()

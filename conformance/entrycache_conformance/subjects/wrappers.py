@@ -1,0 +1,219 @@
+"""A subject of which a run asks otherwise than it offers: fewer operations, settings that stay, no masks."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from entrycache_protocol.case import Case, History, case_to_json, config_to_json, history_to_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.schema import case_schema, history_schema
+from entrycache_protocol.subject import Answer, HistoryAnswer, HistoryResult, RunResult, TestedSubject
+
+
+class NarrowedSubject:
+    """The same subject with another declaration; what is sent to it is decided by its own."""
+
+    def __init__(self, subject: TestedSubject, declaration: Declaration) -> None:
+        self.subject = subject
+        self._declaration = declaration
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.subject.name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What a run may ask."""
+        return self._declaration
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order."""
+        return self.subject.play(cases)
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order."""
+        return self.subject.play_histories(histories)
+
+    def close(self) -> None:
+        """Let go of the subject."""
+        self.subject.close()
+
+
+def without_operations(subject: TestedSubject, ops: frozenset[str]) -> NarrowedSubject:
+    """The subject without some of its operations."""
+    declaration = subject.declaration
+    return NarrowedSubject(subject, dataclasses.replace(declaration, ops=declaration.ops - ops))
+
+
+def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path) -> NarrowedSubject:
+    """The subject with these settings in every run; those that none of its operations show are left out.
+
+    Raises:
+        UsageError: the subject has one of them fixed to something else, or cannot be told it.
+    """
+    declaration = subject.declaration
+    system = declaration.system
+    levels = {system.ops[name].level for name in declaration.ops}
+    shows_at = system.cases.shows_at
+    config = {key: value for key, value in config.items() if key not in shows_at or shows_at[key] & levels}
+    has = config_to_json(system, declaration.base_config())
+    for key, value in config.items():
+        there = has[key]
+        if declaration.varies(key) or there == value:
+            continue
+        why = (
+            f"has {key} fixed to {there!r}" if key in declaration.fixed else f"cannot be told {key} (it has {there!r})"
+        )
+        raise UsageError(f"{subject.name} {why}, but {source} makes it {value!r}")
+    return NarrowedSubject(subject, dataclasses.replace(declaration, fixed={**declaration.fixed, **config}))
+
+
+ALL_FINDINGS: Final = "all"
+"""In place of a finding: every one that the subject names."""
+
+FINDING_SEPARATOR: Final = ", "
+"""Between the findings that one limit or variant stands for."""
+
+
+def lift_waivers(subject: TestedSubject, findings: Sequence[str], others: Collection[str] = ()) -> NarrowedSubject:
+    """The subject held to the norm where these findings stand: their limits, variants and fixed settings are off.
+
+    `others`: findings that may be asked for though nothing masks them.
+
+    Raises:
+        UsageError: the subject masks no such finding.
+    """
+    declaration = subject.declaration
+    named = sorted({finding for behind in declaration.findings.values() for finding in behind.split(FINDING_SEPARATOR)})
+    for finding in findings:
+        if finding not in (*named, *others, ALL_FINDINGS):
+            raise UsageError(f"{subject.name} masks no finding {finding!r}; it masks: {', '.join(named) or 'none'}")
+    masks: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
+    off = {
+        mask
+        for mask, behind in declaration.findings.items()
+        if {*behind.split(FINDING_SEPARATOR), ALL_FINDINGS} & set(findings)
+    }
+    for mask in off:
+        kind, _, name = mask.partition(".")
+        masks[kind].add(name)
+    return NarrowedSubject(
+        subject,
+        dataclasses.replace(
+            declaration,
+            variants=_with_defaults(declaration.variants or declaration.system.model.variants(), masks["variants"]),
+            limits=_with_defaults(declaration.limits, masks["limits"]),
+            fixed={key: value for key, value in declaration.fixed.items() if key not in masks["fixed"]},
+            findings={mask: behind for mask, behind in declaration.findings.items() if mask not in off},
+        ),
+    )
+
+
+def _with_defaults(values: Any, names: Collection[str]) -> Any:
+    norm = type(values)()
+    return dataclasses.replace(values, **{name: getattr(norm, name) for name in names})
+
+
+# --- validate
+# Checking every message against its JSON Schema: slow, for the author of an adapter.
+
+
+@cache
+def _validator() -> Any:
+    """The class of our validators."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
+    from jsonschema.validators import extend  # noqa: PLC0415
+
+    one_of = Draft202012Validator.VALIDATORS["oneOf"]
+
+    def own_one_of(validator: Any, alternatives: list[Any], value: Any, schema: Any) -> Iterator[Any]:
+        """`oneOf`, tried only where the alternative is for the value's own op: no other fits it."""
+        op = value.get("op") if isinstance(value, dict) else None
+        own = [each for each in alternatives if each.get("properties", {}).get("op") == {"const": op}]
+        yield from one_of(validator, own or alternatives, value, schema)
+
+    return extend(Draft202012Validator, {"oneOf": own_one_of})  # type: ignore[no-untyped-call]
+
+
+class ValidatedSubject:
+    """A subject whose every case and outcome is held to the schemas, beside the suite's own strict reader."""
+
+    def __init__(self, subject: TestedSubject) -> None:
+        self.subject = subject
+        system, validator = subject.declaration.system, _validator()
+        self._case = validator(case_schema(system))
+        self._history = validator(history_schema(system))
+        self._outcomes = {op: validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
+        self.messages = 0
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+        return self.subject.name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the subject offers."""
+        return self.subject.declaration
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """The answers, one a case, in order.
+
+        Raises:
+            BrokenSubject: a message does not fit its schema.
+        """
+        for case in cases:
+            self._hold(self._case, _as_json(case_to_json(case)), "a case")
+        answers = self.subject.play(cases)
+        for case, answer in zip(cases, answers, strict=True):
+            if isinstance(answer, RunResult):
+                for op, outcome in zip(case.steps, answer.outcomes, strict=True):
+                    self._hold(
+                        self._outcomes[type(op)],
+                        _as_json(self.declaration.system.wire.write_outcome(outcome)),
+                        f"an outcome of {op.name}",
+                    )
+        return answers
+
+    def _hold(self, validator: Any, value: Any, what: str) -> None:
+        self.messages += 1
+        from jsonschema.exceptions import best_match  # noqa: PLC0415 - slow to import
+
+        error = best_match(validator.iter_errors(value))
+        if error is not None:
+            raise BrokenSubject(f"{what} does not fit its schema: {error.message} at {error.json_path}")
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """The answers, one a history, in order.
+
+        Raises:
+            BrokenSubject: a message does not fit its schema.
+        """
+        for history in histories:
+            self._hold(self._history, _as_json(history_to_json(history)), "a history")
+        answers = self.subject.play_histories(histories)
+        for history, answer in zip(histories, answers, strict=True):
+            if isinstance(answer, HistoryResult):
+                for op, event in zip(history.steps, answer.events, strict=True):
+                    shown = _as_json(self.declaration.system.wire.write_outcome(event.outcome))
+                    self._hold(self._outcomes[type(op)], shown, f"an outcome of {op.name}")
+        return answers
+
+    def close(self) -> None:
+        """Let go of the subject."""
+        self.subject.close()
+
+
+def _as_json(value: Any) -> Any:
+    """The value as JSON would bring it: arrays are lists."""
+    if isinstance(value, dict):
+        return {name: _as_json(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [_as_json(part) for part in value]
+    return value

@@ -1,0 +1,147 @@
+"""What `kafka-streams` says for explaining a difference: its looks, and the subject's step as they tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from entrycache_conformance.systems.kafka_streams.wire import answer_type
+from entrycache_conformance.systems.kafka_streams.workload import VARIANT_RULES
+from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.codec import decode_object
+from entrycache_protocol.system import Blame, Lane
+from entrycache_reference.kafka_streams.ops import Metrics
+from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
+from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
+
+GENERAL_LAWS: Final = VARIANT_RULES | {Rule.K_PUT_1, Rule.K_PUT_6, Rule.K_RANGE_2, Rule.K_EVICT_6, Rule.K_LIVENESS_2}
+"""Laws of all writes, of all iterations and of variants, which almost any difference breaks; others say more."""
+
+
+def seeded_faults() -> Sequence[Sequence[Fault]]:
+    """What is planted function by function, and the variants of releases."""
+    return (tuple(SEEDED_FAULTS),)
+
+
+def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
+    """`metrics`, which counts nothing and uses nothing: of the thread, and of each namespace of the case."""
+    if "metrics" not in declaration.ops or not {"dirty", "lru"} <= declaration.introspection:
+        return ()
+    return (Metrics(), *(Metrics(name) for name in sorted(set(_namespaces(steps)))))
+
+
+def _namespaces(steps: Sequence[Any]) -> Iterator[str]:
+    """Every namespace that a step names, or a step within it."""
+    for op in steps:
+        yield from (name for name in (getattr(op, "ns", None), getattr(op, "store", None)) if isinstance(name, str))
+        for held in ("on_flush", "steps"):
+            inner = getattr(op, held, ())
+            yield from _namespaces(inner) if isinstance(inner, tuple) else ()
+
+
+def own_step(
+    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+) -> tuple[State, Step, Step]:
+    """Of the subject's state what its looks say, and the rest as the reference has it."""
+    state = own_state(pre, done.state, shown) if shown else done.state
+    return pre, done, done._replace(state=state, outcome=read_typed_outcome(op, answer))
+
+
+def own_state(pre: State, right: State, shown: Mapping[Any, Any]) -> State:
+    """The subject's state after a step, from what it shows of the thread and of each namespace."""
+    spaces = dict(right.spaces)
+    for name, look in ((op.ns, look) for op, look in shown.items() if op.ns is not ABSENT):
+        if name in right.spaces or look["lru"]:
+            space = right.spaces.get(name, Space())
+            nodes = {**pre.spaces.get(name, Space()).nodes, **space.nodes}
+            dirty, lru = tuple(look["dirty"]), tuple(look["lru"])
+            spaces[name] = space._replace(
+                nodes={key: _with_flag(nodes[key], key in dirty) for key in lru if key in nodes},
+                recent=lru,
+                dirty=dirty,
+                **{field: look[field] for field in ("hits", "misses", "overwrites", "flushes")},
+            )
+    thread = shown[Metrics()]
+    return right._replace(spaces=spaces, **{field: thread[field] for field in ("puts", "gets", "evicts", "flushes")})
+
+
+def _with_flag(node: Node, is_dirty: bool) -> Node:
+    return node if node.is_dirty is is_dirty else node._replace(is_dirty=is_dirty)
+
+
+def read_typed_outcome(op: Any, value: Any) -> Outcome:
+    """An outcome from its JSON object; what steps inside calls have answered stays as it is."""
+    if isinstance(value, Outcome):
+        return value
+    answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
+    kind = Failed if "error" in answer else answer_type(op)
+    calls = tuple(
+        Call(call["ns"], tuple(_read_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
+        for call in value.get("flushed", ())
+    )
+    forwards = tuple(
+        Forward(call["store"], call["key"], call["value"], tuple(call["inner"])) for call in value.get("forwarded", ())
+    )
+    return Outcome(decode_object(kind, answer), calls, forwards)
+
+
+def _read_handed(key: str, value: str | None, context: dict[str, int] | None = None) -> Handed:
+    return Handed(key, value, Context(**(context or {})))
+
+
+def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
+    """Any lookup can be part of a step; a row of another rule says more."""
+    return row.rule is not Rule.K_GET_1
+
+
+BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.K_LIVENESS_2)
+
+
+# --- state_text
+# The cache of a thread as people read it: a namespace a line, its entries from most to least recent.
+
+
+def state_text(state: State) -> str:
+    """The state: an entry that is dirty has a star, a tombstone a cross; below, what lies in the stores.
+
+    Under the readings of releases also the dirty keys that have no entry, and the running total.
+    """
+    lines = [_namespace_text(ns, space) for ns, space in sorted(state.spaces.items())]
+    lines += [
+        f"below {name}: {' '.join(f'{key}={value}' for key, value in sorted(store.inner.items())) or '(empty)'}"
+        for name, store in sorted(state.stores.items())
+    ]
+    if state.running:
+        lines.append(f"running total: {state.running}B")
+    return "\n".join(lines) if lines else "(empty)"
+
+
+def _namespace_text(ns: str, space: Space) -> str:
+    entries = [
+        f"{key}={'✗' if space.nodes[key].value is None else space.nodes[key].value}"
+        f"{'*' if space.nodes[key].is_dirty else ''}"
+        for key in space.recent
+    ]
+    size = sum(node.size_bytes for node in space.nodes.values())
+    heard = "" if space.listener is None else ", heard"
+    lost = [key for key in space.dirty if key not in space.nodes]
+    without = f", dirty without an entry: {' '.join(lost)}" if lost else ""
+    return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{heard}{without})"
+
+
+def lanes(state: State) -> tuple[Lane, ...]:
+    """Each namespace from its most to its least recent key, then what lies below each store."""
+    spaces = (Lane(ns, tuple(_box(space, key) for key in space.recent)) for ns, space in sorted(state.spaces.items()))
+    below = (
+        Lane(f"below {name}", tuple((f"{key}={value}", "entry") for key, value in sorted(store.inner.items())))
+        for name, store in sorted(state.stores.items())
+    )
+    return (*spaces, *below)
+
+
+def _box(space: Space, key: str) -> tuple[str, str]:
+    node = space.nodes[key]
+    return f"{key}={'✗' if node.value is None else node.value}", "dirty" if node.is_dirty else "entry"

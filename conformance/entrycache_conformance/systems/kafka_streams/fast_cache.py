@@ -1,0 +1,284 @@
+"""Operations in, outcomes out, and no cache logic: the fast cache of `kafka-streams` behind the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from threading import Lock
+from typing import Any, Final
+
+from entrycache_fast.kafka import (
+    CachingStore,
+    Context,
+    DirtyEntry,
+    DirtyKeyError,
+    NoListenerError,
+    Row,
+    ThreadCache,
+    Write,
+)
+from entrycache_faults.fast.kafka_streams import FAULTS as PLANTED
+from entrycache_faults.reference.kafka_streams.threads import THREAD_SUBJECTS
+from entrycache_protocol.system import LocalSubject
+from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Failed, Forward, Outcome
+from entrycache_reference.vocabulary import ABSENT
+
+DONE: Final = outcomes.Done()
+
+
+class ListenerFailedError(Exception):
+    """What a listener throws that was told to."""
+
+
+ERRORS: Final[dict[type[Exception], Failed]] = {
+    DirtyKeyError: Failed(ErrorKind.ILLEGAL_STATE),
+    NoListenerError: Failed(ErrorKind.ILLEGAL_ARGUMENT),
+    ListenerFailedError: Failed(ErrorKind.LISTENER_FAILED),
+}
+"""The answer that each error of the cache is."""
+
+
+def to_bytes(text: str) -> bytes:
+    """A text as the cache takes it."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def to_bytes_or_none(text: str | None) -> bytes | None:
+    """A text as the cache takes it; a null stays one."""
+    return None if text is None else to_bytes(text)
+
+
+def to_text(content: bytes) -> str:
+    """What the cache gives as a text."""
+    return content.decode("utf-8", "surrogatepass")
+
+
+def to_text_or_none(content: bytes | None) -> str | None:
+    """What the cache gives as a text; None stays."""
+    return None if content is None else to_text(content)
+
+
+def list_answer(found: Sequence[tuple[bytes, bytes | None]]) -> Answer:
+    """Keys with their values as an answer."""
+    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in found))
+
+
+def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
+    """What is written, as the cache takes it."""
+    parts = (write.timestamp, write.offset, write.partition)
+    context = Context(*(None if part is ABSENT else part for part in parts))
+    headers = [(name, to_bytes(content)) for name, content in write.headers]
+    return Write(to_bytes(write.key), to_bytes_or_none(write.value), write.dirty, write.topic, headers, context)
+
+
+class Adapter:
+    """One function an operation; `called` counts the calls of the step under way."""
+
+    def __init__(self, cache: ThreadCache, store_type: type[CachingStore], reentry_budget: int) -> None:
+        self.cache = cache
+        self.store_type = store_type
+        self.reentry_budget = reentry_budget
+        self.stores: dict[str, CachingStore] = {}
+        self.downstream: dict[tuple[str, bytes], Sequence[ops.Op]] = {}
+        self.called = 0
+        self.calls: list[Call] = []
+        self.forwards: list[Forward] = []
+        self.commands = self._commands()
+        self.questions = self._questions()
+
+    def step(self, op: ops.Op) -> Outcome:
+        """The outcome of one operation, with the calls that were made during it."""
+        answer = self.perform(op)
+        calls, forwards = tuple(self.calls), tuple(self.forwards)
+        self.called, self.calls, self.forwards = 0, [], []
+        return Outcome(answer, calls, forwards)
+
+    def perform(self, op: ops.Op) -> Answer:
+        """One operation, in a step of its own or inside a call."""
+        try:
+            question = self.questions.get(type(op))
+            if question is not None:
+                return question(op)
+            self.commands[type(op)](op)
+        except (DirtyKeyError, NoListenerError, ListenerFailedError) as error:
+            return ERRORS[type(error)]
+        return DONE
+
+    def performed(self, steps: Sequence[ops.Op]) -> tuple[Answer, ...]:
+        """The steps of one call, if the budget of the step under way allows."""
+        self.called += 1
+        return () if self.called > self.reentry_budget else tuple([self.perform(op) for op in steps])
+
+    def listen(self, op: ops.Listen) -> None:
+        """Every `listen` makes a listener of its own."""
+        steps = () if op.on_flush is ABSENT else op.on_flush
+        fails = 0 if op.fails is ABSENT else op.fails
+
+        def listener(handed: list[DirtyEntry]) -> None:
+            nonlocal fails
+            at = len(self.calls)
+            entries = [
+                outcomes.Handed(to_text(key), to_text_or_none(entry.value), outcomes.Context(*entry.context))
+                for key, entry in handed
+            ]
+            self.calls.append(Call(op.ns, tuple(entries)))
+            if fails:
+                fails -= 1
+                self.called += 1
+                raise ListenerFailedError
+            self.calls[at] = replace(self.calls[at], inner=self.performed(steps))
+
+        self.cache.listen(op.ns, listener)
+
+    def store(self, name: str) -> CachingStore:
+        """The store of that name, made by its first use."""
+        if name not in self.stores:
+
+            def forward(key: bytes, value: bytes | None) -> None:
+                at = len(self.forwards)
+                self.forwards.append(Forward(name, to_text(key), to_text_or_none(value)))
+                inner = self.performed(self.downstream.get((name, key), ()))
+                self.forwards[at] = replace(self.forwards[at], inner=inner)
+
+            self.stores[name] = self.store_type(self.cache, name, {}, forward)
+        return self.stores[name]
+
+    def _commands(self) -> dict[type[Any], Callable[[Any], None]]:
+        """The operations that have nothing to tell."""
+        cache = self.cache
+        return {
+            ops.Put: lambda op: cache.put(op.ns, *to_write(op)),
+            ops.PutAll: lambda op: cache.put_all(op.ns, map(to_write, op.entries)),
+            ops.Listen: self.listen,
+            ops.Flush: lambda op: cache.flush(op.ns),
+            ops.Evict: lambda op: cache.evict(op.ns),
+            ops.Clear: lambda op: cache.clear(op.ns),
+            ops.Close: lambda op: cache.close(op.ns),
+            ops.Resize: lambda op: cache.resize(op.max_size_bytes),
+            ops.StorePut: lambda op: self.store(op.store).put(to_bytes(op.key), to_bytes_or_none(op.value)),
+            ops.StoreFlush: lambda op: self.store(op.store).flush(),
+            ops.OnForward: self.on_forward,
+        }
+
+    def _questions(self) -> dict[type[Any], Callable[[Any], Answer]]:
+        """The operations that answer."""
+        cache = self.cache
+        return {
+            ops.PutIfAbsent: self.put_if_absent,
+            ops.Get: self.get,
+            ops.Delete: self.delete,
+            ops.Range: lambda op: list_answer(
+                cache.range(op.ns, to_bytes_or_none(op.from_), to_bytes_or_none(op.to), op.to_inclusive)
+            ),
+            ops.ReverseRange: lambda op: list_answer(
+                cache.reverse_range(op.ns, to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
+            ),
+            ops.All: lambda op: list_answer(cache.range(op.ns)),
+            ops.ReverseAll: lambda op: list_answer(cache.reverse_range(op.ns)),
+            ops.Usage: self.usage,
+            ops.Metrics: self.metrics,
+            ops.StoreGet: lambda op: outcomes.Value(to_text_or_none(self.store(op.store).get(to_bytes(op.key)))),
+            ops.StoreDelete: lambda op: outcomes.Value(to_text_or_none(self.store(op.store).delete(to_bytes(op.key)))),
+            ops.StoreRange: lambda op: list_answer(
+                self.store(op.store).range(to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
+            ),
+            ops.StoreAll: lambda op: list_answer(self.store(op.store).range()),
+            ops.StoreInner: lambda op: list_answer(sorted(self.store(op.store).below.items())),
+            ops.Share: lambda op: outcomes.Shared(cache.share(op.total_bytes, op.threads, op.global_thread)),
+        }
+
+    def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
+        """What was there."""
+        found = self.cache.put_if_absent(op.ns, *to_write(op))
+        return outcomes.Offered(found is not None, None if found is None else to_text_or_none(found.value))
+
+    def get(self, op: ops.Get) -> Answer:
+        """A tombstone is a hit."""
+        found = self.cache.get(op.ns, to_bytes_or_none(op.key))
+        return outcomes.Got(found is not None, None if found is None else to_text_or_none(found.value))
+
+    def delete(self, op: ops.Delete) -> Answer:
+        """What was there."""
+        found = self.cache.delete(op.ns, to_bytes(op.key))
+        return outcomes.Deleted(found is not None, None if found is None else to_text_or_none(found.value))
+
+    def usage(self, op: ops.Usage) -> Answer:
+        """One namespace, summed up, or all, where the running total is told too."""
+        if op.ns is ABSENT:
+            used = self.cache.usage()
+            return outcomes.Used(used.entries, used.size_bytes, self.cache.size_bytes)
+        return outcomes.Used(*self.cache.usage(op.ns))
+
+    def metrics(self, op: ops.Metrics) -> Answer:
+        """The counters of the thread, or of one namespace."""
+        if op.ns is ABSENT:
+            return outcomes.ThreadCounters(*self.cache.thread_counters())
+        found = self.cache.counters(op.ns)
+        return outcomes.NamespaceCounters(
+            *found[:4], tuple(map(to_text, found.dirty)), tuple(map(to_text, found.recent))
+        )
+
+    def on_forward(self, op: ops.OnForward) -> None:
+        """What is done downstream for a key from now on."""
+        self.store(op.store)
+        self.downstream[op.store, to_bytes(op.key)] = op.steps
+
+
+# --- fast
+# Our own fast cache of `kafka-streams` as a subject: how it is opened, and what it offers.
+
+DECLARATION: Final[dict[str, Any]] = {
+    "ops": [op.name for op in ops.OPS],
+    "introspection": ["dirty", "lru", "tracked"],
+}
+"""What the fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
+
+
+def open_cache(
+    config: Config,
+    cache_type: type[ThreadCache] = ThreadCache,
+    store_type: type[CachingStore] = CachingStore,
+    on_row: Callable[[Row], None] | None = None,
+) -> Callable[[ops.Op], Outcome]:
+    """An empty instance: a function from an operation to its outcome."""
+    return Adapter(cache_type(config.max_size_bytes, on_row), store_type, config.reentry_budget).step
+
+
+def open_shared(config: Config) -> Callable[[ops.Op], Outcome]:
+    """An empty instance that several threads may call: one step after another, under one lock."""
+    step = open_cache(config)
+    lock = Lock()
+
+    def alone(op: ops.Op) -> Outcome:
+        with lock:
+            return step(op)
+
+    return alone
+
+
+FAST: Final = LocalSubject(
+    {**DECLARATION, "limits": {"threads": 8}},
+    open_cache,
+    open_shared,
+    open_with_rows=lambda config, on_row: open_cache(config, on_row=on_row),
+)
+"""The fast cache as a subject; behind a lock it takes histories."""
+
+
+# --- faults
+# The planted faults of our fast cache, and of the reference among threads, as subjects.
+
+FAULTS: Final = {
+    name: LocalSubject(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))
+    for name, types in PLANTED.items()
+}
+"""By name."""
+
+THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)
+"""How a faulty reference is opened for several threads, by the name of its fault."""
+
+
+__all__ = ["CachingStore", "DECLARATION", "FAST", "ThreadCache", "open_cache", "open_shared"]

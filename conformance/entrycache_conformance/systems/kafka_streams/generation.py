@@ -1,0 +1,255 @@
+"""Arguments for the next operation: small key spaces make writes meet, limits are taken from the state."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, Final
+
+from entrycache_conformance.systems.kafka_streams.limits import only_answered
+from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, TRAITS, USUAL_BATCH, Theme, Traits
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import CasePlan, Draw, choose
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.state import State, total_bytes
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
+
+NAMESPACES: Final = ("a", "b", "c", "B")
+STORES: Final = ("s", "t")
+TOPICS: Final = ("", "t", "𝄞", "topic")
+HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
+NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
+INNER_STEPS: Final = 3
+NO_LIMIT: Final = 10_485_760
+
+
+class Aim:
+    """What the arguments of one case are made with. `to_come`: operations that are made already, the next one last."""
+
+    def __init__(self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int) -> None:
+        self.draw = draw
+        self.traits = traits
+        self.menu = menu
+        self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
+        self.namespaces = NAMESPACES[:namespaces]
+        self.stores = STORES[:stores]
+        self.pending_ops: list[Any] = []
+
+    def ns(self, name: str) -> str:
+        """A namespace; one time in some it is a store's, where that takes nothing from the store."""
+        names = self.namespaces
+        if self.stores and name in {"flush", "evict", "usage", "metrics"}:
+            names = (*names, *self.stores)
+        return str(choose(self.draw, names))
+
+    def store(self) -> str:
+        """A store."""
+        return str(choose(self.draw, self.stores))
+
+    def key(self) -> str:
+        """A key."""
+        return str(choose(self.draw, self.traits.keys))
+
+    def value(self) -> str | None:
+        """A value; None: a tombstone."""
+        value: str | None = choose(self.draw, self.traits.values)
+        return value
+
+    def dirty(self) -> bool:
+        """Two writes in three are dirty."""
+        return self.draw(0, 2) != 0
+
+    def write(self) -> dict[str, Any]:
+        """What a write carries besides its key; mostly nothing but its value."""
+        given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
+        if self.draw(0, 5) == 5:
+            given["topic"] = choose(self.draw, TOPICS)
+            given["headers"] = choose(self.draw, HEADERS)
+            for name in ("timestamp", "offset", "partition"):
+                given[name] = choose(self.draw, NUMBERS)
+        return given
+
+    def bound(self) -> str | None:
+        """A bound of a range: a key, or none."""
+        at = self.draw(0, len(self.traits.keys))
+        return None if at == len(self.traits.keys) else self.traits.keys[at]
+
+    def limit(self, state: State) -> int:
+        """A limit at the present total, next to it, or of the menu; one that shrinks only where one namespace is."""
+        if len(self.namespaces) + len(self.stores) > 1:
+            return max(NO_LIMIT, state.max_size_bytes)
+        total = total_bytes(state)
+        near = (total, total - 1, total + 1, total - 1, total // 2)
+        return max(0, int(choose(self.draw, near + self.traits.max_sizes)))
+
+    def steps(self, state: State, depth: int) -> tuple[Any, ...]:
+        """What is done inside a call."""
+        if depth >= self.traits.depth:
+            return ()
+        names = tuple(name for name in self.within if depth + 1 < self.traits.depth or name not in NESTING_OPS)
+        count = self.draw(0, INNER_STEPS) if names else 0
+        return tuple(self.op(choose(self.draw, names), state, depth + 1) for _ in range(count))
+
+    def op(self, name: str, state: State, depth: int = 0) -> Any:
+        """An operation of that name."""
+        if self.pending_ops and depth == 0:
+            return self.pending_ops.pop()
+        return MAKERS[name](self, state, depth)
+
+
+def _put_all(aim: Aim, state: State, depth: int) -> Any:
+    entries = tuple(ops.Write(aim.key(), **aim.write()) for _ in range(aim.draw(0, aim.traits.batch)))
+    return ops.PutAll(aim.ns("put_all"), entries)
+
+
+def _listen(aim: Aim, state: State, depth: int) -> Any:
+    fails: int | Absent = choose(aim.draw, aim.traits.fails)
+    ns = aim.ns("listen")
+    if aim.traits.reopens and depth == 0 and {"put", "close", "resize"} <= set(aim.menu) and not aim.stores:
+        aim.pending_ops = [ops.Resize(0), *(ops.Put(ns, aim.key(), aim.value(), dirty=True) for _ in range(2))]
+        return ops.Listen(ns, (ops.Close(ns), ops.Put(ns, aim.key(), **aim.write())))
+    steps = aim.steps(state, depth)
+    if "put" in aim.menu and aim.draw(0, 2) == 2:
+        steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
+    if aim.traits.flushes_again and {"put", "flush"} <= set(aim.menu):
+        other = str(choose(aim.draw, aim.namespaces))
+        steps = (*steps, *(ops.Put(other, aim.key(), value="1", dirty=True), ops.Flush(other)) * 2)
+    return ops.Listen(ns, steps, fails)
+
+
+def _on_forward(aim: Aim, state: State, depth: int) -> Any:
+    store, key = aim.store(), aim.key()
+    steps = aim.steps(state, depth)
+    if {"store_put", "store_flush"} <= set(aim.menu) and aim.draw(0, 3) == 3:
+        steps = (*steps, ops.StorePut(store, aim.key(), aim.value()), ops.StoreFlush(store))
+    return ops.OnForward(store, key, steps)
+
+
+def _store_put(aim: Aim, state: State, depth: int) -> Any:
+    store = aim.store()
+    if depth == 0 and aim.traits.batch > USUAL_BATCH and aim.draw(0, 2) == 2:
+        first, number = aim.draw(0, len(aim.traits.keys) - 1), aim.draw(0, aim.traits.batch)
+        keys = (*aim.traits.keys, *aim.traits.keys)[first : first + number]
+        value = aim.value()
+        aim.pending_ops = [ops.StorePut(store, key, None if at % 5 == 4 else value) for at, key in enumerate(keys)]
+    return ops.StorePut(store, aim.key(), aim.value())
+
+
+def _evict(aim: Aim, state: State, depth: int) -> Any:
+    ns = aim.ns("evict")
+    dirty = state.spaces[ns].dirty if ns in state.spaces else ()
+    if not (aim.traits.listens_late and depth == 0 and dirty and {"get", "listen", "flush"} <= set(aim.menu)):
+        return ops.Evict(ns)
+    aim.pending_ops = [ops.Flush(ns), ops.Listen(ns), ops.Evict(ns)]
+    return ops.Get(ns, dirty[0])
+
+
+def _usage(aim: Aim, state: State, depth: int) -> Any:
+    return ops.Usage() if aim.draw(0, 1) == 0 else ops.Usage(aim.ns("usage"))
+
+
+def _metrics(aim: Aim, state: State, depth: int) -> Any:
+    return ops.Metrics(aim.ns("metrics")) if aim.draw(0, 2) else ops.Metrics()
+
+
+def _get(aim: Aim, state: State, depth: int) -> Any:
+    return ops.Get(aim.ns("get"), None if aim.draw(0, 15) == 15 else aim.key())
+
+
+def _share(aim: Aim, state: State, depth: int) -> Any:
+    total = choose(aim.draw, (10_485_760, 0, 1, 7, 100, INTEGER_MAX))
+    return ops.Share(total, aim.draw(0, 5), aim.draw(0, 1) == 1)
+
+
+NESTING_OPS: Final = frozenset({"listen", "on_forward"})
+
+MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
+    "put": lambda aim, state, depth: ops.Put(aim.ns("put"), aim.key(), **aim.write()),
+    "put_all": _put_all,
+    "put_if_absent": lambda aim, state, depth: ops.PutIfAbsent(aim.ns("put_if_absent"), aim.key(), **aim.write()),
+    "get": _get,
+    "delete": lambda aim, state, depth: ops.Delete(aim.ns("delete"), aim.key()),
+    "range": lambda aim, state, depth: ops.Range(aim.ns("range"), aim.bound(), aim.bound(), aim.draw(0, 2) != 2),
+    "reverse_range": lambda aim, state, depth: ops.ReverseRange(aim.ns("range"), aim.bound(), aim.bound()),
+    "all": lambda aim, state, depth: ops.All(aim.ns("all")),
+    "reverse_all": lambda aim, state, depth: ops.ReverseAll(aim.ns("all")),
+    "listen": _listen,
+    "flush": lambda aim, state, depth: ops.Flush(aim.ns("flush")),
+    "evict": _evict,
+    "clear": lambda aim, state, depth: ops.Clear(aim.ns("clear")),
+    "close": lambda aim, state, depth: ops.Close(aim.ns("close")),
+    "resize": lambda aim, state, depth: ops.Resize(aim.limit(state)),
+    "usage": _usage,
+    "metrics": _metrics,
+    "store_put": _store_put,
+    "store_get": lambda aim, state, depth: ops.StoreGet(aim.store(), aim.key()),
+    "store_delete": lambda aim, state, depth: ops.StoreDelete(aim.store(), aim.key()),
+    "store_range": lambda aim, state, depth: ops.StoreRange(aim.store(), aim.bound(), aim.bound()),
+    "store_all": lambda aim, state, depth: ops.StoreAll(aim.store()),
+    "store_flush": lambda aim, state, depth: ops.StoreFlush(aim.store()),
+    "store_inner": lambda aim, state, depth: ops.StoreInner(aim.store()),
+    "on_forward": _on_forward,
+    "share": _share,
+}
+"""The maker of each operation."""
+
+
+# --- plan
+# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
+
+USUAL_STEPS = 20
+
+DEFAULT_THEMES = (
+    Theme.DEFAULT,
+    Theme.DEFAULT,
+    Theme.SMALL_KEYS,
+    Theme.NESTED,
+    Theme.WIDE_TEXT,
+    Theme.BATCHES,
+    Theme.BUDGETS,
+)
+"""Where no theme is asked for."""
+
+
+@cache
+def weighted_menu(menu: tuple[str, ...], theme: Theme) -> tuple[str, ...]:
+    """The menu with the preferences of the theme."""
+    often = TRAITS[theme].often
+    return tuple(name for name in menu for _ in range(often.get(name, 1)))
+
+
+def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
+    """A configuration that differs from the default where the subject lets it."""
+    base = declaration.base_config()
+    changes: dict[str, Any] = {}
+    if declaration.varies("max_size_bytes"):
+        changes["max_size_bytes"] = choose(draw, TRAITS[theme].max_sizes)
+    if declaration.varies("reentry_budget"):
+        changes["reentry_budget"] = choose(draw, TRAITS[theme].budgets)
+    return dataclasses.replace(base, **changes)
+
+
+def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
+    """All counters, sizes and orders, and what lies below: what should have gone is seen here at the latest."""
+    looks: tuple[Any, ...] = (
+        ops.Metrics(),
+        ops.Usage(),
+        *(ops.Metrics(name) for name in sorted(state.spaces)),
+        *(ops.StoreInner(name) for name in sorted(state.stores)),
+    )
+    return tuple(op for op in looks if type(op).name in menu)
+
+
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+    """What a case of these operations is to be like."""
+    wanted = choose(draw, DEFAULT_THEMES) if theme is None else theme
+    traits = TRAITS[wanted]
+    config = make_config(draw, declaration, wanted)
+    with_stores = any(LEVEL_OF[name] == "store" for name in menu)
+    namespaces = choose(draw, traits.namespaces)
+    stores = choose(draw, traits.stores) if with_stores else 0
+    chosen = weighted_menu(menu, wanted)
+    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
+    make = only_answered(aim.op, config)
+    return CasePlan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(final_queries, menu))

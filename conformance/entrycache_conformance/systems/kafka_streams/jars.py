@@ -1,0 +1,147 @@
+"""A case of kafka-streams as Java text: the calls of its steps, and what the file needs besides."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Final
+
+from entrycache_conformance.systems.java_text import method_name, to_literal
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.system import Family, JavaText
+from entrycache_reference.kafka_streams import ops
+
+_DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
+
+_OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}
+"""Their arguments are those of the Java calls, in their order."""
+
+_ENTRY: Final = ("put", "put_if_absent")
+_LOOKS: Final = frozenset({"get", "range", "reverse_range", "all", "reverse_all", "usage", "metrics"})
+_NUMBERS: Final = ("timestamp", "offset", "partition")
+
+_ALWAYS: Final = (
+    "java.lang.reflect.Constructor",
+    "java.lang.reflect.UndeclaredThrowableException",
+    "java.nio.charset.StandardCharsets",
+    "java.util.ArrayList",
+    "java.util.Arrays",
+    "java.util.Comparator",
+    "java.util.LinkedHashMap",
+    "java.util.List",
+    "java.util.Map",
+    "org.apache.kafka.common.metrics.Metrics",
+    "org.apache.kafka.common.utils.Bytes",
+    "org.apache.kafka.common.utils.LogContext",
+    "org.apache.kafka.common.utils.Time",
+    "org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl",
+)
+
+_BY_PART: Final = {
+    "cache": (
+        "java.lang.reflect.Field",
+        "java.util.concurrent.atomic.AtomicLong",
+        "org.apache.kafka.common.header.internals.RecordHeaders",
+        "org.apache.kafka.streams.KeyValue",
+        "org.apache.kafka.streams.processor.internals.ProcessorRecordContext",
+    ),
+    "looks": ("java.lang.reflect.Field", "org.apache.kafka.streams.KeyValue"),
+    "stores": (
+        "java.lang.reflect.InvocationHandler",
+        "java.lang.reflect.InvocationTargetException",
+        "java.lang.reflect.Method",
+        "java.lang.reflect.Proxy",
+        "java.util.HashMap",
+        "java.util.Optional",
+        "org.apache.kafka.common.header.internals.RecordHeaders",
+        "org.apache.kafka.streams.KeyValue",
+        "org.apache.kafka.streams.processor.StateStoreContext",
+        "org.apache.kafka.streams.processor.TaskId",
+        "org.apache.kafka.streams.processor.internals.InternalProcessorContext",
+        "org.apache.kafka.streams.processor.internals.ProcessorRecordContext",
+        "org.apache.kafka.streams.state.KeyValueIterator",
+    ),
+}
+
+
+def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands in the template."""
+    parts = _parts(case["steps"])
+    config = {**_DEFAULTS, **case.get("config", {})}
+    return {**config, "parts": parts, "imports": _imports(parts)}
+
+
+def _parts(steps: Any) -> frozenset[str]:
+    """What the text needs: the names of its optional parts."""
+    used = _used(steps)
+    stores = {name for name in used if name in _OPS and _OPS[name].level == "store"}
+    parts = {"stores": stores, "looks": used & _LOOKS, "cache": used - stores - _LOOKS}
+    return frozenset(part for part, because in parts.items() if because)
+
+
+def _imports(parts: frozenset[str]) -> list[str]:
+    """The names, sorted."""
+    return sorted({*_ALWAYS, *(name for part in parts for name in _BY_PART[part])})
+
+
+def _call(step: Mapping[str, Any]) -> str:
+    """The call of the template's method for the op.
+
+    Raises:
+        UsageError: there is no such method.
+    """
+    name = step["op"]
+    if name not in _OPS:
+        raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
+    return f"{method_name(name)}({', '.join(_arguments(name, step))})"
+
+
+def _arguments(name: str, step: Mapping[str, Any]) -> list[str]:
+    if name in _ENTRY:
+        return [to_literal(step["ns"]), to_literal(step["key"]), _entry(step)]
+    if name == "put_all":
+        pairs = [part for each in step["entries"] for part in (to_literal(each["key"]), _entry(each))]
+        return [to_literal(step["ns"]), *pairs]
+    if name == "listen":
+        return [to_literal(step["ns"]), to_literal(step.get("fails", 0)), *_lambdas(step.get("on_flush", ()))]
+    if name == "on_forward":
+        return [to_literal(step["store"]), to_literal(step["key"]), *_lambdas(step["steps"])]
+    if name in ("usage", "metrics"):
+        return [to_literal(step["ns"])] if step.get("ns") is not None else []
+    if name == "range":
+        bounds = [to_literal(step[bound]) for bound in ("from", "to")]
+        return [to_literal(step["ns"]), *bounds, to_literal(step.get("to_inclusive", True))]
+    return [to_literal(step[field.name.rstrip("_")]) for field in dataclasses.fields(_OPS[name])]
+
+
+def _lambdas(steps: Any) -> list[str]:
+    return [f"() -> {_call(each)}" for each in steps]
+
+
+def _entry(step: Mapping[str, Any]) -> str:
+    given = [step["value"], step.get("dirty", False), step.get("topic", ""), *(step.get(name) for name in _NUMBERS)]
+    headers = [part for header in step.get("headers", ()) for part in header]
+    return f"entry({', '.join(to_literal(each) for each in (*given, *headers))})"
+
+
+def _used(steps: Any) -> frozenset[str]:
+    """The ops of the steps, those inside call backs too."""
+    inner = [each for step in steps for each in (*step.get("on_flush", ()), *step.get("steps", ()))]
+    return frozenset(step["op"] for step in steps) | (_used(inner) if inner else frozenset())
+
+
+JAVA: Final = JavaText("systems/kafka_streams/java", _call, _fill)
+
+
+# --- jvm
+# The released jars of Kafka Streams.
+
+KAFKA_STREAMS: Final = Family(
+    name="kafka-streams",
+    title="Kafka Streams",
+    system="kafka-streams",
+    coordinates="org.apache.kafka:kafka-streams",
+    main="org.apache.kafka.streams.state.internals.KafkaStreamsDriver",
+    modules=("protocol",),
+    text=JAVA,
+)

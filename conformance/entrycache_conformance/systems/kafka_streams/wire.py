@@ -1,0 +1,175 @@
+"""Outcomes of `kafka-streams` as JSON: an answer, with the calls that were made during the step.
+
+What a listener's steps answered has no type of its own in JSON, so outcomes are compared in this form.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from entrycache_protocol.codec import MalformedValue, build_decoder, decode_object, encode
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.schema import object_schema, schema_of
+from entrycache_reference.kafka_streams import outcomes
+from entrycache_reference.kafka_streams.outcomes import Answer, Call, Failed, Forward, Handed, Outcome
+
+OPTIONAL_KEYS: Final = frozenset({"dirty", "lru", "tracked"})
+"""Keys that are compared only where a subject declares them."""
+
+ERROR_KINDS: Final = frozenset(kind.value for kind in outcomes.ErrorKind)
+CALL_KEYS: Final = frozenset({"ns", "entries", "inner"})
+FORWARD_KEYS: Final = frozenset({"store", "key", "value", "inner"})
+CONTEXT_KEYS: Final = frozenset({"timestamp", "offset", "partition"})
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """One answer in JSON; what was not tracked is left out."""
+    value: dict[str, Any] = encode(answer)
+    if value.get("tracked", 0) is None:
+        del value["tracked"]
+    return value
+
+
+def entry_json(entry: Handed) -> list[Any]:
+    """One entry as a listener gets it: with its context only where its write carried any."""
+    context = {name: part for name, part in encode(entry.context).items() if part is not None}
+    return [entry.key, entry.value, context] if context else [entry.key, entry.value]
+
+
+def call_json(call: Call) -> dict[str, Any]:
+    """One call of a listener."""
+    entries = [entry_json(entry) for entry in call.entries]
+    return {"ns": call.ns, "entries": entries, "inner": [answer_json(answer) for answer in call.inner]}
+
+
+def forward_json(forward: Forward) -> dict[str, Any]:
+    """One entry that was passed on."""
+    inner = [answer_json(answer) for answer in forward.inner]
+    return {"store": forward.store, "key": forward.key, "value": forward.value, "inner": inner}
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """One outcome in JSON."""
+    value = answer_json(outcome.answer)
+    if outcome.flushed:
+        value["flushed"] = [call_json(call) for call in outcome.flushed]
+    if outcome.forwarded:
+        value["forwarded"] = [forward_json(forward) for forward in outcome.forwarded]
+    return value
+
+
+def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
+    """An outcome in JSON without what the subject does not declare, also inside calls."""
+    value = outcome_json(outcome) if isinstance(outcome, Outcome) else outcome
+    return _without(value, OPTIONAL_KEYS - introspection)
+
+
+def _without(value: Any, names: frozenset[str]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    kept = {name: part for name, part in value.items() if name not in names}
+    for calls in ("flushed", "forwarded"):
+        if calls in kept:
+            kept[calls] = [
+                {**call, "inner": [_without(inner, names) for inner in call["inner"]]} for call in kept[calls]
+            ]
+    return kept
+
+
+def answer_type(op: Any) -> type[Any]:
+    """The type of an operation's answer; that of `metrics` depends on its argument."""
+    kinds: tuple[type[Any], ...] = op.answers
+    return kinds[-1] if len(kinds) > 1 and isinstance(op.ns, str) else kinds[0]
+
+
+def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any]:
+    """The outcome of a subject, checked: its answer is that of the operation, its calls have their keys.
+
+    Raises:
+        Malformed: something is missing, unknown or ill-typed; the message says what.
+    """
+    if type(value) is not dict:
+        raise MalformedValue(f"expected an object, got {value!r}")
+    answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
+    read: dict[str, Any] = {}
+    if "error" in answer:
+        answer.pop("message", None)
+        error = decode_object(Failed, answer)
+        read = answer_json(error)
+    else:
+        kind = answer_type(op)
+        filled = dict(answer)
+        if kind is outcomes.NamespaceCounters:
+            for name in OPTIONAL_KEYS & {"dirty", "lru"}:
+                if name not in declaration.introspection:
+                    filled[name] = []
+        read = answer_json(decode_object(kind, filled))
+    if "flushed" in value:
+        read["flushed"] = _read_calls(value["flushed"], "flushed", CALL_KEYS)
+        for call in read["flushed"]:
+            call["entries"] = [_read_entry(entry) for entry in _require_array(call["entries"], "entries")]
+    if "forwarded" in value:
+        read["forwarded"] = _read_calls(value["forwarded"], "forwarded", FORWARD_KEYS)
+    return read
+
+
+def outcome_schema(op: type[Any]) -> dict[str, Any]:
+    """The schema of what an operation answers."""
+    return {"anyOf": [_with_calls(object_schema(kind)) for kind in (*op.answers, Failed)]}
+
+
+def _with_calls(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema["properties"].keys() == {"error"}:
+        schema["properties"]["message"] = {"type": "string"}
+    inner: dict[str, Any] = {"type": "array", "items": {"type": "object"}}
+    value = schema_of(str | None)
+    context = object_schema(outcomes.Context)
+    for name in CONTEXT_KEYS:
+        context["properties"][name] = {"type": "integer"}
+    entry = {"type": "array", "prefixItems": [{"type": "string"}, value, context], "minItems": 2, "maxItems": 3}
+    flushed = {"ns": {"type": "string"}, "entries": {"type": "array", "items": entry}, "inner": inner}
+    forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "inner": inner}
+    for name, parts in (("flushed", flushed), ("forwarded", forwarded)):
+        call = {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+        schema["properties"][name] = {"type": "array", "items": call, "minItems": 1}
+    return schema
+
+
+def _require_array(value: Any, name: str) -> list[Any]:
+    if type(value) is not list:
+        raise MalformedValue(f"{name}: expected an array, got {value!r}")
+    return value
+
+
+def _read_calls(value: Any, name: str, keys: frozenset[str]) -> list[dict[str, Any]]:
+    calls = []
+    for call in _require_array(value, name):
+        if type(call) is not dict or call.keys() != keys:
+            raise MalformedValue(f"{name}: expected objects with {', '.join(sorted(keys))}, got {call!r}")
+        inner = _require_array(call["inner"], f"{name}.inner")
+        if any(type(answer) is not dict for answer in inner):
+            raise MalformedValue(f"{name}.inner: expected objects, got {inner!r}")
+        calls.append({**call, "inner": [_without_message(answer) for answer in inner]})
+    if not calls:
+        raise MalformedValue(f"{name}: an empty array; without a call the key is left out")
+    return calls
+
+
+def _without_message(answer: dict[str, Any]) -> dict[str, Any]:
+    if "error" not in answer:
+        return answer
+    return {name: part for name, part in answer.items() if name != "message"}
+
+
+def _read_entry(value: Any) -> list[Any]:
+    if type(value) is not list or len(value) not in {2, 3}:
+        raise MalformedValue(f"entries: expected [key, value] or [key, value, context], got {value!r}")
+    _READ_TEXT(value[0])
+    if value[1] is not None:
+        _READ_TEXT(value[1])
+    if len(value) == 3 and (type(value[2]) is not dict or not value[2] or value[2].keys() - CONTEXT_KEYS):
+        raise MalformedValue(f"entries: a context has {', '.join(sorted(CONTEXT_KEYS))}, got {value[2]!r}")
+    return value
+
+
+_READ_TEXT: Final = build_decoder(str)

@@ -1,0 +1,222 @@
+"""What a campaign dwells on: themes, each a set of traits of the cases that are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from entrycache_reference.kafka_streams.ops import OPS
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, Absent
+
+USUAL_BATCH: Final = 3
+
+OPS_INSIDE_CALLS: Final = MappingProxyType(
+    {
+        "put": 4,
+        "put_if_absent": 2,
+        "evict": 2,
+        "flush": 2,
+        "usage": 2,
+        "store_put": 4,
+        "store_get": 3,
+        "store_delete": 2,
+        "store_flush": 2,
+        "store_all": 2,
+    }
+)
+"""What changes a cache under the hands of the call that is under way comes more often in it than the rest."""
+
+
+class Traits(NamedTuple):
+    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+
+    `depth`: how deep listeners may hold listeners. `patience`: how much longer than usual cases go on. `often` says
+    how many times as often an operation comes, `within` the same of what is done inside a call; `fails`: how many
+    calls of a listener throw; `budgets`: how many calls of one step perform their steps; `asks_again`: a
+    listener writes to a namespace and flushes it at its end, twice, so that one that has thrown is called once more.
+    `heard_late`: before an eviction the first dirty entry is used, and a listener and a flush follow.
+    `opened_anew`: a listener closes its namespace and writes to it again; two writes and a resize to 0 follow.
+    `batch`: how many entries are written at once, or to a store in a row, at most.
+    """
+
+    keys: tuple[str, ...] = ("x", "y", "z")
+    values: tuple[str | None, ...] = ("1", None, "2", None, "", "33", "ü")
+    namespaces: tuple[int, ...] = (1, 1, 2, 3)
+    stores: tuple[int, ...] = (1, 1, 2)
+    max_sizes: tuple[int, ...] = (10_485_760, 100, 47, 0, 94, 95, 142, 60, 200, 46, 400)
+    depth: int = 2
+    steps_max: int = 40
+    patience: int = 1
+    often: Mapping[str, int] = MappingProxyType({})
+    within: Mapping[str, int] = OPS_INSIDE_CALLS
+    fails: tuple[int | Absent, ...] = (ABSENT, ABSENT, ABSENT, 1, 2)
+    budgets: tuple[int, ...] = (8, 8, 8, 0, 1, 2, 3)
+    flushes_again: bool = False
+    listens_late: bool = False
+    reopens: bool = False
+    batch: int = USUAL_BATCH
+
+
+class Theme(Enum):
+    """The themes of campaigns."""
+
+    DEFAULT = "default"
+    SMALL_KEYS = "small-keys"
+    REENTRY = "reentry"
+    NESTED = "nested"
+    TINY_LIMITS = "tiny-limits"
+    LONG_RUNS = "long-runs"
+    WIDE_TEXT = "wide-text"
+    BATCHES = "batches"
+    BUDGETS = "budgets"
+    GREAT = "great"
+    ODD = "odd"
+    LONE = "lone"
+
+
+TRAITS: Final = {
+    Theme.DEFAULT: Traits(),
+    Theme.SMALL_KEYS: Traits(keys=("x", "y"), values=("1", None, "2"), namespaces=(1, 2), stores=(1,)),
+    Theme.REENTRY: Traits(depth=3, often={"listen": 4, "on_forward": 4, "flush": 3, "evict": 3, "store_flush": 3}),
+    Theme.NESTED: Traits(
+        keys=("x", "y"),
+        values=("1", None, "22"),
+        namespaces=(1, 1, 2),
+        stores=(1, 2),
+        max_sizes=(94, 95, 47, 142, 46, 0, 10_485_760),
+        depth=3,
+        often={"listen": 3, "on_forward": 3, "put": 3, "store_put": 3, "evict": 2, "flush": 2, "clear": 2, "usage": 2},
+        within={**OPS_INSIDE_CALLS, "close": 3, "clear": 2, "resize": 3, "listen": 3},
+        fails=(ABSENT,) * 9 + (1,),
+    ),
+    Theme.TINY_LIMITS: Traits(max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}),
+    Theme.LONG_RUNS: Traits(keys=tuple("uvwxyz"), steps_max=3_000, patience=60),
+    Theme.WIDE_TEXT: Traits(
+        keys=("x", "é", "ﬀ", "𝄞", "", "xy"),
+        values=("1", None, "é", "𝄞", "ﬀﬀ"),
+        often={"range": 3, "all": 2, "store_range": 8, "store_all": 2},
+    ),
+    Theme.BATCHES: Traits(
+        values=("1", None, "22"),
+        namespaces=(1,),
+        stores=(1, 2),
+        max_sizes=(10_485_760, 142, 189, 141, 200, 400, 95),
+        depth=0,
+        often={
+            "put": 6,
+            "put_all": 3,
+            "put_if_absent": 2,
+            "listen": 2,
+            "evict": 3,
+            "store_put": 5,
+            "store_get": 6,
+            "store_range": 3,
+        },
+        fails=(ABSENT,) * 9 + (1,),
+    ),
+    Theme.BUDGETS: Traits(
+        keys=("x", "y"),
+        values=("1", None),
+        namespaces=(2,),
+        depth=0,
+        often={"listen": 4, "put": 4, "store_put": 4, "on_forward": 3},
+        fails=(ABSENT, 1, 1, 1),
+        budgets=(2, 2, 2, 1, 3),
+        flushes_again=True,
+    ),
+    Theme.GREAT: Traits(
+        keys=tuple(f"{number:03}" for number in range(150)),
+        values=("1", None, "ü" * 40, "", "2"),
+        namespaces=(1, 1, 2),
+        stores=(1, 2),
+        max_sizes=(10_485_760, 2_000, 5_000),
+        depth=1,
+        steps_max=120,
+        often={"put_all": 6, "flush": 2, "range": 2, "listen": 3, "store_put": 3, "store_flush": 2, "resize": 2},
+        budgets=(8, 64),
+        batch=130,
+    ),
+    Theme.ODD: Traits(
+        keys=("x", "X", "e\u0301", "\u00e9", "\U0001d11e", "\uffee", "", "x\0", "10", "9", "x" * 130),
+        values=("1", None, "", "\U0001d11e" * 40, "\0", "v" * 70_000),
+        namespaces=(4, 1, 2),
+        stores=(2, 1),
+        max_sizes=(10_485_760, 94, 47, 70_100, 2**33, 2**31 - 1, 2**31),
+        steps_max=60,
+        patience=2,
+        often={"put": 2, "usage": 3, "all": 2, "close": 3, "clear": 3},
+    ),
+    Theme.LONE: Traits(
+        keys=("x", "y", "z"),
+        values=("1", "2", None),
+        namespaces=(1,),
+        stores=(1,),
+        max_sizes=(10_485_760, 10_485_760, 142, 94),
+        depth=1,
+        often={"put": 4, "get": 2, "evict": 2, "resize": 4},
+        fails=(ABSENT,),
+        listens_late=True,
+        reopens=True,
+    ),
+}
+"""The traits of each theme."""
+
+
+# --- weights
+# How often each operation comes.
+
+WEIGHTS: Final[dict[str, int]] = {
+    "put": 10,
+    "put_all": 2,
+    "put_if_absent": 3,
+    "get": 4,
+    "delete": 2,
+    "range": 2,
+    "reverse_range": 1,
+    "all": 1,
+    "reverse_all": 1,
+    "listen": 6,
+    "flush": 9,
+    "evict": 6,
+    "clear": 1,
+    "close": 1,
+    "resize": 5,
+    "usage": 2,
+    "metrics": 3,
+    "store_put": 10,
+    "store_get": 7,
+    "store_delete": 7,
+    "store_range": 1,
+    "store_all": 4,
+    "store_flush": 4,
+    "store_inner": 2,
+    "on_forward": 5,
+    "share": 1,
+}
+
+VARIANT_RULES: Final = frozenset(
+    {Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4, Rule.K_STORE_9, Rule.K_STORE_10}
+)
+"""Rules that are about another reading than the norm."""
+
+CONCURRENCY_RULES: Final = frozenset(rule for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
+"""Rules that histories are about, and no case of one thread."""
+
+RULES_NOT_REQUIRED: Final = VARIANT_RULES | CONCURRENCY_RULES | {Rule.K_RESIZE_2}
+"""Rules that no case is about that every subject is asked: several namespaces pay in an order that is not specified."""
+
+LEVEL_OF: Final = {op.name: op.level for op in OPS}
+
+
+def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
+    """The operations, each as often as its weight says; those of level `store` thrice in its own cases."""
+    wanted = frozenset(names)
+    return tuple(
+        name
+        for name, weight in WEIGHTS.items()
+        if name in wanted
+        for _ in range(weight * (3 if LEVEL_OF[name] == level == "store" else 1))
+    )

@@ -1,0 +1,131 @@
+"""The places that the cases of a Pulsar system ask for: positions of managed ledgers whose names are one letter."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+from typing import Final
+
+from entrycache_protocol.system import Draw, choose
+from entrycache_reference.vocabulary import CacheName, Position
+
+
+def make_places(caches: int, ledgers: int, entries: int) -> tuple[tuple[CacheName, Position], ...]:
+    """So many caches with so many ledgers of so many entries, the simplest first; at most 26 caches."""
+    return tuple(
+        (CacheName(cache), Position(1 + ledger, entry))
+        for cache in ascii_lowercase[:caches]
+        for ledger in range(ledgers)
+        for entry in range(entries)
+    )
+
+
+CACHE_NAMES: Final = (
+    "a",
+    "A",
+    "e\u0301",
+    "\u00e9",
+    "\U0001d11e",
+    "\ufffd",
+    "a/b",
+    "a:b",
+    "a ",
+    " a",
+    "1",
+    "01",
+    "x" * 300,
+)
+"""Those that stand side by side are taken for one where case, accents, width or ends of a name are lost."""
+
+NAMES_IN_ONE_ORDER: Final = tuple(name for name in CACHE_NAMES if max(map(ord, name)) < 2**16)
+"""Those whose order is the same by code points and by UTF-16 units: a rule that goes by names does not say which."""
+
+LEDGER_PAIRS: Final = ((9, 10), (2**31 - 1, 2**31), (1, 2**32 + 1), (99, 100), (2**53 - 3, 2**53 - 2))
+"""Pairs that another order of numbers turns round, or a shorter number lets coincide."""
+
+NEIGHBOURING_ENTRIES: Final = (
+    (9, 10, 11),
+    (99, 100, 101),
+    (999, 1_000, 1_001),
+    (2**31 - 1, 2**31, 2**31 + 1),
+    (2**32 - 1, 2**32, 2**32 + 1),
+    (2**53 - 403, 2**53 - 402, 2**53 - 401),
+)
+"""Neighbours, so that no range spans more than a subject may look through one by one."""
+
+
+def make_boundary_places(draw: Draw, names: tuple[str, ...] = CACHE_NAMES) -> tuple[tuple[CacheName, Position], ...]:
+    """Four names side by side, two ledgers and three entries: names and numbers at which implementations go wrong."""
+    first = draw(0, len(names) - 1)
+    chosen = [CacheName((names * 2)[first + at]) for at in range(4)]
+    ledgers, entries = choose(draw, LEDGER_PAIRS), choose(draw, NEIGHBOURING_ENTRIES)
+    return tuple((name, Position(ledger, entry)) for name in chosen for ledger in ledgers for entry in entries)
+
+
+# --- java_imports
+# What the Java file of a case imports, by what the case needs.
+
+_MANAGED_LEDGER: Final = "org.apache.bookkeeper.mledger"
+
+_ALWAYS: Final = (
+    "java.lang.reflect.Field",
+    "java.util.Arrays",
+    "java.util.LinkedHashMap",
+    "java.util.List",
+    "java.util.Map",
+    "java.util.concurrent.Callable",
+    f"{_MANAGED_LEDGER}.Position",
+    f"{_MANAGED_LEDGER}.PositionFactory",
+    "sun.misc.Unsafe",
+)
+
+_BY_PART: Final = {
+    "clock": ("entrycache.agent.Clock",),
+    "manager": (
+        "io.opentelemetry.api.OpenTelemetry",
+        "java.lang.reflect.InvocationHandler",
+        "java.lang.reflect.Proxy",
+        "java.util.ArrayDeque",
+        "java.util.Queue",
+        "java.util.TreeMap",
+        f"{_MANAGED_LEDGER}.ManagedLedgerConfig",
+        f"{_MANAGED_LEDGER}.ManagedLedgerFactoryConfig",
+        f"{_MANAGED_LEDGER}.impl.ManagedLedgerFactoryImpl",
+        f"{_MANAGED_LEDGER}.impl.ManagedLedgerFactoryMBeanImpl",
+        f"{_MANAGED_LEDGER}.impl.ManagedLedgerImpl",
+    ),
+    "insert": (
+        "org.apache.pulsar.common.api.proto.MessageMetadata",
+        f"{_MANAGED_LEDGER}.impl.EntryImpl",
+    ),
+    "payload": ("io.netty.buffer.ByteBuf", "io.netty.buffer.Unpooled", "java.util.ArrayList"),
+    "wrappers": ("java.util.concurrent.atomic.AtomicReferenceArray",),
+    "range": ("java.lang.reflect.Method", "java.util.function.IntSupplier"),
+    "observe": ("java.util.ArrayList", "java.util.IdentityHashMap"),
+    "reads": ("java.util.HashMap", f"{_MANAGED_LEDGER}.Entry"),
+    "storage": (
+        "java.util.HashSet",
+        "java.util.Set",
+        "java.util.concurrent.CompletableFuture",
+        "java.util.concurrent.ConcurrentSkipListMap",
+        "org.apache.bookkeeper.client.api.LedgerEntry",
+        "org.apache.bookkeeper.client.api.ReadHandle",
+        "org.apache.bookkeeper.client.impl.LedgerEntriesImpl",
+        "org.apache.bookkeeper.client.impl.LedgerEntryImpl",
+        f"{_MANAGED_LEDGER}.AsyncCallbacks.ReadEntriesCallback",
+        f"{_MANAGED_LEDGER}.AsyncCallbacks.ReadEntryCallback",
+        f"{_MANAGED_LEDGER}.ManagedLedgerException",
+        f"{_MANAGED_LEDGER}.impl.ManagedLedgerMBeanImpl",
+    ),
+    "cursors": (
+        "java.util.HashMap",
+        f"{_MANAGED_LEDGER}.impl.ActiveManagedCursorContainer",
+        f"{_MANAGED_LEDGER}.impl.ManagedCursorImpl",
+    ),
+    "active": (f"{_MANAGED_LEDGER}.impl.ActiveManagedCursorContainerImpl",),
+    "heap": (f"{_MANAGED_LEDGER}.impl.ManagedCursorContainerImpl",),
+}
+
+
+def imports(parts: frozenset[str]) -> list[str]:
+    """The names, sorted."""
+    return sorted({*_ALWAYS, *(name for part in parts for name in _BY_PART[part])})

@@ -1,0 +1,412 @@
+"""How often each operation comes, and what the cases of a theme have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from functools import partial
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.systems.pulsar import NAMES_IN_ONE_ORDER, make_boundary_places, make_places
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import CasePlan, Draw, choose
+from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy.config import Config, Eviction
+from entrycache_reference.pulsar_legacy.passes import choose_givers
+from entrycache_reference.pulsar_legacy.state import Entry, State
+from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, Position
+
+WEIGHTS: Final[dict[str, int]] = {
+    "insert": 18,
+    "get": 2,
+    "get_range": 2,
+    "exists": 2,
+    "remove_range": 1,
+    "clear": 1,
+    "invalidate_before": 2,
+    "invalidate_ledger": 2,
+    "remove_cache": 1,
+    "usage": 2,
+    "observe": 2,
+    "advance": 4,
+    "expire": 5,
+    "evict": 6,
+    "evict_cache": 4,
+    "run_scheduled": 4,
+    "read": 5,
+    "read_one": 2,
+}
+"""Half of the steps add or evict."""
+
+
+def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
+    """The operations, each as often as its weight says; `insert` comes first."""
+    wanted = frozenset(names)
+    return tuple(name for name, weight in WEIGHTS.items() if name in wanted for _ in range(weight))
+
+
+class Theme(Enum):
+    """The themes of campaigns."""
+
+    DEFAULT = "default"
+    SMALL_KEYS = "small-keys"
+    MANY_CACHES = "many-caches"
+    LONG_RUNS = "long-runs"
+    ODD = "odd"
+
+
+class Traits(NamedTuple):
+    """The places that are asked for whether they are cached or not, the simplest first, and how long cases are.
+
+    `is_odd`: names and numbers as no other theme has them.
+    """
+
+    fresh: tuple[tuple[CacheName, Position], ...]
+    steps_max: int = 60
+    usual_steps: int = 40
+    has_boundary_values: bool = False
+
+    @property
+    def caches(self) -> tuple[CacheName, ...]:
+        """The names of caches, in order."""
+        return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
+
+
+TRAITS: Final = {
+    Theme.DEFAULT: Traits(make_places(3, 2, 4)),
+    Theme.SMALL_KEYS: Traits(make_places(2, 1, 2)),
+    Theme.MANY_CACHES: Traits(make_places(8, 1, 3), steps_max=120, usual_steps=80),
+    Theme.LONG_RUNS: Traits(make_places(4, 2, 6), steps_max=4_000, usual_steps=2_000),
+    Theme.ODD: Traits(make_places(4, 2, 3), has_boundary_values=True),
+}
+"""The traits of each theme."""
+
+
+# --- arguments
+# What makers of several operations draw: caches, places, thresholds.
+
+FIRST_TOKEN: Final = 1_001
+"""Payloads of inserts; those of fills are small."""
+
+
+class Aim:
+    """The draws of one case. `to_come`: the makers of operations that follow one another, the next one last."""
+
+    def __init__(self, draw: Draw, declaration: Declaration, config: Config, traits: Traits) -> None:
+        self.draw = draw
+        self.config = config
+        self.has_payload = declaration.payload
+        self.has_insert = "insert" in declaration.ops
+        self.max_size: int = declaration.limits.max_size
+        self.fresh = traits.fresh
+        self.caches = traits.caches
+        self.token = FIRST_TOKEN
+        self.pending_ops: list[Callable[[State], Any]] = []
+
+    def cache(self, state: State) -> CacheName:
+        """A name of a cache, mostly of one that holds entries."""
+        names = [*self.caches, *sorted(state.caches), *sorted(state.caches)]
+        return CacheName(choose(self.draw, names))
+
+    def place(self, state: State, live_weight: int = 4) -> tuple[CacheName, Position]:
+        """A place, cached or not, by one number: small key spaces make places meet."""
+        live = [(name, pos) for name in sorted(state.caches) for pos in sorted(state.caches[name].entries)]
+        return (*self.fresh, *live * live_weight)[self.draw(0, len(self.fresh) + live_weight * len(live) - 1)]
+
+    def near(self, thresholds: list[int]) -> int:
+        """A threshold, one above it, or one below it, by one number."""
+        at = self.draw(0, 3 * len(thresholds) - 1)
+        return thresholds[at % len(thresholds)] + (0, 1, -1)[at // len(thresholds)]
+
+
+def make_insert(aim: Aim, cache: CacheName, pos: Position, size: int) -> ops.Insert:
+    """An insert, with a payload of its own where payloads are carried."""
+    if not aim.has_payload:
+        return ops.Insert(cache, pos, size)
+    aim.token += 1
+    return ops.Insert(cache, pos, size, aim.token)
+
+
+# --- entries
+# Operations on the entries of one cache, and reads through it.
+
+SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, 49, -1)
+AIMED_BYTES_MAX: Final = 10_000
+"""Sizes are aimed at limits up to here; no subject is asked to hold more for that."""
+
+
+def size_of(aim: Aim, state: State, cache: CacheName) -> int:
+    """A size: half of them bring the bytes to a threshold, or the cache to the bytes of another one."""
+    limit = aim.config.max_size_bytes
+    at = aim.draw(0, 2 * len(SIZES) - 1)
+    if at < len(SIZES):
+        return min(aim.max_size, SIZES[at])
+    own = state.caches[cache].size_bytes if cache in state.caches else 0
+    wanted = [other.size_bytes - own for other in state.caches.values() if other.size_bytes > own]
+    if wanted and aim.draw(0, 1) == 1:
+        return min(aim.max_size, wanted[aim.draw(0, len(wanted) - 1)])
+    if not 0 < limit <= AIMED_BYTES_MAX:
+        return min(aim.max_size, at)
+    bounds = [int(limit * 0.98), int(limit * aim.config.watermark), limit, limit - 1]
+    return min(aim.max_size, max(0, aim.near([bound - state.size_bytes for bound in bounds])))
+
+
+def insert(aim: Aim, state: State) -> ops.Insert:
+    """An offer; two in seven bring the bytes above the trigger, and there most are of what a pass would evict."""
+    cache, pos = aim.place(state, live_weight=1)
+    brink = size_to_brink(aim, state)
+    if brink == 0 and state.scheduled_bytes is None and aim.draw(0, 7) > 0:
+        return first_victim(aim, state)
+    kind = aim.draw(0, 6)
+    if kind >= 5 and brink > 0:
+        return make_insert(aim, cache, pos, min(aim.max_size, brink))
+    if kind == 4 and state.caches:
+        cache = min(aim.caches, key=lambda name: state.caches[name].size_bytes if name in state.caches else 0)
+    elif kind == 3 and cache in state.caches:
+        lowest = min(state.caches[cache].entries)
+        pos = lowest._replace(entry=max(0, lowest.entry - 1))
+    return make_insert(aim, cache, pos, size_of(aim, state, cache))
+
+
+def size_to_brink(aim: Aim, state: State) -> int:
+    """The size that brings the bytes to one below the limit, where that is above the trigger; else below 0."""
+    most = aim.config.max_size_bytes - 1
+    is_above = int(aim.config.max_size_bytes * 0.98) < most <= AIMED_BYTES_MAX
+    return most - state.size_bytes if is_above else -1
+
+
+def first_victim(aim: Aim, state: State) -> ops.Insert:
+    """An offer of what the size pass takes first: the lowest position of the largest cache."""
+    cache = max(sorted(state.caches), key=lambda name: state.caches[name].size_bytes)
+    return make_insert(aim, cache, min(state.caches[cache].entries), SIZES[aim.draw(0, 4)])
+
+
+def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
+    """Two bounds, mostly in order, mostly at a cached position, next to one, or at an end of everything."""
+    cache, first = aim.place(state, live_weight=12)
+    entries = state.caches[cache].entries if cache in state.caches else {}
+    ends = [*sorted(entries), Position(first.ledger, first.entry + 1), Position(-1, -1), Position(3, 0)]
+    at = aim.draw(0, 4 * len(ends) - 1)
+    last = ends[at % len(ends)]
+    if first > last and at < 3 * len(ends):
+        first, last = last, first
+    return cache, first, last
+
+
+def read(aim: Aim, state: State) -> ops.Read:
+    """A range about a place, cached or not: whole hits, partial ones, misses; now and then one that is refused."""
+    cache, pos = aim.place(state, live_weight=3)
+    first = Position(pos.ledger, max(0, pos.entry - (0, 0, 1)[aim.draw(0, 2)]))
+    last = Position(pos.ledger, first.entry + (0, 1, 2, 3)[aim.draw(0, 3)])
+    odd = aim.draw(0, 19)
+    if odd == 18:
+        last = Position(pos.ledger + 1, last.entry)
+    elif odd == 19:
+        first, last = last, first
+    return ops.Read(cache, first, last)
+
+
+def invalidate_ledger(aim: Aim, state: State) -> ops.InvalidateLedger:
+    """A ledger of a place, or one that holds nothing."""
+    cache, pos = aim.place(state)
+    return ops.InvalidateLedger(cache, (pos.ledger, pos.ledger, -1, 9)[aim.draw(0, 3)])
+
+
+def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
+    """A position that is cached, or near one."""
+    cache, first, last = bounds(aim, state)
+    return ops.InvalidateBefore(cache, (first, last)[aim.draw(0, 1)])
+
+
+ENTRY_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "insert": insert,
+    "get": lambda aim, state: ops.Get(*aim.place(state)),
+    "get_range": lambda aim, state: ops.GetRange(*bounds(aim, state)),
+    "exists": lambda aim, state: ops.Exists(*aim.place(state)),
+    "remove_range": lambda aim, state: ops.RemoveRange(*bounds(aim, state), aim.draw(0, 1) == 1),
+    "clear": lambda aim, state: ops.Clear(aim.cache(state)),
+    "invalidate_before": invalidate_before,
+    "invalidate_ledger": invalidate_ledger,
+    "remove_cache": lambda aim, state: ops.RemoveCache(aim.cache(state)),
+    "read": read,
+    "read_one": lambda aim, state: ops.ReadOne(*aim.place(state)),
+}
+
+
+# --- passes
+# Time, and the passes over one cache and over all.
+
+GROWN_SIZES: Final = (6, 14, 12, 10, 8, 5, 13, 4, 22, 9)
+"""Sizes that, with one byte more, make shares which are no round numbers."""
+
+MAX_SEARCHED_AMOUNT: Final = 100
+"""Up to here amounts are looked through for shares that fall short."""
+
+LEAP_NANOS: Final = 10**12
+LATE_NANOS: Final = 10**15
+"""After that there are no more leaps: the present stays within the integers of a case."""
+
+
+def ages(aim: Aim, state: State, caches: list[CacheName]) -> list[int]:
+    """The ages of the entries of these caches, and 0."""
+    stamps = {entry.stamp_nanos for name in caches for entry in state.caches[name].entries.values()}
+    return sorted({0, *(state.now_nanos - stamp for stamp in stamps)})
+
+
+def advance(aim: Aim, state: State) -> ops.Advance:
+    """A wait, mostly one after which an entry is just as old as the time to live."""
+    kind = aim.draw(0, 11)
+    if kind == 11:
+        return ops.Advance(-1)
+    if kind >= 6:
+        waits = [max(0, aim.config.ttl_nanos - age) for age in ages(aim, state, list(state.caches))]
+        wait = max(0, aim.near(waits))
+        return ops.Advance(wait if state.now_nanos + wait < INTEGER_MAX else 1)
+    return ops.Advance(LEAP_NANOS if kind == 5 and state.now_nanos < LATE_NANOS else 1 + kind)
+
+
+def overtaken_stamps(state: State) -> list[tuple[CacheName, int]]:
+    """The caches in which a higher position is older than the lowest one, each with that older one's stamp."""
+    found = []
+    for name, cache in sorted(state.caches.items()):
+        first = cache.entries[min(cache.entries)].stamp_nanos
+        found += [(name, entry.stamp_nanos) for entry in cache.entries.values() if entry.stamp_nanos < first]
+    return found
+
+
+def expire(aim: Aim, state: State) -> ops.Expire:
+    """A time pass, mostly with a cutoff at the stamp of an entry of its cache, or of one behind a younger one."""
+    behind = overtaken_stamps(state)
+    if behind and aim.draw(0, 1) == 1:
+        name, stamp_nanos = behind[aim.draw(0, len(behind) - 1)]
+        return ops.Expire(name, state.now_nanos - stamp_nanos)
+    cache = aim.cache(state)
+    kind = aim.draw(0, 11)
+    if kind == 11:
+        return ops.Expire(cache, -1)
+    if kind >= 8:
+        return ops.Expire(cache)
+    if kind >= 2:
+        held = [cache] if cache in state.caches else []
+        return ops.Expire(cache, max(0, aim.near(ages(aim, state, held))))
+    return ops.Expire(cache, INTEGER_MAX if kind == 1 else 0)
+
+
+def short_amounts(state: State) -> list[int]:
+    """Amounts of which a cache would give one entry more, but for the rounding of its share in doubles."""
+    names = choose_givers(state)
+    total = sum(state.caches[name].size_bytes for name in names)
+    found = set()
+    for name in names if len(names) > 1 else ():
+        cache = state.caches[name]
+        for freed in running_sums(cache.entries):
+            for amount in range(1, min(2 * total, MAX_SEARCHED_AMOUNT) + 1):
+                if int(amount * (cache.size_bytes / total)) == freed < amount * cache.size_bytes // total:
+                    found.add(amount)
+    return sorted(found)
+
+
+def running_sums(entries: Mapping[Position, Entry]) -> list[int]:
+    """The bytes of the lowest entry, of the two lowest, and so on."""
+    return list(accumulate(entries[pos].size_bytes for pos in sorted(entries)))
+
+
+def evict(aim: Aim, state: State) -> ops.Evict:
+    """A size pass, mostly for what the largest caches hold together, or where a share falls short by its rounding."""
+    short = short_amounts(state)
+    if short and aim.draw(0, 3) > 0:
+        return ops.Evict(short[aim.draw(0, len(short) - 1)])
+    kind = aim.draw(0, 9)
+    if kind == 9:
+        return ops.Evict(-aim.draw(0, 1))
+    if kind >= 3:
+        sums = list(accumulate(sorted((cache.size_bytes for cache in state.caches.values()), reverse=True)))
+        return ops.Evict(max(1, aim.near(sums or [1])))
+    return ops.Evict(1 + kind * aim.draw(0, 40))
+
+
+def evict_from_several(aim: Aim, state: State) -> Any:
+    """A size pass that has several caches to choose from: first each of some comes to a size of its own."""
+    if len(choose_givers(state)) > 1 or not aim.has_insert or aim.draw(0, 1) == 0:
+        return evict(aim, state)
+    aim.pending_ops = [partial(evict, aim)]
+    for name in aim.caches[: aim.draw(2, len(aim.caches))]:
+        aim.pending_ops += [
+            partial(grow_cache, aim, name, 1),
+            partial(grow_cache, aim, name, choose(aim.draw, GROWN_SIZES)),
+        ]
+    return aim.pending_ops.pop()(state)
+
+
+def grow_cache(aim: Aim, cache: CacheName, size: int, state: State) -> ops.Insert:
+    """An insert behind what its cache holds."""
+    held = state.caches[cache].entries if cache in state.caches else {}
+    last = max(held, default=Position(1, -1))
+    return make_insert(aim, cache, last._replace(entry=last.entry + 1), min(aim.max_size, size))
+
+
+def evict_cache(aim: Aim, state: State) -> ops.EvictCache:
+    """A pass over one cache, mostly for as much as its lowest entries have, to the byte."""
+    cache = aim.cache(state)
+    kind = aim.draw(0, 9)
+    if kind == 9:
+        return ops.EvictCache(cache, -aim.draw(0, 1))
+    if kind >= 3 and cache in state.caches:
+        return ops.EvictCache(cache, max(1, aim.near(running_sums(state.caches[cache].entries))))
+    return ops.EvictCache(cache, 1 + kind)
+
+
+PASS_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "advance": advance,
+    "expire": expire,
+    "evict": evict_from_several,
+    "evict_cache": evict_cache,
+    "run_scheduled": lambda aim, state: ops.RunScheduled(),
+}
+
+
+# --- arguments
+# Arguments of operations: at least half of the numbers are thresholds of the reference's state, or next to one.
+
+MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    **ENTRY_MAKERS,
+    **PASS_MAKERS,
+    "usage": lambda aim, state: ops.Usage() if aim.draw(0, 1) == 0 else ops.Usage(aim.cache(state)),
+    "observe": lambda aim, state: ops.Observe(),
+}
+"""The maker of each operation."""
+
+
+def make_operation(aim: Aim, name: str, state: State) -> Any:
+    """An operation of that name for that state, or the next one of those that are to follow."""
+    return aim.pending_ops.pop()(state) if aim.pending_ops else MAKERS[name](aim, state)
+
+
+# --- plan
+# The plan of one case: its configuration, and who makes the arguments of its operations.
+
+CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
+    "max_size_bytes": (100, 1_000, 51, 10, 250, 101, 400, 33, 0),
+    "watermark": (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 0.57),
+    "ttl_nanos": (1_000_000_000, 5, 1, 0, 20),
+    "eviction": (Eviction.INLINE, Eviction.MANUAL),
+}
+"""Small limits, so that a few entries cross them, and amounts below, at and above 0."""
+
+
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+    """What a case of these operations is to be like."""
+    traits = TRAITS[Theme.DEFAULT if theme is None else theme]
+    if traits.has_boundary_values:
+        traits = traits._replace(fresh=make_boundary_places(draw, NAMES_IN_ONE_ORDER))
+    base: Config = declaration.base_config()
+    options = {**CONFIG_CHOICES, "max_size_bytes": (base.max_size_bytes, *CONFIG_CHOICES["max_size_bytes"])}
+    changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
+    config = dataclasses.replace(base, **changes)
+    aim = Aim(draw, declaration, config, traits)
+    return CasePlan(config, menu, traits.steps_max, traits.usual_steps, partial(make_operation, aim))
+
+
+__all__ = ["Aim", "MAKERS", "make_operation"]

@@ -1,0 +1,149 @@
+"""The sides of each threshold: how often a step lands one below it, at it, and one above it.
+
+A comparison that is wrong by one differs there and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.decision import DECISION, target_bytes, trigger_bytes
+from entrycache_reference.pulsar_pip430.outcomes import Refused
+from entrycache_reference.pulsar_pip430.state import Entry, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
+
+MILLISECOND: Final = 1_000_000
+
+SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
+
+THRESHOLDS: Final = ("TRIGGER", "TARGET", "NEED", "CUTOFF", "BUDGET", "READS", "GRACE", "FIRST", "LAST", "BOUND")
+"""The bytes that trigger a pass, those that it leaves, those that it is to free; the age of an entry, its requeues and
+its expected reads where a pass decides of it; the age of a grace period in milliseconds; the ends of a range, and the
+bound of an invalidation, beside cached entries."""
+
+UNREACHABLE_SIDES: Final = frozenset({"TARGET/ABOVE"})
+"""A triggered pass that ends leaves no more than the target."""
+
+_ALL_SIDES = tuple(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values())
+
+SIDE_CELLS: Final = (*(cell for cell in _ALL_SIDES if cell not in UNREACHABLE_SIDES), "FIRST_USE/REFUSED")
+"""Every side; and the refused step that names a cache which nothing has named before."""
+
+Distance = tuple[str, int]
+"""A threshold, and how far above it a step is."""
+
+
+def count_sides(config: Config, state: State, op: Any, done: Step, cells: dict[str, int]) -> None:
+    """Count the sides of thresholds that a step lands on."""
+    cache = getattr(op, "cache", ABSENT)
+    if isinstance(done.outcome, Refused):
+        if cache is not ABSENT and cache not in state.caches:
+            _count(cells, "FIRST_USE/REFUSED")
+        return
+    measure = MEASURES.get(type(op))
+    for name, distance in () if measure is None else measure(config, state, op, done):
+        if -1 <= distance <= 1:
+            _count(cells, f"{name}/{SIDES[distance]}")
+
+
+def _count(cells: dict[str, int], name: str) -> None:
+    cells[name] = cells.get(name, 0) + 1
+
+
+def _insert_distances(config: Config, state: State, op: ops.Insert, done: Step) -> Iterator[Distance]:
+    """What an insert that is taken brings the bytes to; where it triggers a pass, what that leaves."""
+    if not done.outcome.inserted:  # type: ignore[union-attr]
+        return
+    size_bytes = state.size_bytes + op.size
+    yield "TRIGGER", size_bytes - trigger_bytes(state)
+    if done.state.size_bytes < size_bytes:
+        yield "TARGET", done.state.size_bytes - target_bytes(state)
+
+
+def _expire_distances(config: Config, state: State, op: ops.Expire, done: Step) -> Iterator[Distance]:
+    age_nanos = state.settings.ttl_nanos if op.older_than_nanos is ABSENT else op.older_than_nanos
+    for entry in _queued_entries(state):
+        yield "CUTOFF", state.now_nanos - entry.stamp_nanos - age_nanos
+    yield from _decision_distances(state)
+
+
+def _evict_distances(config: Config, state: State, op: ops.Evict, done: Step) -> Iterator[Distance]:
+    yield "NEED", state.size_bytes - done.state.size_bytes - op.bytes
+    yield from _decision_distances(state)
+
+
+def _decision_distances(state: State) -> Iterator[Distance]:
+    """What passes compare of the entries of the queue."""
+    for entry in _queued_entries(state):
+        yield "BUDGET", entry.requeues - state.settings.max_requeues
+        yield "READS", (entry.expected_reads or 0) - 1
+
+
+def _queued_entries(state: State) -> list[Entry]:
+    return [state.caches[slot.cache].entries[slot.pos] for slot in state.queue if slot is not None]
+
+
+def _grace_distances(config: Config, state: State, op: ops.ShouldCache, done: Step) -> Iterator[Distance]:
+    cache = state.caches.get(op.cache)
+    if cache is not None and not cache.members:
+        waited_millis = state.now_nanos // MILLISECOND - cache.grace_start_nanos // MILLISECOND
+        yield "GRACE", waited_millis - config.effective_grace_millis
+
+
+def _range_distances(config: Config, state: State, op: Any, done: Step) -> Iterator[Distance]:
+    cache = state.caches.get(op.cache)
+    for pos in () if cache is None else cache.entries:
+        if pos.ledger == op.first.ledger:
+            yield "FIRST", pos.entry - op.first.entry
+        if pos.ledger == op.last.ledger:
+            yield "LAST", pos.entry - op.last.entry
+
+
+def _bound_distances(config: Config, state: State, op: ops.InvalidateBefore, done: Step) -> Iterator[Distance]:
+    cache = state.caches.get(op.cache)
+    for pos in () if cache is None else cache.entries:
+        if pos.ledger == op.pos.ledger:
+            yield "BOUND", pos.entry - op.pos.entry
+
+
+MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
+    ops.Insert: _insert_distances,
+    ops.Expire: _expire_distances,
+    ops.Evict: _evict_distances,
+    ops.ShouldCache: _grace_distances,
+    ops.GetRange: _range_distances,
+    ops.RemoveRange: _range_distances,
+    ops.Read: _range_distances,
+    ops.InvalidateBefore: _bound_distances,
+}
+
+
+# --- cells
+# The cells that a run counts: a kind of pass and a line of the decision table; a threshold and a side of it.
+
+CELLS: Final = (*(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION), *SIDE_CELLS)
+"""Every cell."""
+
+DECIDED_ROWS: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
+
+
+def count_cells(config: Config, state: State, op: Any, done: Step, cells: dict[str, int]) -> None:
+    """Count the cells that a step met."""
+    count_sides(config, state, op, done, cells)
+    _count_decisions(done, cells)
+
+
+def _count_decisions(done: Step, cells: dict[str, int]) -> None:
+    if not done.rows or (done.rows[-1].op != "PASS_END" and not done.parts):
+        return
+    kind = ""
+    for row in done.rows:
+        if row.op == "PASS_BEGIN":
+            kind = row.cause or ""
+        elif row.op in DECIDED_ROWS or (row.op == "PASS_END" and row.rule is Rule.EVICT_2):
+            name = f"{kind}/{row.rule.name}"
+            cells[name] = cells.get(name, 0) + 1

@@ -1,0 +1,381 @@
+"""What makers of several operations draw: caches, places, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from entrycache_conformance.systems.pulsar_pip430 import workload
+from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Traits
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import Draw, choose
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.decision import target_bytes, trigger_bytes
+from entrycache_reference.pulsar_pip430.state import State
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, CacheName, CursorName, Position
+
+FIRST_TOKEN = 1_001
+"""Payloads of inserts; those of fills are small."""
+
+
+class Aim:
+    """The draws of one case.
+
+    `room_bytes`: what can still be inserted without crossing the trigger, None where it may be crossed.
+    `looked_at`: the cursors of a cache as they stood at the last look. `to_come`: operations that are made
+    already, the next one last.
+    """
+
+    def __init__(
+        self, draw: Draw, declaration: Declaration, config: Config, traits: Traits, crosses: bool, crowd: int
+    ) -> None:
+        self.draw = draw
+        self.config = config
+        self.declaration = declaration
+        self.fresh = traits.fresh
+        self.caches = traits.caches
+        self.widths = traits.widths
+        self.flood = traits.flood
+        self.has_boundary_values = traits.has_boundary_values
+        self.crosses = crosses
+        self.cursor_caches = traits.caches[: traits.cursor_caches]
+        self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
+        self.holds = HOLDS
+        self.limits: Limits = declaration.limits
+        self.null_positions = declaration.limits.null_positions
+        self.looked_at: dict[CacheName, dict[CursorName, Position | None]] = {}
+        self.pending_ops: list[Any] = []
+        self.max_size: int = declaration.limits.max_size
+        self.room_bytes = None if crosses or config.max_size_bytes == 0 else int(config.max_size_bytes * 0.98)
+        self.token = FIRST_TOKEN
+
+    def cache(self) -> CacheName:
+        """A name of a cache, known or not."""
+        return self.caches[self.draw(0, len(self.caches) - 1)]
+
+    def place(self, state: State, live_weight: int = 4) -> tuple[CacheName, Position]:
+        """A place, cached or not, by one number: small key spaces make places meet."""
+        fresh = self.fresh
+        queue = state.queue
+        at = self.draw(0, len(fresh) + live_weight * len(queue) - 1)
+        if at < len(fresh):
+            return fresh[at]
+        return queue[(at - len(fresh)) % len(queue)] or fresh[at % len(fresh)]
+
+    def near(self, thresholds: list[int]) -> int:
+        """A threshold, one above it, or one below it, by one number."""
+        at = self.draw(0, 3 * len(thresholds) - 1)
+        return thresholds[at % len(thresholds)] + (0, 1, -1)[at // len(thresholds)]
+
+    def ages(self, state: State) -> list[int]:
+        """The ages at which a time pass would change its mind."""
+        ages = {0}
+        for slot in state.queue:
+            if slot is not None:
+                ages.add(state.now_nanos - state.caches[slot.cache].entries[slot.pos].stamp_nanos)
+        return sorted(ages)
+
+
+# --- range
+# Level `range`.
+
+SIZES: Final = (1, 2, 3, 10, 0, 7, 1, 2, 0, 5, 100, 9_999, -1)
+SMALL_SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, -1)
+READ_COUNTS: Final[tuple[int | None | Absent, ...]] = (ABSENT, 1, 2, 1, 3, None, 0, -1)
+AIMED_BYTES_MAX: Final = 10_000
+"""Sizes are aimed at limits up to here; no subject is asked to hold more for that."""
+
+
+def size_of(aim: Aim, state: State) -> int:
+    """A size: where the trigger may be crossed, half of them bring the bytes to it, to the target or to the limit."""
+    limit = state.settings.max_size_bytes
+    if aim.has_boundary_values and aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX and aim.draw(0, 1) == 1:
+        return min(aim.max_size, max(0, aim.near(_to_the_target(state))))
+    if aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX:
+        at = aim.draw(0, 2 * len(SMALL_SIZES) - 1)
+        if at < len(SMALL_SIZES):
+            return min(aim.max_size, SMALL_SIZES[at])
+        wanted = [bound - state.size_bytes for bound in (trigger_bytes(state), target_bytes(state), limit)]
+        return min(aim.max_size, max(0, aim.near(wanted)))
+    size: int = min(aim.max_size, choose(aim.draw, workload.BOUNDARY_SIZES if aim.has_boundary_values else SIZES))
+    if aim.room_bytes is None:
+        return size
+    if size > aim.room_bytes:
+        return 0
+    aim.room_bytes -= max(0, size)
+    return size
+
+
+def _to_the_target(state: State) -> list[int]:
+    """Sizes that cross the trigger, and after which a pass that takes the first entries ends at the target."""
+    over = trigger_bytes(state) - state.size_bytes
+    wanted = [over]
+    freed = 0
+    for slot in state.queue:
+        if slot is not None:
+            freed += state.caches[slot.cache].entries[slot.pos].size_bytes
+            size = target_bytes(state) - state.size_bytes + freed
+            if size > over:
+                wanted.append(size)
+    return wanted
+
+
+def insert(aim: Aim, state: State) -> ops.Insert:
+    """An offer, now and then of what is cached already, or of what is held and cached no more."""
+    cache, pos = aim.place(state, live_weight=1)
+    if state.holds:
+        gone = [held.slot for kept in state.holds.values() for held in kept if not held.is_cached]
+        at = aim.draw(0, 2 * len(gone))
+        if 0 < at <= len(gone):
+            cache, pos = gone[at - 1]
+    size = size_of(aim, state)
+    unopened = [name for name in aim.caches if name not in state.caches] if aim.has_boundary_values else []
+    if unopened and aim.draw(0, 5) == 5:
+        cache, size = unopened[0], -1
+    count = choose(aim.draw, READ_COUNTS)
+    if not aim.declaration.payload:
+        return ops.Insert(cache, pos, size, count)
+    aim.token += 1
+    return ops.Insert(cache, pos, size, count, aim.token)
+
+
+def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
+    """Two bounds, mostly in order, mostly at a cached position, next to one, or at an end of everything."""
+    cache, first = aim.place(state, live_weight=12)
+    entries = state.caches[cache].entries if cache in state.caches else {}
+    ends = [*sorted(entries), Position(first.ledger, first.entry + 1), Position(-1, -1), Position(3, 0)]
+    at = aim.draw(0, 4 * len(ends) - 1)
+    last = ends[at % len(ends)]
+    if first > last and at < 3 * len(ends):
+        first, last = last, first
+    return cache, first, last
+
+
+RANGE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "insert": insert,
+    "get": lambda aim, state: ops.Get(*aim.place(state)),
+    "get_range": lambda aim, state: ops.GetRange(*bounds(aim, state)),
+    "exists": lambda aim, state: ops.Exists(*aim.place(state)),
+    "remove_range": lambda aim, state: ops.RemoveRange(*bounds(aim, state), aim.draw(0, 1) == 1),
+    "clear": lambda aim, state: ops.Clear(aim.cache()),
+    "usage": lambda aim, state: ops.Usage() if aim.draw(0, 1) == 0 else ops.Usage(aim.cache()),
+    "observe": lambda aim, state: ops.Observe(),
+}
+
+
+# --- queue
+# Level `queue`.
+
+MILLISECOND: Final = 1_000_000
+LEAP_NANOS: Final = 10**12
+LATE_NANOS: Final = 10**15
+"""After that there are no more leaps: the present stays within the integers of a case."""
+
+
+def counted_place(aim: Aim, state: State) -> tuple[CacheName, Position]:
+    """A place, three times in four that of an entry that carries a count, the lowest count first."""
+    counts = []
+    for slot in state.queue:
+        if slot is not None:
+            count = state.caches[slot.cache].entries[slot.pos].expected_reads
+            if count is not None:
+                counts.append((count, slot))
+    at = aim.draw(0, 4 * max(1, len(counts)) - 1)
+    if not counts or at >= 3 * len(counts):
+        return aim.place(state)
+    return sorted(counts)[at % len(counts)][1]
+
+
+def expiry_waits(aim: Aim, state: State) -> list[int]:
+    """The times after which an entry is as old as the time to live."""
+    return [max(0, state.settings.ttl_nanos - age) for age in aim.ages(state)]
+
+
+def grace_waits(aim: Aim, state: State) -> list[int]:
+    """The times to the next whole millisecond, and to where the grace period of each cache ends."""
+    now = state.now_nanos
+    found = [MILLISECOND - now % MILLISECOND]
+    grace_millis = aim.config.effective_grace_millis
+    for cache in state.caches.values():
+        end_nanos = (cache.grace_start_nanos // MILLISECOND + grace_millis) * MILLISECOND
+        if now < end_nanos < LATE_NANOS:
+            found.append(end_nanos - now)
+    return found
+
+
+def wait_for_grace(aim: Aim, state: State) -> ops.Advance:
+    """A wait for the end of a grace period, or for the next millisecond; where nobody reads it is asked about then."""
+    unread = [name for name, cache in state.caches.items() if not cache.members]
+    if unread and "should_cache" in aim.declaration.ops:
+        aim.pending_ops.append(ops.ShouldCache(unread[aim.draw(0, len(unread) - 1)]))
+    return ops.Advance(max(0, aim.near(grace_waits(aim, state))))
+
+
+def advance(aim: Aim, state: State) -> ops.Advance:
+    """A wait, mostly one after which a pass or the grace period would just have changed its mind."""
+    kind = aim.draw(0, 14)
+    if kind == 14:
+        return ops.Advance(-1)
+    if kind >= 9 and aim.cursors:
+        return wait_for_grace(aim, state)
+    if kind >= 6:
+        wait = max(0, aim.near(expiry_waits(aim, state)))
+        return ops.Advance(wait if state.now_nanos + wait < INTEGER_MAX else 1)
+    if kind in {3, 4} and aim.cursors:
+        return ops.Advance(kind * MILLISECOND // 2)
+    return ops.Advance(LEAP_NANOS if kind == 5 and state.now_nanos < LATE_NANOS else 1 + kind)
+
+
+def expire(aim: Aim, state: State) -> ops.Expire:
+    """A time pass, mostly with a cutoff at an entry's age."""
+    kind = aim.draw(0, 11)
+    if kind == 11:
+        return ops.Expire(-1)
+    if kind >= 7:
+        return ops.Expire()
+    if kind >= 4:
+        return ops.Expire(max(0, aim.near(aim.ages(state))))
+    return ops.Expire(INTEGER_MAX if kind == 3 else kind)
+
+
+def evict(aim: Aim, state: State) -> ops.Evict:
+    """A size pass, mostly for as much as the entries from the head have, to the byte."""
+    kind = aim.draw(0, 11)
+    if kind == 11:
+        return ops.Evict(-aim.draw(0, 1))
+    if kind >= 4:
+        sums = [1]
+        for slot in state.queue:
+            if slot is not None:
+                sums.append(sums[-1] + state.caches[slot.cache].entries[slot.pos].size_bytes)
+        return ops.Evict(max(1, aim.near(sums) - 1))
+    return ops.Evict(1 + kind)
+
+
+QUEUE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "advance": advance,
+    "expire": expire,
+    "evict": evict,
+    "mark_read": lambda aim, state: ops.MarkRead(*counted_place(aim, state)),
+    "expect_read": lambda aim, state: ops.ExpectRead(*counted_place(aim, state)),
+}
+
+
+# --- manager
+# Level `manager`.
+
+NEW_LIMITS: Final = (100, 10, 50, 1, 30, 2, 0, -1)
+NEW_WATERMARKS: Final = (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 1.5, -0.1)
+NEW_TTLS: Final = (5, 0, 1_000_000, -1)
+NEW_BUDGETS: Final = (1, 0, 2, 5, 3, -1)
+
+
+def limit_of(aim: Aim, state: State) -> int:
+    """A new limit, half of them with the trigger, or the target, at the present bytes."""
+    at = aim.draw(0, 2 * len(NEW_LIMITS) - 1)
+    if at < len(NEW_LIMITS):
+        return NEW_LIMITS[at]
+    share = state.settings.watermark or 1.0
+    return max(1, aim.near([int(state.size_bytes / 0.98), int(state.size_bytes / share), state.size_bytes]))
+
+
+def ttl_of(aim: Aim, state: State) -> int:
+    """A new time to live, half of them the age of an entry."""
+    at = aim.draw(0, 2 * len(NEW_TTLS) - 1)
+    return NEW_TTLS[at] if at < len(NEW_TTLS) else max(0, aim.near(aim.ages(state)))
+
+
+def budget_of(aim: Aim, state: State) -> int:
+    """A new budget, half of them what an entry has used up."""
+    at = aim.draw(0, 2 * len(NEW_BUDGETS) - 1)
+    if at < len(NEW_BUDGETS):
+        return NEW_BUDGETS[at]
+    used = {0}
+    for slot in state.queue:
+        if slot is not None:
+            used.add(state.caches[slot.cache].entries[slot.pos].requeues)
+    return max(0, aim.near(sorted(used)))
+
+
+SETTING_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "max_size_bytes": limit_of,
+    "watermark": lambda aim, state: choose(aim.draw, NEW_WATERMARKS),
+    "ttl_nanos": ttl_of,
+    "max_requeues": budget_of,
+    "extend_recently_accessed": lambda aim, state: aim.draw(0, 1) == 1,
+}
+
+
+REFUSED_SETTINGS: Final[dict[str, Any]] = {"watermark": 1.5, "ttl_nanos": -1, "max_requeues": -1, "max_size_bytes": 0}
+
+
+def configure(aim: Aim, state: State) -> ops.Configure:
+    """One setting, often, of those that the subject lets vary; now and then two, or none at all.
+
+    One in five is refused for one setting, mostly with another that is to be refused with it.
+    Where there are cursors mostly the time to live: the grace period is not to follow it.
+    """
+    varied = [key for key in SETTING_MAKERS if aim.declaration.varies(key)]
+    if aim.cursors and "ttl_nanos" in varied:
+        varied = ["ttl_nanos"] * 3 + varied
+    changes: dict[str, Any] = {}
+    for _ in range((1, 1, 1, 2, 0)[aim.draw(0, 4)] if varied else 0):
+        key = choose(aim.draw, varied)
+        changes[key] = SETTING_MAKERS[key](aim, state)
+    wrong = [key for key in REFUSED_SETTINGS if key in varied]
+    if wrong and aim.draw(0, 4) == 4:
+        key = choose(aim.draw, wrong)
+        changes.pop(key, None)
+        if not changes:
+            other = choose(aim.draw, varied)
+            changes[other] = SETTING_MAKERS[other](aim, state)
+        changes[key] = REFUSED_SETTINGS[key]
+    return ops.Configure(**changes)
+
+
+def cycle(aim: Aim, state: State) -> ops.Cycle:
+    """A cycle; where a pass is scheduled it is asked for now and then once the limit has been lowered."""
+    wanted = {"configure", "run_scheduled"} <= aim.declaration.ops and aim.declaration.varies("max_size_bytes")
+    if state.is_scheduled and wanted and aim.draw(0, 3) == 3:
+        aim.pending_ops += [ops.RunScheduled(), ops.Configure(max_size_bytes=1)]
+    return ops.Cycle()
+
+
+def run_scheduled(aim: Aim, state: State) -> Any:
+    """What is scheduled, if anything; where the bytes are at the trigger, and nothing is, below a lowered limit too."""
+    lowers = "configure" in aim.declaration.ops and aim.declaration.varies("max_size_bytes")
+    is_at_trigger = state.size_bytes > 0 and state.size_bytes == trigger_bytes(state)
+    if is_at_trigger and not state.is_scheduled and lowers and aim.draw(0, 1) == 1:
+        aim.pending_ops.append(ops.RunScheduled())
+        return ops.Configure(max_size_bytes=1)
+    return ops.RunScheduled()
+
+
+def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
+    """A bound at a cached position, next to one, or at an end of everything."""
+    cache, pos = aim.place(state, live_weight=8)
+    at = aim.draw(0, 5)
+    if at == 4:
+        return ops.InvalidateBefore(cache, Position(pos.ledger + 1, -1))
+    if at == 5:
+        return ops.InvalidateBefore(cache, Position(-1, -1))
+    return ops.InvalidateBefore(cache, Position(pos.ledger, pos.entry + (0, 1, 1, -1)[at]))
+
+
+def invalidate_ledger(aim: Aim, state: State) -> ops.InvalidateLedger:
+    """A ledger of a cached entry, or another one."""
+    cache, pos = aim.place(state, live_weight=8)
+    return ops.InvalidateLedger(cache, (pos.ledger, pos.ledger, pos.ledger, 3, 0, -1)[aim.draw(0, 5)])
+
+
+MANAGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "cycle": cycle,
+    "run_scheduled": run_scheduled,
+    "configure": configure,
+    "invalidate_before": invalidate_before,
+    "invalidate_ledger": invalidate_ledger,
+    "remove_cache": lambda aim, state: ops.RemoveCache(aim.cache()),
+    "metrics": lambda aim, state: ops.Metrics(),
+}

@@ -1,0 +1,142 @@
+"""What `pulsar-pip430` says for explaining a difference: its looks, and the subject's state as they tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.system import Blame, Lane
+from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
+from entrycache_reference.pulsar_pip430.laws import ANSWER_LAWS
+from entrycache_reference.pulsar_pip430.ops import Observe
+from entrycache_reference.pulsar_pip430.outcomes import Observed
+from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
+from entrycache_reference.rules import Rule
+
+GENERAL_LAWS: Final = ANSWER_LAWS | {Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_4}
+"""Laws that compare an answer, rows or counts with what was removed; rows and counts are the reference's."""
+
+
+def seeded_faults() -> Sequence[Sequence[Fault]]:
+    """What is planted function by function, then the flips of the table."""
+    return (tuple(SEEDED_FAULTS), decision_flips())
+
+
+def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
+    """`observe`, which marks and counts nothing, where a subject shows its queue."""
+    shows = "observe" in declaration.ops and {"queue", "now"} <= declaration.introspection
+    return (Observe(),) if shows else ()
+
+
+def own_step(
+    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+) -> tuple[State, Step, Step]:
+    """The step without dead slots: where they lie is nobody's business."""
+    rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
+    right = Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
+    observed = shown.get(Observe())
+    state = own_state(observed, done.state, declaration.introspection) if observed is not None else right.state
+    return _without_dead_slots(pre), right, right._replace(outcome=answer, state=state)
+
+
+def _without_dead_slots(state: State) -> State:
+    return state._replace(queue=tuple(slot for slot in state.queue if slot is not None))
+
+
+def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> State:
+    """The state that a subject shows; what it does not declare, or cannot show, is taken from the reference."""
+    entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
+    for slot in observed.queue:
+        twin = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
+        requeues = slot.requeues if "requeues" in shows or twin is None else twin.requeues
+        stamp, token = observed.now - slot.age_nanos, None if twin is None else twin.token
+        entry = Entry(slot.size, stamp, requeues, slot.accessed, slot.expected_reads, token)
+        entries.setdefault(slot.cache, {})[slot.pos] = entry
+    caches = {}
+    for name, held in entries.items():
+        is_told = "caches" in shows and name in observed.caches
+        size = observed.caches[name].bytes if is_told else sum(entry.size_bytes for entry in held.values())
+        caches[name] = reference.caches.get(name, EMPTY_CACHE)._replace(entries=held, size_bytes=size)
+    total = observed.bytes if "bytes" in shows else sum(cache.size_bytes for cache in caches.values())
+    queue = tuple(Slot(slot.cache, slot.pos) for slot in observed.queue)
+    return reference._replace(now_nanos=observed.now, caches=caches, queue=queue, size_bytes=total)
+
+
+def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
+    """Whether a row is about an entry that two states do not show alike."""
+    if not (isinstance(expected, Observed) and isinstance(got, Observed)):
+        return False
+    differing = {
+        (slot.cache, *slot.pos)
+        for slot in (*expected.queue, *got.queue)
+        if (slot in expected.queue) != (slot in got.queue)
+    }
+    return (row.cache, row.ledger_id, row.entry_id) in differing
+
+
+BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.COUNT_7)
+
+
+# --- queue_text
+# The removal queue, the caches and the cursors as people read them.
+
+
+def queue_text(state: Any) -> str:
+    """The removal queue from head to tail; a dead slot is a cross."""
+    parts = []
+    for slot in state.queue:
+        if slot is None:
+            parts.append("x")
+            continue
+        entry = state.caches[slot.cache].entries[slot.pos]
+        marks = f"{slot.cache}({slot.pos.ledger},{slot.pos.entry}) {entry.size_bytes}B"
+        marks += f" age {state.now_nanos - entry.stamp_nanos}"
+        marks += f" requeues {entry.requeues}" if entry.requeues else ""
+        marks += " accessed" if entry.accessed else ""
+        marks += f" expects {entry.expected_reads}" if entry.expected_reads is not None else ""
+        parts.append(marks)
+    return "\n".join(parts) if parts else "(empty)"
+
+
+def lanes(state: Any) -> tuple[Lane, ...]:
+    """The queue from head to tail, then what each cache holds in the order of positions."""
+    slots = tuple(("dead", "dead") if slot is None else _box(state, slot.cache, slot.pos) for slot in state.queue)
+    caches = (
+        Lane(f"cache {name}", tuple((f"({pos.ledger},{pos.entry}) {entry.size_bytes}B", "entry")
+                                    for pos, entry in sorted(cache.entries.items())))
+        for name, cache in sorted(state.caches.items()) if cache.entries
+    )  # fmt: skip
+    return (Lane("queue", slots), *caches)
+
+
+def _box(state: Any, cache: str, pos: Any) -> tuple[str, str]:
+    entry = state.caches[cache].entries[pos]
+    count = "" if entry.expected_reads is None else f" expects {entry.expected_reads}"
+    return f"{cache}({pos.ledger},{pos.entry}) {entry.size_bytes}B{count}", "accessed" if entry.accessed else "entry"
+
+
+def cursors_text(state: Any) -> str:
+    """The cursors of each cache, the slowest first; one that is not tracked has no position."""
+    lines = [f"cursors of {lane.name}: {', '.join(text for text, _ in lane.boxes)}" for lane in _cursors(state)]
+    return "\n".join(lines) if lines else "(no cursors)"
+
+
+def cursor_lanes(state: Any) -> tuple[Lane, ...]:
+    """The same as boxes."""
+    return tuple(lane._replace(name=f"cursors {lane.name}") for lane in _cursors(state))
+
+
+def _cursors(state: Any) -> list[Lane]:
+    found = []
+    for name, cache in sorted(state.caches.items()):
+        members = sorted(cache.members.items(), key=lambda each: (each[1] is None, each[1] or (), each[0]))
+        boxes = tuple(
+            (f"{cursor} {'untracked' if pos is None else f'({pos.ledger},{pos.entry})'}", "cursor")
+            for cursor, pos in members
+        )
+        if boxes:
+            found.append(Lane(str(name), boxes))
+    return found

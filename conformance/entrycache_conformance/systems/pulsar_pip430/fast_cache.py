@@ -1,0 +1,395 @@
+"""Operations in, outcomes out, and no cache logic: the fast cache behind the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from entrycache_fast import BrokerCache, Row, StoredEntry
+from entrycache_fast import ReadResult as FastServed
+from entrycache_faults.fast.pulsar_pip430 import FAULTS as PLANTED
+from entrycache_protocol.system import LocalSubject
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.outcomes import (
+    CacheView,
+    Counted,
+    Counters,
+    CursorRemoved,
+    Done,
+    ErrorKind,
+    Existing,
+    Hit,
+    Hits,
+    Inserted,
+    Members,
+    Observed,
+    Outcome,
+    Ranked,
+    Refused,
+    Released,
+    Removed,
+    Served,
+    SlotView,
+    SlowestAt,
+    Used,
+    Wanted,
+)
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+MISSED: Final = Hit(False)
+HIT_WITHOUT_TOKEN: Final = Hit(True)
+INSERTED: Final = Inserted(True)
+NOT_INSERTED: Final = Inserted(False)
+EXISTING: Final = Existing(True)
+NOT_EXISTING: Final = Existing(False)
+DONE: Final = Done()
+NOTHING: Final = object()
+"""What a lookup answers where the position is not cached; no payload is this object."""
+
+
+class VirtualClock:
+    """Time that moves only when it is told to."""
+
+    __slots__ = ("now_nanos",)
+
+    def __init__(self) -> None:
+        self.now_nanos = 0
+
+    def read(self) -> int:
+        """The present."""
+        return self.now_nanos
+
+
+class Payload:
+    """What an entry carries: a token, and the knowledge that somebody still refers to it.
+
+    CPython destroys an object with its last reference, so the live ones are those that are referred to.
+    """
+
+    __slots__ = ("owner", "token")
+
+    def __init__(self, owner: Payloads, token: int) -> None:
+        self.owner = owner
+        self.token = token
+        owner.live += 1
+
+    def __del__(self) -> None:
+        self.owner.live -= 1
+
+
+class Payloads:
+    """The payloads of one run; storage holds one for every position, whose token is the entry."""
+
+    def __init__(self, storage_entry_size: int) -> None:
+        self.live = 0
+        self._storage_entry_size = storage_entry_size
+
+    def stored(self, cache: str, ledger: int, entry: int) -> StoredEntry:
+        """What storage gives."""
+        return StoredEntry(self._storage_entry_size, Payload(self, entry))
+
+
+class Adapter:
+    """One function an operation."""
+
+    def __init__(self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads) -> None:
+        self.cache = cache
+        self.clock = clock
+        self.payloads = payloads
+
+    def leaked(self) -> int:
+        """Release all that is held, clear all caches, and count the payloads that are left."""
+        for hold in self.cache.holds:
+            self.cache.release(hold)
+        for name in self.cache.names:
+            self.cache.clear(name)
+        return self.payloads.live
+
+    def functions(self) -> dict[type[ops.Op], Callable[[Any], Outcome]]:
+        """The function of each operation."""
+        return {
+            ops.Insert: self.insert,
+            ops.Get: self.get,
+            ops.GetRange: self.get_range,
+            ops.Exists: self.exists,
+            ops.RemoveRange: self.remove_range,
+            ops.Clear: self.clear,
+            ops.Usage: self.usage,
+            ops.Observe: self.observe,
+            ops.Advance: self.advance,
+            ops.Expire: self.expire,
+            ops.Evict: self.evict,
+            ops.MarkRead: self.mark_read,
+            ops.ExpectRead: self.expect_read,
+            ops.Cycle: self.cycle,
+            ops.RunScheduled: self.run_scheduled,
+            ops.Configure: self.configure,
+            ops.InvalidateBefore: self.invalidate_before,
+            ops.InvalidateLedger: self.invalidate_ledger,
+            ops.RemoveCache: self.remove_cache,
+            ops.Metrics: self.metrics,
+            ops.Read: self.read,
+            ops.ReadOne: self.read_one,
+            ops.Release: self.release,
+            ops.CursorAdd: self.cursor_add,
+            ops.CursorMove: self.cursor_move,
+            ops.CursorRemove: self.cursor_remove,
+            ops.CursorRank: self.cursor_rank,
+            ops.Slowest: self.slowest,
+            ops.Cursors: self.cursors,
+            ops.ShouldCache: self.should_cache,
+        }
+
+    def insert(self, op: ops.Insert) -> Outcome:
+        """None stands for no payload."""
+        ledger, entry = op.pos
+        payload = None if op.token is ABSENT else Payload(self.payloads, op.token)
+        expected_reads = None if op.expected_reads is ABSENT else op.expected_reads
+        done = self.cache.insert(op.cache, ledger, entry, op.size, payload, expected_reads)
+        return INSERTED if done else NOT_INSERTED
+
+    def get(self, op: ops.Get) -> Outcome:
+        """A hit carries the payload that was inserted."""
+        ledger, entry = op.pos
+        payload: Any = self.cache.get(op.cache, ledger, entry, NOTHING)
+        if payload is NOTHING:
+            return MISSED
+        return HIT_WITHOUT_TOKEN if payload is None else Hit(True, (payload.token,))
+
+    def get_range(self, op: ops.GetRange) -> Outcome:
+        """Tokens are answered where every entry found carries one."""
+        found = self.cache.get_range(op.cache, op.first, op.last)
+        return Hits(positions([at for at, _ in found]), tokens([payload for _, payload in found]) or None)
+
+    def exists(self, op: ops.Exists) -> Outcome:
+        """Whether the position is cached."""
+        return EXISTING if self.cache.exists(op.cache, *op.pos) else NOT_EXISTING
+
+    def remove_range(self, op: ops.RemoveRange) -> Outcome:
+        """Number and bytes of what was removed."""
+        return Removed(*self.cache.remove_range(op.cache, op.first, op.last, op.last_inclusive))
+
+    def clear(self, op: ops.Clear) -> Outcome:
+        """Number and bytes of what was removed."""
+        return Removed(*self.cache.clear(op.cache))
+
+    def usage(self, op: ops.Usage) -> Outcome:
+        """One cache, or all."""
+        return Used(*self.cache.usage(None if op.cache is ABSENT else op.cache))
+
+    def observe(self, op: ops.Observe) -> Outcome:
+        """The whole state."""
+        seen = self.cache.observe()
+        caches = {
+            CacheName(name): CacheView(view.size_bytes, tuple(Position(*at) for at in view.entries))
+            for name, view in seen.caches.items()
+        }
+        queue = tuple(
+            SlotView(CacheName(slot.cache), Position(*slot.position), *slot[2:])  # the same fields follow
+            for slot in seen.queue
+        )
+        return Observed(seen.now_nanos, seen.size_bytes, caches, queue, seen.tombstones)
+
+    def advance(self, op: ops.Advance) -> Outcome:
+        """The clock is this adapter's own, and so is the refusal to turn it back."""
+        if op.nanos < 0:
+            raise ValueError(f"time does not go back by {op.nanos}")
+        self.clock.now_nanos += op.nanos
+        return DONE
+
+    def expire(self, op: ops.Expire) -> Outcome:
+        """Number and bytes of what was removed."""
+        return Removed(*self.cache.expire(None if op.older_than_nanos is ABSENT else op.older_than_nanos))
+
+    def evict(self, op: ops.Evict) -> Outcome:
+        """Number and bytes of what was removed."""
+        return Removed(*self.cache.evict(op.bytes))
+
+    def mark_read(self, op: ops.MarkRead) -> Outcome:
+        """The count after it."""
+        return Counted(self.cache.mark_read(op.cache, *op.pos))
+
+    def expect_read(self, op: ops.ExpectRead) -> Outcome:
+        """The count after it."""
+        return Counted(self.cache.expect_read(op.cache, *op.pos))
+
+    def cycle(self, op: ops.Cycle) -> Outcome:
+        """What both passes removed."""
+        return Removed(*self.cache.cycle())
+
+    def run_scheduled(self, op: ops.RunScheduled) -> Outcome:
+        """What the pass removed."""
+        return Removed(*self.cache.run_scheduled())
+
+    def configure(self, op: ops.Configure) -> Outcome:
+        """An absent setting stays."""
+        self.cache.configure(
+            max_size_bytes=None if op.max_size_bytes is ABSENT else op.max_size_bytes,
+            watermark=None if op.watermark is ABSENT else op.watermark,
+            ttl_nanos=None if op.ttl_nanos is ABSENT else op.ttl_nanos,
+            max_requeues=None if op.max_requeues is ABSENT else op.max_requeues,
+            extend_recently_accessed=(None if op.extend_recently_accessed is ABSENT else op.extend_recently_accessed),
+        )
+        return DONE
+
+    def invalidate_before(self, op: ops.InvalidateBefore) -> Outcome:
+        """Number and bytes of what was removed."""
+        return Removed(*self.cache.invalidate_before(op.cache, op.pos))
+
+    def invalidate_ledger(self, op: ops.InvalidateLedger) -> Outcome:
+        """Number and bytes of what was removed."""
+        return Removed(*self.cache.invalidate_ledger(op.cache, op.ledger))
+
+    def remove_cache(self, op: ops.RemoveCache) -> Outcome:
+        """Nothing to tell."""
+        self.cache.remove_cache(op.cache)
+        return DONE
+
+    def metrics(self, op: ops.Metrics) -> Outcome:
+        """The same counters in the same order."""
+        return Counters(*self.cache.metrics())
+
+    def read(self, op: ops.Read) -> Outcome:
+        """What was handed over."""
+        hold = None if op.hold is ABSENT else op.hold
+        return served_outcome(self.cache.read(op.cache, op.first, op.last, op.expected_reads, hold))
+
+    def read_one(self, op: ops.ReadOne) -> Outcome:
+        """What was handed over."""
+        return served_outcome(self.cache.read_one(op.cache, *op.pos, None if op.hold is ABSENT else op.hold))
+
+    def release(self, op: ops.Release) -> Outcome:
+        """The number of positions that were held."""
+        return Released(self.cache.release(op.hold))
+
+    def cursor_add(self, op: ops.CursorAdd) -> Outcome:
+        """Nothing to tell."""
+        self.cache.cursor_add(op.cache, op.cursor, op.pos)
+        return DONE
+
+    def cursor_move(self, op: ops.CursorMove) -> Outcome:
+        """Nothing to tell."""
+        self.cache.cursor_move(op.cache, op.cursor, op.pos)
+        return DONE
+
+    def cursor_remove(self, op: ops.CursorRemove) -> Outcome:
+        """Whether it was a member."""
+        return CursorRemoved(self.cache.cursor_remove(op.cache, op.cursor))
+
+    def cursor_rank(self, op: ops.CursorRank) -> Outcome:
+        """The rank."""
+        return Ranked(self.cache.cursor_rank(op.cache, op.cursor))
+
+    def slowest(self, op: ops.Slowest) -> Outcome:
+        """The lowest tracked position."""
+        lowest = self.cache.slowest(op.cache)
+        return SlowestAt(None if lowest is None else Position(*lowest))
+
+    def cursors(self, op: ops.Cursors) -> Outcome:
+        """The number of members."""
+        return Members(self.cache.cursors(op.cache))
+
+    def should_cache(self, op: ops.ShouldCache) -> Outcome:
+        """Whether an entry that is added now should be cached."""
+        return Wanted(self.cache.should_cache(op.cache))
+
+
+def positions(found: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
+    """Positions of the cache as positions of an outcome."""
+    return tuple(Position(*at) for at in found)
+
+
+def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
+    """The tokens, if every entry carries one."""
+    carried = tuple(payload.token for payload in payloads if payload is not None)
+    return carried if len(carried) == len(payloads) else None
+
+
+def served_outcome(found: FastServed) -> Outcome:
+    """What a read handed over, as an outcome."""
+    return Served(positions(found.hits), positions(found.fills), tokens(found.values))
+
+
+# --- fast
+# Our own fast cache as a subject: how it is opened, and what it offers.
+
+DECLARATION: Final[dict[str, Any]] = {
+    "ops": [op.name for op in ops.OPS],
+    "variants": {"requeue_budget": "shared"},
+    "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
+    "payload": True,
+    "leaks": True,
+}
+"""What the fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
+
+REFUSAL: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+
+
+class Instance:
+    """An instance of the fast cache: a function from an operation to its outcome.
+
+    A wrong argument, which the cache answers with ValueError, becomes a refusal; any other error of the
+    cache goes on to the caller.
+    """
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+        self._functions = adapter.functions()
+
+    def __call__(self, op: ops.Op) -> Outcome:
+        """The outcome of one operation."""
+        try:
+            return self._functions[type(op)](op)
+        except ValueError:
+            return REFUSAL
+
+    def leaked(self) -> int:
+        """The payloads that are still referred to, once everything is released and cleared: it ends the run."""
+        return self.adapter.leaked()
+
+
+def open_cache(
+    config: Config,
+    cache_type: type[BrokerCache] = BrokerCache,
+    on_row: Callable[[Row], None] | None = None,
+) -> Instance:
+    """An empty instance at time 0."""
+    clock = VirtualClock()
+    payloads = Payloads(config.storage_entry_size)
+    cache = cache_type(
+        max_size_bytes=config.max_size_bytes,
+        ttl_nanos=config.ttl_nanos,
+        max_requeues=config.max_requeues,
+        extend_recently_accessed=config.extend_recently_accessed,
+        watermark=config.watermark,
+        eviction=config.eviction.value,
+        evict_by_expected_reads=config.evict_by_expected_reads,
+        evict_by_mark_deleted=config.evict_by_mark_deleted,
+        grace_millis=config.grace_millis,
+        storage_entry_size=config.storage_entry_size,
+        storage=payloads.stored,
+        clock=clock.read,
+        on_row=on_row,
+        requeue_budget=config.variants.requeue_budget.value,
+    )
+    return Instance(Adapter(cache, clock, payloads))
+
+
+FAST: Final = LocalSubject(
+    DECLARATION, open_cache, open_with_rows=lambda config, on_row: open_cache(config, on_row=on_row)
+)
+"""The fast cache as a subject."""
+
+
+# --- faults
+# The planted faults of our fast cache as subjects.
+
+FAULTS: Final = {
+    name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type)) for name, cache_type in PLANTED.items()
+}
+"""By name."""
+
+
+__all__ = ["BrokerCache", "DECLARATION", "FAST", "Instance", "open_cache"]

@@ -1,0 +1,264 @@
+"""What is odd beside names and positions: limits whose products are no whole numbers, sizes, entries in a row."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.systems.pulsar import make_places
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import Draw, choose
+from entrycache_reference.pulsar_pip430.config import Config, Eviction
+from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX, CacheName, HoldName, Position
+
+BOUNDARY_LIMITS: Final = (
+    *((100, 0.58), (2**33, 0.5), (50, 0.58), (90, 0.7), (2**33, 0.9), (100, 0.57), (170, 0.7), (100, 0.29)),
+    *((180, 0.7), (2**24, 0.9)),
+)
+"""Limits with their watermarks. The small products lie just below a whole number as IEEE products, in decimal at it."""
+
+BOUNDARY_SIZES: Final = (1, 255, 256, 2**31 - 1, 65_535, 65_536, 2**24 + 1, 2**31 - 1, 0, -1, 128, 32_768, 2**30)
+
+ROW_LENGTHS: Final = (8, 9, 16, 17, 18, 32, 33, 64, 65)
+"""How many entries are offered in a row: as many as tables of implementations often hold, and one more."""
+
+
+# --- themes
+# What a campaign dwells on: themes, each a set of traits of the cases that are made.
+
+STEPS_MAX: Final = 60
+HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
+
+
+class Traits(NamedTuple):
+    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+
+    `fresh`: places that are asked for whether they are cached or not. `crowds`: how many names of cursors there
+    are. `patience`: how much longer than usual cases go on before they end by chance. `often`: operations that
+    come so many times more often. `flood`: up to so many entries are offered in a row, with counts and limits to match.
+    `is_odd`: names, numbers, limits and rows of steps as no other theme has them.
+    """
+
+    fresh: tuple[tuple[CacheName, Position], ...]
+    crowds: tuple[int, ...] = (3, 2, 4, 3, 6, 5, 12, 40)
+    steps_max: int = STEPS_MAX
+    patience: int = 1
+    often: Mapping[str, int] = MappingProxyType({})
+    is_extreme: bool = False
+    widths: tuple[int, ...] = (0, 1, 2, 3, 4)
+    cursor_caches: int = 3
+    flood: int = 0
+    has_boundary_values: bool = False
+
+    @property
+    def caches(self) -> tuple[CacheName, ...]:
+        """The names of caches, in order."""
+        return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
+
+
+class Theme(Enum):
+    """The themes of campaigns."""
+
+    DEFAULT = "default"
+    SMALL_KEYS = "small-keys"
+    CURSORS_MANY = "cursors-many"
+    EXTREME_SETTINGS = "extreme-settings"
+    LONG_RUNS = "long-runs"
+    FILLS_AND_HOLDS = "fills-and-holds"
+    GREAT = "great"
+    ODD = "odd"
+
+
+TRAITS: Final = {
+    Theme.DEFAULT: Traits(make_places(3, 2, 4)),
+    Theme.SMALL_KEYS: Traits(make_places(1, 1, 2), (2, 1, 3), widths=(0, 1, 2)),
+    Theme.CURSORS_MANY: Traits(
+        make_places(2, 2, 4),
+        (6, 8, 10, 14, 20, 28, 40),
+        steps_max=240,
+        patience=6,
+        often={"cursor_add": 5, "cursor_move": 5, "cursor_remove": 5, "cursor_rank": 3, "slowest": 2},
+        cursor_caches=1,
+    ),
+    Theme.EXTREME_SETTINGS: Traits(make_places(2, 2, 3), is_extreme=True),
+    Theme.LONG_RUNS: Traits(make_places(3, 2, 6), (4, 8, 16), steps_max=5_000, patience=100),
+    Theme.FILLS_AND_HOLDS: Traits(
+        make_places(2, 1, 6),
+        steps_max=120,
+        patience=2,
+        often={"read": 5, "read_one": 3, "release": 5, "get": 2, "mark_read": 2},
+        widths=(0, 1, 2, 3, 4, 6, 10),
+    ),
+    Theme.GREAT: Traits(
+        make_places(2, 1, 6),
+        (30, 3),
+        steps_max=400,
+        often={"insert": 3, "evict": 3, "expire": 2, "get_range": 2, "read": 3, "remove_range": 2},
+        widths=(40, 0, 130, 9, 18),
+        flood=150,
+    ),
+    Theme.ODD: Traits(
+        make_places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), has_boundary_values=True
+    ),
+}
+"""The traits of each theme."""
+
+
+# --- weights
+# How often each operation comes.
+
+WEIGHTS: Final[dict[str, int]] = {
+    "insert": 9,
+    "get": 4,
+    "get_range": 2,
+    "exists": 1,
+    "remove_range": 2,
+    "clear": 1,
+    "usage": 2,
+    "observe": 2,
+    "advance": 4,
+    "expire": 5,
+    "evict": 4,
+    "mark_read": 5,
+    "expect_read": 3,
+    "cycle": 4,
+    "run_scheduled": 4,
+    "configure": 4,
+    "invalidate_before": 2,
+    "invalidate_ledger": 2,
+    "remove_cache": 1,
+    "metrics": 3,
+    "read": 8,
+    "read_one": 4,
+    "release": 6,
+    "cursor_add": 6,
+    "cursor_move": 7,
+    "cursor_remove": 4,
+    "cursor_rank": 5,
+    "slowest": 3,
+    "cursors": 1,
+    "should_cache": 4,
+}
+
+OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3}
+"""How many times more often the operations of a level come in the cases of that level: about half of all steps."""
+
+LEVEL_OF: Final = {op.name: op.level for op in OPS}
+PREPARING_OPS: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
+"""Operations that the others of every level need to have something to do."""
+
+VARIANT_RULES: Final = frozenset({Rule.INSERT_7, Rule.INSERT_8, Rule.READ_13, Rule.COUNT_8, Rule.REQUEUE_9})
+"""Rules that are about another reading than the norm."""
+
+LEDGER_OPS: Final = frozenset(
+    (
+        "append cursor_open cursor_read cursor_seek cursor_reset mark_delete ack activate deactivate cursor_close "
+        "replay_add replay_read delete_ledger"
+    ).split()
+)
+"""Operations of level `ledger`, which is not built; a subject may declare them, nobody calls them."""
+
+
+def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
+    """The operations, each as often as its weight says; `insert` comes first."""
+    wanted = frozenset(names)
+    return tuple(
+        name
+        for name, weight in WEIGHTS.items()
+        if name in wanted
+        for _ in range(weight * (OWN_LEVEL_FACTOR[LEVEL_OF[name]] if LEVEL_OF[name] == level else 1))
+    )
+
+
+def last_level(menu: Iterable[str]) -> str:
+    """The last level of which the menu has an operation."""
+    found = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
+    return max(found, key=LEVELS.index)
+
+
+def own_menu(whole: Sequence[str]) -> tuple[str, ...]:
+    """The part of a menu that is of its last level, with what that needs."""
+    level = last_level(whole)
+    return tuple(name for name in whole if LEVEL_OF[name] == level or name in PREPARING_OPS)
+
+
+# --- configs
+# Configurations that differ from the default where the subject lets them.
+
+Menu = dict[str, tuple[Any, ...]]
+
+QUEUE_CONFIGS: Final[Menu] = {
+    "max_requeues": (5, 2, 1, 0, 3),
+    "extend_recently_accessed": (True, False),
+    "ttl_nanos": (1_000_000_000, 5, 1, 0, 20),
+    "watermark": (0.9, 0.5, 1.0, 0.0),
+}
+"""What acts below the trigger."""
+
+TRIGGER_CONFIGS: Final[Menu] = {
+    "max_size_bytes": (100, 50, 10, 20, 11, 33, 101, 51),
+    "watermark": (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 0.97),
+    "eviction": (Eviction.INLINE, Eviction.MANUAL),
+}
+"""Small limits, so that a few entries cross them, and targets below, at and above the trigger."""
+
+LARGE_LIMITS: Final = (3_001, 9_000, 20_000)
+"""Limits that it takes hundreds of entries to cross."""
+
+LEAST_LIMIT: Final = 1
+"""The least limit under which anything is cached: one byte less, and nothing is."""
+
+READ_CONFIGS: Final[Menu] = {"storage_entry_size": (10, 1, 3, 25, 100, 49)}
+
+CURSOR_CONFIGS: Final[Menu] = {
+    "grace_millis": (None, 0, None, 1, 2, 3),
+    "ttl_nanos": (1_000_000_000, 500_000, 1_250_000, 499_999, 5, 250_000_000_000_000),
+    "evict_by_expected_reads": (True, False),
+}
+
+BUDGET_MAX: Final = 60
+"""A pass may requeue an entry so often: with no bound in reach it would not end in a lifetime."""
+
+EXTREME_CONFIGS: Final[Menu] = {
+    "max_size_bytes": (1, 2, 3, 100, 1_000_000),
+    "watermark": (0.0, 1.0, 0.999999, 1e-9, 0.5),
+    "ttl_nanos": (0, INTEGER_MAX, 1, 10**18 // 1_000),
+    "max_requeues": (0, BUDGET_MAX, 1),
+    "storage_entry_size": (1, 2, 1_000),
+    "grace_millis": (0, None, COUNT_MAX, 1),
+}
+
+
+def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], traits: Traits) -> Config:
+    """A configuration for cases of these operations."""
+    base: Config = declaration.base_config()
+    levels = {LEVEL_OF[name] for name in menu}
+    crosses = bool(levels - {"range", "queue"})
+    options = {**QUEUE_CONFIGS, "max_size_bytes": (base.max_size_bytes,) * 11 + (0,)}
+    if crosses:
+        options |= TRIGGER_CONFIGS
+        options["max_size_bytes"] += (base.max_size_bytes, base.max_size_bytes, 0)
+    if "reads" in levels:
+        options |= READ_CONFIGS
+        options["max_size_bytes"] += (LEAST_LIMIT,) if crosses else ()
+    if "cursors" in levels:
+        options |= CURSOR_CONFIGS
+        options["ttl_nanos"] += (1, 0, 20)
+    if traits.flood and crosses:
+        options["max_size_bytes"] = (base.max_size_bytes, *LARGE_LIMITS)
+    if traits.is_extreme:
+        kept = {"max_size_bytes"} if not crosses else set()
+        options |= {key: values for key, values in EXTREME_CONFIGS.items() if key not in kept}
+    changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
+    if "max_requeues" in changes and declaration.limits.max_requeues is not None:
+        changes["max_requeues"] = min(declaration.limits.max_requeues, changes["max_requeues"])
+    if "storage_entry_size" in changes:
+        changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, changes["storage_entry_size"]))
+    if traits.has_boundary_values and crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
+        changes["max_size_bytes"], changes["watermark"] = choose(draw, BOUNDARY_LIMITS)
+    return dataclasses.replace(base, **changes)

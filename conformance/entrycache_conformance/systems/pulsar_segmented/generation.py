@@ -1,0 +1,211 @@
+"""What a campaign dwells on: themes, each a set of traits of the cases that are made."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.systems.pulsar import make_boundary_places, make_places
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.system import CasePlan, Draw, choose
+from entrycache_reference.pulsar_segmented import ops
+from entrycache_reference.pulsar_segmented.config import Config, Mode
+from entrycache_reference.pulsar_segmented.ring import ALIGNMENT
+from entrycache_reference.pulsar_segmented.state import State
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+RingSizes = tuple[tuple[int, int | None], ...]
+"""Limits in bytes, each with a number of segments, or none."""
+
+RING_SIZES: Final[RingSizes] = (
+    *((256, 2), (384, 3), (129, 2), (100, None), (200, 2), (320, 5), (130, 2), (191, 3), (512, 4)),
+    *((10, 2), (134_217_728, None), (3, 2), (1, 2), (0, None), (3 * 2**30, None), (2, 5), (7, 2)),
+)
+"""Segments of some alignments, one more or less, of less than one, and of no byte."""
+
+
+class Traits(NamedTuple):
+    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+
+    `fresh`: places that are asked for whether they are cached or not. `patience`: how much longer than usual cases go
+    on. `often`: operations that come so many times more often. `is_odd`: names and numbers as no other theme has them.
+    """
+
+    fresh: tuple[tuple[CacheName, Position], ...]
+    limits: RingSizes = RING_SIZES
+    steps_max: int = 40
+    patience: int = 1
+    often: Mapping[str, int] = MappingProxyType({})
+    has_boundary_values: bool = False
+
+
+class Theme(Enum):
+    """The themes of campaigns."""
+
+    DEFAULT = "default"
+    SMALL_KEYS = "small-keys"
+    TURNS = "turns"
+    RANGES = "ranges"
+    LONG_RUNS = "long-runs"
+    GREAT = "great"
+    ODD = "odd"
+
+
+SMALL_RINGS: Final[RingSizes] = ((4, 2), (128, 2), (3, 3), (192, 3), (2, 2))
+
+TRAITS: Final = {
+    Theme.DEFAULT: Traits(make_places(2, 2, 4)),
+    Theme.SMALL_KEYS: Traits(make_places(1, 1, 3), SMALL_RINGS),
+    Theme.TURNS: Traits(make_places(1, 1, 8), SMALL_RINGS, steps_max=80, patience=2, often={"insert": 3}),
+    Theme.RANGES: Traits(make_places(1, 2, 8), ((512, 4), (384, 3), (256, 2)), patience=2, often={"get_range": 3}),
+    Theme.LONG_RUNS: Traits(make_places(2, 2, 6), steps_max=2_000, patience=50),
+    Theme.GREAT: Traits(
+        make_places(2, 1, 150), ((6_400, 3), (64_000, 40)), steps_max=800, patience=15, often={"insert": 3}
+    ),
+    Theme.ODD: Traits(make_places(4, 2, 3), has_boundary_values=True),
+}
+"""The traits of each theme."""
+
+
+# --- arguments
+# Arguments for the next operation: sizes aim at the room that is left, ranges at what is cached.
+
+SIZES: Final = (1, 10, 64, 0, 63, 65, 1, 2, 128, 40, -1)
+AIMED_BYTES_MOST: Final = 10_000
+"""Sizes are aimed at segments up to here; no subject is asked to hold more for that."""
+
+FIRST_TOKEN: Final = 1_000
+
+
+class Aim:
+    """What the arguments of one case are made with."""
+
+    def __init__(self, draw: Draw, declaration: Declaration, traits: Traits) -> None:
+        self.draw = draw
+        self.fresh = traits.fresh
+        self.has_payload = declaration.payload
+        self.max_size: int = declaration.limits.max_size
+        self.token = FIRST_TOKEN
+
+    def place(self, state: State, live_weight: int = 3) -> tuple[CacheName, Position]:
+        """A place, cached or not, by one number: small key spaces make places meet."""
+        live = [entry.place for segment in state.segments.values() for entry in segment.entries] if live_weight else []
+        at = self.draw(0, len(self.fresh) + live_weight * len(live) - 1)
+        cache, pos = self.fresh[at] if at < len(self.fresh) else live[(at - len(self.fresh)) % len(live)]
+        return cache, pos
+
+    def size(self, state: State) -> int:
+        """A size: half of them end at the end of the current segment, of any segment, or of an alignment before it."""
+        at = self.draw(0, 2 * len(SIZES) - 1)
+        room = state.segment_bytes
+        if at < len(SIZES) or room > AIMED_BYTES_MOST:
+            return min(self.max_size, SIZES[at % len(SIZES)])
+        left = room - state.segments[state.current].offset
+        bounds = (left, room, left // ALIGNMENT * ALIGNMENT)
+        at = self.draw(0, 3 * len(bounds) - 1)
+        return min(self.max_size, max(0, bounds[at % 3] + (0, 1, -1)[at // 3]))
+
+
+def insert(aim: Aim, state: State) -> ops.Insert:
+    """An offer; a third of them of what is not cached yet, so that the ring turns."""
+    is_new = aim.draw(0, 2) == 2
+    cache, pos = aim.place(state, live_weight=0 if is_new else 1)
+    if is_new:
+        cached = {tuple(entry.place) for segment in state.segments.values() for entry in segment.entries}
+        at = aim.fresh.index((cache, pos))
+        turned = (*aim.fresh[at:], *aim.fresh[:at])
+        cache, pos = next((place for place in turned if place not in cached), (cache, pos))
+    size = aim.size(state)
+    if not aim.has_payload:
+        return ops.Insert(cache, pos, size)
+    aim.token += 1
+    return ops.Insert(cache, pos, size, aim.token)
+
+
+def get_range(aim: Aim, state: State) -> ops.GetRange:
+    """Half of them: the longest run of cached entries round a cached one, or one entry more or less at an end.
+
+    Others reach over a ledger, or are reversed.
+    """
+    cache, pos = aim.place(state)
+    ledger = {entry.place.pos.entry for segment in state.segments.values() for entry in segment.entries
+              if entry.place.cache == cache and entry.place.pos.ledger == pos.ledger}  # fmt: skip
+    kind = aim.draw(0, 7)
+    if kind < 5 and pos.entry in ledger:
+        first = last = pos.entry
+        while first - 1 in ledger:
+            first -= 1
+        while last + 1 in ledger:
+            last += 1
+        first, last = ((first, last), (first, pos.entry), (pos.entry, last), (first - 1, last), (first, last + 1))[kind]
+        return ops.GetRange(cache, Position(pos.ledger, first), Position(pos.ledger, last))
+    other = choose(aim.draw, aim.fresh)[1]
+    ends = [pos, other._replace(ledger=pos.ledger), other, Position(-1, -1), Position(pos.ledger, pos.entry - 1)]
+    return ops.GetRange(cache, pos, choose(aim.draw, ends))
+
+
+MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "insert": insert,
+    "get": lambda aim, state: ops.Get(*aim.place(state)),
+    "get_range": get_range,
+    "usage": lambda aim, state: ops.Usage(),
+    "observe": lambda aim, state: ops.Observe(),
+}
+
+
+# --- plan
+# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
+
+WEIGHTS: Final = {"insert": 14, "get": 5, "get_range": 6, "usage": 2, "observe": 3}
+
+VARIANT_RULES: Final = frozenset(
+    {Rule.S_INSERT_6, Rule.S_INSERT_7, Rule.S_SEGMENT_5, Rule.S_RING_5, Rule.S_RING_6, Rule.S_RANGE_4, Rule.S_USAGE_2}
+)
+"""Rules that are about another reading than the norm."""
+
+USUAL_STEPS: Final = 30
+"""Of how many steps about one ends a case of the default theme."""
+
+
+def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
+    """The operations, each as often as its weight says."""
+    wanted = frozenset(names)
+    return tuple(name for name, weight in WEIGHTS.items() if name in wanted for _ in range(weight))
+
+
+def make_config(draw: Draw, declaration: Declaration, traits: Traits) -> Config:
+    """A configuration of the theme, where the subject lets it vary."""
+    max_size_bytes, segments = choose(draw, traits.limits)
+    mode = choose(draw, tuple(Mode))
+    chosen = {"max_size_bytes": max_size_bytes, "segments": segments, "mode": mode}
+    base: Config = declaration.base_config()
+    return dataclasses.replace(base, **{key: value for key, value in chosen.items() if declaration.varies(key)})
+
+
+def final_queries(declaration: Declaration, traits: Traits, state: State) -> tuple[Any, ...]:
+    """What a case ends with: the ring, or, where a subject does not show it, every place."""
+    if "observe" in declaration.ops and declaration.introspection:
+        return (ops.Observe(),)
+    return tuple(ops.Get(*place) for place in traits.fresh[:16]) if "get" in declaration.ops else ()
+
+
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+    """What a case of these operations is to be like."""
+    traits = TRAITS[Theme.DEFAULT if theme is None else theme]
+    if traits.has_boundary_values:
+        traits = traits._replace(fresh=make_boundary_places(draw))
+    config = make_config(draw, declaration, traits)
+    aim = Aim(draw, declaration, traits)
+    chosen = tuple(name for name in menu for _ in range(traits.often.get(name, 1)))
+    return CasePlan(
+        config,
+        chosen,
+        traits.steps_max,
+        USUAL_STEPS * traits.patience,
+        make=lambda name, state: MAKERS[name](aim, state),
+        final_queries=lambda state: final_queries(declaration, traits, state),
+    )

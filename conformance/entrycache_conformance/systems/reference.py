@@ -1,0 +1,135 @@
+"""The reference as a subject."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final
+
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.subject import InProcessSubject, OpenInstance
+from entrycache_protocol.system import AnyModel, AnySystem, Instance
+
+REFERENCE_NAME: Final = "reference"
+"""What the reference is called as a subject."""
+
+MAX_CLIENTS: Final = 8
+"""The most clients of a history that our own caches take."""
+
+
+def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
+    """Instances that step a reference, or a model of it with a planted fault."""
+
+    def open_instance(config: Any) -> Instance:
+        state = model.initial(config)
+
+        def answer(op: Any) -> Any:
+            nonlocal state
+            done = model.step(state, op, config)
+            state = done.state
+            return done.outcome
+
+        return answer
+
+    return open_instance
+
+
+def reference_offer(system: AnySystem) -> dict[str, Any]:
+    """What the reference of a system offers: all that the system has."""
+    return {
+        "ops": list(system.ops),
+        "introspection": sorted(system.wire.introspection),
+        "payload": has_payload(system),
+        **({} if system.histories is None else {"limits": {"threads": MAX_CLIENTS}}),
+    }
+
+
+def has_payload(system: AnySystem) -> bool:
+    """Whether entries of the system carry a token."""
+    return "token" in {name for op in system.ops.values() for name in op.__slots__}
+
+
+def reference_subject(
+    system: AnySystem, called: str = REFERENCE_NAME, open_shared: OpenInstance | None = None
+) -> InProcessSubject:
+    """The reference of a system as a subject.
+
+    `open_shared`: how it is opened for several threads, where that is not the way of the system.
+    """
+    shared = None if system.histories is None else system.histories.open_shared
+    return InProcessSubject(
+        called, system, open_reference(system.model), reference_offer(system), open_shared or shared
+    )
+
+
+# --- broken
+# A subject that is broken on purpose, for a run's check of itself.
+
+FIRST_WRONG_CALL: Final = 3
+"""Which call of the operation is the first that is answered wrongly."""
+
+
+class BrokenReference(InProcessSubject):
+    """The reference with wrong answers, under the declaration of the subject that is to be judged.
+
+    `lies`: it was asked for an answer that can be a wrong one.
+    """
+
+    lies = False
+
+    def __init__(self, declaration: Declaration, open_instance: Callable[[Any], Callable[[Any], Any]]) -> None:
+        super().__init__("broken on purpose", declaration.system, open_instance, reference_offer(declaration.system))
+        self._declaration = declaration
+
+
+def corrupt_outcome(outcome: Any, refusal: Any) -> Any:
+    """The outcome with its first field changed to another value of the same type, or a refusal."""
+    fields = dataclasses.fields(outcome)
+    if not fields:
+        return refusal
+    value = getattr(outcome, fields[0].name)
+    changed: Any = value
+    if type(value) is bool:
+        changed = not value
+    elif type(value) is int:
+        changed = value + 1
+    elif type(value) is tuple:
+        changed = value[1:]
+    elif value is None:
+        changed = 0
+    elif dataclasses.is_dataclass(value):
+        changed = corrupt_outcome(value, refusal)
+    return dataclasses.replace(outcome, **{fields[0].name: changed})
+
+
+def can_be_corrupted(outcome: Any) -> bool:
+    """Whether there is another outcome of the same kind: none can be made up of an empty list or of a refusal."""
+    fields = dataclasses.fields(outcome)
+    value = getattr(outcome, fields[0].name) if fields else None
+    return value is None or (value != () and not isinstance(value, Enum))
+
+
+def open_broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
+    """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
+    correct = open_reference(declaration.system.model)
+    refusal = declaration.system.wire.refusal
+    lies_from = min(FIRST_WRONG_CALL, declaration.limits.max_steps or FIRST_WRONG_CALL)
+
+    def open_instance(config: Any) -> Callable[[Any], Any]:
+        answer = correct(config)
+        calls = 0
+
+        def lie(op: Any) -> Any:
+            nonlocal calls
+            outcome = answer(op)
+            calls += type(op).name == op_name
+            if type(op).name != op_name or calls < lies_from:
+                return outcome
+            broken.lies |= can_be_corrupted(outcome)
+            return corrupt_outcome(outcome, refusal)
+
+        return lie
+
+    broken = BrokenReference(declaration, open_instance)
+    return broken

@@ -1,0 +1,168 @@
+"""Playing a pack on a subject: the judge of every run, with cases that come from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.failure import Failure
+from entrycache_conformance.judge import judge
+from entrycache_conformance.replay import require_supported
+from entrycache_conformance.run import is_hang, write_failure
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.vectors.packs import read_pack
+from entrycache_protocol.case import Case, case_from_json, config_to_json
+from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
+from entrycache_protocol.strict_json import is_same_json, parse_json_text
+from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
+
+BATCH: Final = 200
+MAX_FAILURES: Final = 10
+"""Cases that differ, after which a pack is put away: each is explained, and one fault shows in many."""
+
+
+class Vector(NamedTuple):
+    """A case of a pack, with the reference's steps through it."""
+
+    case: Case
+    steps: list[Any]
+
+
+@dataclass(slots=True)
+class PackResult:
+    """What a pack shows. `not_asked`: cases by the reason for which the subject was not asked, or did not play.
+
+    `ended`: whether every case was looked at; `sha256`: of its text, where it was.
+    """
+
+    cases: int = 0
+    played: int = 0
+    steps: int = 0
+    not_asked: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    ended: bool = False
+    sha256: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to; a pack that was stopped conforms in nothing."""
+        if self.failures:
+            return Verdict.VIOLATES
+        return Verdict.CONFORMS if self.played and self.ended else Verdict.NOTHING_CHECKED
+
+
+def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
+    """Play every case of a pack that the subject can be asked.
+
+    Raises:
+        UsageError: the pack cannot be read, or its outcomes are not the reference's.
+        BrokenSubject: the subject does not speak the protocol.
+        Stopped: with what was judged by then.
+    """
+    done = PackResult()
+    text = hashlib.sha256()
+    vectors = _playable_vectors(path, subject, done, text)
+    with keep_partial_result(lambda: done):
+        while batch := list(islice(vectors, BATCH)):
+            answers = subject.play([vector.case for vector in batch])
+            for vector, answer in zip(batch, answers, strict=True):
+                if isinstance(answer, SkippedRun):
+                    done.not_asked[f"the subject skipped it: {answer.reason}"] += 1
+                    continue
+                done.played += 1
+                done.steps += len(vector.steps)
+                difference = judge(vector.case, vector.steps, answer, subject.declaration)
+                if difference is None:
+                    continue
+                failing = FailingCase(vector.case, vector.steps, difference)
+                done.failures.append(write_failure(subject, failing, failures, vector.case.system.levels[-1]))
+                if len(done.failures) == MAX_FAILURES or is_hang(failing):
+                    return done
+            notify(done.cases)
+    done.ended = True
+    done.sha256 = text.hexdigest()
+    return done
+
+
+def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text: Any) -> Iterator[Vector]:
+    """The vectors that a subject can be asked; the others are counted."""
+    for number, line in read_pack(path):
+        text.update(line)
+        done.cases += 1
+        where = f"{path}, line {number}"
+        try:
+            value = parse_json_text(line.decode("utf-8"), where)
+        except UnicodeDecodeError:
+            raise UsageError(f"{where}: it is not UTF-8 text") from None
+        try:
+            case = case_from_json(value, SYSTEMS)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+        reason = _unsupported_reason(case, subject)
+        if reason:
+            done.not_asked[reason] += 1
+            continue
+        steps = _run_reference(case)
+        _require_outcomes(case, steps, where)
+        if _shows_variants(case, steps, subject):
+            done.not_asked[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
+            continue
+        yield Vector(dataclasses.replace(case, outcomes=()), steps)
+
+
+def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
+    """Why a subject cannot be asked a case, empty where it can.
+
+    A setting counts that it cannot be told, unless it has that value by itself; one may follow from others.
+    """
+    try:
+        require_supported(case, subject)
+    except UsageError as error:
+        return str(error)
+    declaration = subject.declaration
+    base = declaration.base_config()
+    names = sorted({each.name for each in dataclasses.fields(base)} - {"variants"})
+    told = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
+    has, asked = (config_to_json(case.system, each) for each in (dataclasses.replace(base, **told), case.config))
+    return next((f"{subject.name} cannot be told {name}" for name in names if has[name] != asked[name]), "")
+
+
+def _run_reference(case: Case) -> list[Any]:
+    """The reference's steps through a case; laws are not looked at, as they were when it was made."""
+    state = case.system.model.initial(case.config)
+    steps = []
+    for op in case.steps:
+        steps.append(case.system.model.step(state, op, case.config))
+        state = steps[-1].state
+    return steps
+
+
+def _require_outcomes(case: Case, steps: list[Any], where: str) -> None:
+    """Hold the outcomes of the file to the reference's.
+
+    Raises:
+        UsageError: they are others; the file was made by other rules, or changed.
+    """
+    if len(case.outcomes) != len(steps):
+        raise UsageError(f"{where}: {len(case.outcomes)} outcomes for {len(steps)} steps; expected one a step")
+    for index, (done, outcome) in enumerate(zip(steps, case.outcomes, strict=True)):
+        if not is_same_json(outcome, case.system.wire.write_outcome(done.outcome)):
+            raise UsageError(
+                f"{where}: the outcome of step {index} is not the reference's; make the pack again with this version "
+                "(entrycache vectors fill)"
+            )
+
+
+def _shows_variants(case: Case, steps: list[Any], subject: TestedSubject) -> bool:
+    """Whether the reference answers otherwise under the variants that a subject declares."""
+    variants = subject.declaration.base_config().variants
+    if variants == case.config.variants:
+        return False
+    like = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=variants))
+    return any(one.outcome != other.outcome for one, other in zip(steps, _run_reference(like), strict=True))

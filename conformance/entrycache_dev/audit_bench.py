@@ -1,0 +1,470 @@
+"""Processor time and memory of this process and all below it: the JVM of Spark and its workers are among them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import psutil
+
+from entrycache_dev.bench.measurement import Measurement
+from entrycache_protocol.errors import WriteError
+from entrycache_protocol.files import scratch_folder
+from entrycache_spark.common.rule_files import SqlBackend, all_rules
+from entrycache_spark.common.system import audited_system
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.folders import audit_folder
+from entrycache_spark.plan import evaluate_in_sql
+from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session
+from entrycache_spark.systems.pulsar_pip430 import COLUMNS
+from entrycache_trace.files import list_parts, read_metadata, write_metadata
+from entrycache_trace.generators.generate import generate, repeat
+from entrycache_trace.schema import sql_type
+
+SAMPLE_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What some work took: seconds of processors and of the wall, and the most memory of the processes below, in MiB.
+
+    `workers_mib` are those that are no JVM.
+    """
+
+    cpu_seconds: float
+    wall_seconds: float
+    workers_mib: float
+    jvm_mib: float
+
+
+def cost_of(work: Callable[[], object]) -> Cost:
+    """Do some work once."""
+    ended = threading.Event()
+    most = {"java": 0.0, "": 0.0}
+
+    def watch() -> None:
+        while not ended.wait(SAMPLE_SECONDS):
+            most.update({kind: max(mib, _resident_mib(kind)) for kind, mib in most.items()})
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    cpu, wall = cpu_seconds(), monotonic()
+    try:
+        work()
+    finally:
+        ended.set()
+        watcher.join()
+    return Cost(cpu_seconds() - cpu, monotonic() - wall, most[""], most["java"])
+
+
+def cpu_seconds() -> float:
+    """Of this process and those below it, ended ones that were waited for included."""
+    total = 0.0
+    for process in _tree():
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            total += times.user + times.system
+            total += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
+    return total
+
+
+def _tree() -> Iterator[psutil.Process]:
+    own = psutil.Process()
+    yield own
+    yield from own.children(recursive=True)
+
+
+def _resident_mib(kind: str) -> float:
+    total = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if (process.name() == "java") == (kind == "java"):
+                total += process.memory_info().rss
+    return total / (1 << 20)
+
+
+# --- runs
+# The measurements: audits of made-up traces, beside DuckDB alone and trivial aggregates of the same files.
+
+STRETCH_EVENTS: Final = 50_000
+MANY: Final = 8
+"""Brokers of a trace of many."""
+
+FEW_EVENTS: Final = 2_000_000
+"""Up to here everything is measured; of longer traces what the goals speak about."""
+
+ALONE_MOST: Final = 30_000_000
+"""Up to here DuckDB goes through a trace alone, which takes it seven times as long as an audit."""
+
+AUDIT, THREADS = "audit", "audit, several threads"
+WITNESSES, WINDOWS = "DuckDB, witnesses alone", "DuckDB, windows decide all"
+GOALS: Final = {AUDIT: "3 M", THREADS: "0.5 M", WITNESSES: "", WINDOWS: ""}
+"""Bare rates that are printed, with their goals in events a second. The fold decides all rules at once, so it is held
+to the goal of witnesses alone; and where several threads leave those nothing to prove, to that of the windows."""
+
+ALONE, BY_OP, BY_COLUMN, SPARK_SQL = "DuckDB alone", "trivial, by op", "trivial, each column", "Spark SQL"
+
+
+class Run(NamedTuple):
+    """One trace and one way, with the median of its rounds."""
+
+    events: int
+    brokers: int
+    way: str
+    cost: Cost
+
+    @property
+    def each(self) -> float:
+        """Processor seconds a million events."""
+        return self.cost.cpu_seconds / self.events * 1_000_000
+
+
+def measure_runs(
+    sizes: Sequence[int], folder: Path, master: str, rounds: int, progress: Callable[[str], None]
+) -> Iterator[Run]:
+    """Every way over every trace; the rounds are interleaved, after one that warms up."""
+    progress("generating")
+    generate("tail-fanout", STRETCH_EVENTS, 1, folder / "stretch")
+    for events in sizes:
+        for brokers in (1, MANY):
+            trace = folder / f"{events}-{brokers}"
+            progress(f"generating {events} events of {brokers} broker(s)")
+            rows = repeat(folder / "stretch", trace, events, brokers)
+            ways = audit_ways(trace, master, rows)
+            costs: dict[str, list[Cost]] = {name: [] for name in ways}
+            for number in range(rounds + 1):
+                for name, work in ways.items():
+                    progress(f"{rows} events of {brokers} broker(s): {name}, round {number} of {rounds}")
+                    cost = cost_of(work)
+                    if number:
+                        costs[name].append(cost)
+            for name, own in costs.items():
+                middle = Cost(*(median(values) for values in zip(*(_values(cost) for cost in own), strict=True)))
+                yield Run(rows, brokers, name, middle)
+
+
+def _values(cost: Cost) -> tuple[float, float, float, float]:
+    return cost.cpu_seconds, cost.wall_seconds, cost.workers_mib, cost.jvm_mib
+
+
+def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[], object]]:
+    """How a trace is gone through."""
+    spark = get_session(master, QUICK_JVM)
+    proved = [rule.id for rule in all_rules() if rule.witness is not None]
+    kinds = ", ".join(f"{name} {sql_type(name)}" for name in COLUMNS)
+
+    def frame() -> Any:
+        return spark.read.schema(kinds).option("basePath", str(trace)).parquet(f"{trace}/broker=*")
+
+    found: dict[str, Callable[[], object]] = {
+        BY_OP: lambda: frame().groupBy("op").agg({"size_bytes": "sum", "*": "count"}).collect(),
+        BY_COLUMN: lambda: frame().groupBy("broker").agg(*_column_aggregates(spark)).collect(),
+        AUDIT: lambda: audit_clean(trace, "spark", master),
+        ALONE: lambda: audit_clean(trace, "local", master),
+        THREADS: lambda: audit_clean(_many_threads_copy(trace), "spark", master),
+        WITNESSES: lambda: audit_clean(trace, "spark", master, rules=proved, kernel="duckdb"),
+        WINDOWS: lambda: audit_clean(trace, "spark", master, witnesses=False),
+    }
+    if rows <= FEW_EVENTS:
+        return found
+    return {name: found[name] for name in (BY_COLUMN, AUDIT, *([ALONE] if rows <= ALONE_MOST else []))}
+
+
+def _many_threads_copy(trace: Path) -> Path:
+    """The same files as a trace of several threads, whose order the witnesses do not show."""
+    other = trace.with_name(f"{trace.name}-threads")
+    if not other.exists():
+        for path in trace.glob("broker=*/*.parquet"):
+            (other / path.parent.name).mkdir(parents=True, exist_ok=True)
+            (other / path.parent.name / path.name).hardlink_to(path)
+        write_metadata(other, replace(read_metadata(trace), threads="many"))
+    return other
+
+
+def _column_aggregates(spark: Any) -> list[Any]:
+    """A sum or a count of each column."""
+    from pyspark.sql import functions  # noqa: PLC0415 - an extra
+
+    kinds = {"bigint": "sum({} & 1023)", "string": "count({})", "boolean": "count_if({})"}
+    return [functions.expr(kinds[sql_type(name)].format(name)) for name in COLUMNS if name != "broker"]
+
+
+def audit_clean(trace: Path, engine: str, master: str, **asked: Any) -> None:
+    """Audit an honest trace; what is found in it ends the bench."""
+    result = audit_folder(trace, engine, master, **asked)
+    assert result.exit_code == 0, result.violations[:3]
+
+
+def command_cost(trace: Path, master: str, out: Path) -> Cost:
+    """What a whole command costs, from its start to its verdicts."""
+    argv = [sys.executable, "-m", "entrycache_cli", "audit", str(trace), "--master", master, "--out", str(out)]
+    return cost_of(lambda: subprocess.run(argv, check=True, capture_output=True))
+
+
+def judge_runs(found: Sequence[Run], processors: int) -> list[Measurement]:
+    """The ratios, with their targets, and the bare rates."""
+    by = {(run.events, run.brokers, run.way): run for run in found}
+    items: list[Measurement] = []
+    for events, brokers in dict.fromkeys((run.events, run.brokers) for run in found):
+        name = f"{events / 1e6:.1f} M events, {'one broker' if brokers == 1 else f'{brokers} brokers'}"
+        own = {run.way: run for run in found if (run.events, run.brokers) == (events, brokers)}
+        items += _ratio_measurements(name, own)
+        for way, goal in GOALS.items():
+            if way in own:
+                note = f"{f'goal {goal}; ' if goal else ''}{own[way].cost.wall_seconds:.1f} s of the wall"
+                items.append(
+                    Measurement(f"{name}: {way}, events a second", processors * 1e6 / own[way].each, "", note=note)
+                )
+    items += _skew_measurements(by) + _growth_measurements(found)
+    return items
+
+
+def _ratio_measurements(name: str, own: Mapping[str, Run]) -> list[Measurement]:
+    cost = own[AUDIT].cost
+    said = f"{own[AUDIT].each:.2f} s a million"
+    return [
+        Measurement(
+            *(f"{name}: audit, times {other}", own[AUDIT].each / own[other].each, ""),
+            at_most=5,
+            note=f"{said}, {own[other].each:.2f} s",
+        )
+        for other in (ALONE, BY_COLUMN)
+        if other in own
+    ] + [
+        Measurement(
+            f"{name}: memory of the tasks", cost.workers_mib, "MiB", at_most=4_096, note=f"JVM {cost.jvm_mib:.0f} MiB"
+        )
+    ]
+
+
+def _skew_measurements(by: Mapping[tuple[int, int, str], Run]) -> list[Measurement]:
+    """One giant broker beside many, of about as many events."""
+    found = []
+    for (events, *kind), run in by.items():
+        if kind == [1, AUDIT]:
+            many = [each for (_, *other), each in by.items() if other == [MANY, AUDIT]]
+            beside = min(many, key=lambda each: abs(each.events - events))
+            what = f"{events / 1e6:.1f} M events: one giant broker, times many, an event"
+            found.append(Measurement(what, run.each / beside.each, "", at_most=1.2))
+    return found
+
+
+def _growth_measurements(found: Sequence[Run]) -> list[Measurement]:
+    """The time of an event in the longest trace beside the one before the longest."""
+    giants = sorted((run for run in found if run.brokers == 1 and run.way == AUDIT), key=lambda run: run.events)
+    return [
+        Measurement(
+            f"an event of {longer.events / 1e6:.1f} M, times one of {shorter.events / 1e6:.1f} M",
+            longer.each / shorter.each,
+            "",
+            at_most=1.2,
+        )
+        for shorter, longer in pairwise(giants)
+    ]
+
+
+# --- profile
+# Where the time of an audit goes: each question of both tiers, on DuckDB and on Spark's SQL.
+
+JIT_BYTES: Final = 8_000
+"""The JVM compiles no method that is longer than this; it is interpreted, row for row."""
+
+
+class QueryCost(NamedTuple):
+    """One question of an audit: what it is about, what it cost, and how it was answered.
+
+    `scans` of the trace; `sorts` and windows; of Spark's SQL the `shuffles`, the longest method that it generated, in
+    bytes, and what compiling took.
+    """
+
+    about: str
+    cpu_seconds: float
+    scans: int
+    sorts: int
+    shuffles: int = 0
+    method_bytes: int = 0
+    compile_seconds: float = 0.0
+
+
+class MeasuredBackend:
+    """An engine, and what each of its questions costs."""
+
+    def __init__(
+        self, engine: SqlBackend, plan_of: Callable[[str], tuple[int, ...]], compiled: Callable[[], float]
+    ) -> None:
+        self._engine = engine
+        self._plan_of = plan_of
+        self._compiled = compiled
+        self.about = ""
+        self.questions: list[QueryCost] = []
+
+    def define(self, name: str, query: str) -> None:
+        """As the engine does."""
+        self._engine.define(name, query)
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """As the engine does."""
+        self._engine.table(name, columns, rows)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """As the engine does, and noted."""
+        cpu, compiled = cpu_seconds(), self._compiled()
+        found = self._engine.rows(query)
+        spent = cpu_seconds() - cpu, self._compiled() - compiled
+        scans, sorts, shuffles, method = self._plan_of(query)
+        self.questions.append(QueryCost(self.about, spent[0], scans, sorts, shuffles, method, spent[1]))
+        return found
+
+    def close(self) -> None:
+        """As the engine does."""
+        self._engine.close()
+
+    def says(self, text: str) -> None:
+        """What is asked about from now on."""
+        self.about = text.partition(":")[0]
+
+
+def profile_audit(trace: Path, engine: str, master: str, witnesses: bool) -> list[QueryCost]:
+    """The questions of one audit; without `witnesses` the windows of all rules."""
+    metadata = read_metadata(trace)
+    audited = audited_system(metadata.system)
+    parts = list_parts(trace, audited.columns)
+    if engine == "local":
+        local = DuckDbBackend(parts, columns=audited.columns)
+        watched = MeasuredBackend(local, lambda query: _plan_of_duckdb(local, query), lambda: 0.0)
+    else:
+        spark = SparkSqlBackend(trace, parts, master, audited.columns, audited.window_rows)
+        watched = MeasuredBackend(spark, lambda query: _plan_of_spark(spark, query), lambda: _compile_seconds(spark))
+    try:
+        evaluate_in_sql(watched, metadata, all_rules(metadata.system), watched.says, witnesses)
+    finally:
+        watched.close()
+    return watched.questions
+
+
+def _plan_of_duckdb(engine: DuckDbBackend, query: str) -> tuple[int, ...]:
+    plan = engine.explain(query)
+    return len(re.findall(r"READ_PARQUET", plan)), len(re.findall(r"WINDOW|ORDER_BY", plan)), 0, 0
+
+
+def _plan_of_spark(engine: SparkSqlBackend, query: str) -> tuple[int, ...]:
+    plan = engine.explain(query, "simple")
+    methods = [int(told) for told in re.findall(r"maxMethodCodeSize:(\d+)", engine.explain(query, "codegen"))]
+    scans = len(re.findall(r"FileScan parquet|InMemoryTableScan", plan))
+    sorts = len(re.findall(r"\bSort \[", plan))
+    return (
+        scans,
+        sorts,
+        len(re.findall(r"Exchange hashpartitioning|Exchange SinglePartition", plan)),
+        max(methods, default=0),
+    )
+
+
+def _compile_seconds(engine: SparkSqlBackend) -> float:
+    """Seconds that Spark's generated code has taken to compile so far, where this Spark tells."""
+    with suppress(Exception):
+        return engine.compile_seconds()
+    return 0.0
+
+
+# --- result
+# All that one run of `entrycache bench audit` has measured.
+
+
+@dataclass(frozen=True)
+class AuditNumbers:
+    """What was measured, and where."""
+
+    sizes: tuple[int, ...]
+    rounds: int
+    master: str
+    processors: int
+    load: float
+    runs: tuple[Run, ...]
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def missed(self) -> list[Measurement]:
+        """The measurements that miss their target."""
+        return [item for item in self.measurements if item.missed]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "schema": 1,
+            "verdict": "violates" if self.missed else "conforms",
+            "load": self.load,
+            "processors": self.processors,
+            "measurements": [{**asdict(item), "missed": item.missed} for item in self.measurements],
+            "runs": [{**run._asdict(), "cost": asdict(run.cost)} for run in self.runs],
+        }
+
+
+@dataclass(frozen=True)
+class AuditProfile:
+    """The questions of one audit, on both engines; `size`: the events that were asked for."""
+
+    size: int
+    events: int
+    master: str
+    duckdb: tuple[QueryCost, ...]
+    spark_sql: tuple[QueryCost, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        own = {name: [question._asdict() for question in getattr(self, name)] for name in ("duckdb", "spark_sql")}
+        return {"schema": 1, "events": self.events, "master": self.master, **own}
+
+
+@contextmanager
+def _trace_folder() -> Iterator[Path]:
+    """A folder for traces, which is gone afterwards.
+
+    Raises:
+        Unwritten: there is none to be had.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(scratch_folder())
+        except OSError as error:
+            raise WriteError(f"cannot write the traces to be measured: {error.strerror}") from None
+        yield folder
+
+
+def measure_audits(sizes: Sequence[int], rounds: int, master: str, progress: Callable[[str], None]) -> AuditNumbers:
+    """Measure everything, in a folder that is gone afterwards."""
+    load, processors = os.getloadavg()[0], os.cpu_count() or 1
+    with _trace_folder() as folder:
+        found = tuple(measure_runs(sizes, folder, master, rounds, progress))
+        first = folder / f"{sizes[0]}-1"
+        progress("the whole command")
+        whole = command_cost(first, master, folder / "out")
+        note = f"of the wall, {load:.1f} programs wanting a processor; goal 20 s for 1 M on a quiet machine"
+        start = Measurement(
+            f"{found[0].events / 1e6:.1f} M events, command to verdict", whole.wall_seconds, "s", note=note
+        )
+        items = (*judge_runs(found, processors), start)
+    return AuditNumbers(tuple(sizes), rounds, master, processors, load, found, items)
+
+
+def measure_profile(size: int, master: str, progress: Callable[[str], None]) -> AuditProfile:
+    """Profile an audit of one broker on both engines."""
+    with _trace_folder() as folder:
+        generate("tail-fanout", STRETCH_EVENTS, 1, folder / "stretch")
+        events = repeat(folder / "stretch", folder / "trace", size)
+        progress("profile on DuckDB")
+        duckdb = tuple(profile_audit(folder / "trace", "local", master, False))
+        progress("profile on Spark's SQL")
+        spark_sql = tuple(profile_audit(folder / "trace", "spark", master, False))
+    return AuditProfile(size, events, master, duckdb, spark_sql)

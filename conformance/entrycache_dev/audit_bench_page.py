@@ -1,0 +1,146 @@
+"""The page of what audits cost, and its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from entrycache_dev.audit_bench import (
+    ALONE,
+    ALONE_MOST,
+    AUDIT,
+    BY_COLUMN,
+    BY_OP,
+    JIT_BYTES,
+    AuditNumbers,
+    AuditProfile,
+    QueryCost,
+)
+from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR, measurement_row, require_matplotlib
+from entrycache_protocol.files import atomic_path
+
+AUDIT_HEAD = """# What audits cost
+
+Written by `entrycache bench audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md`.
+
+Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} processors, {load:.1f} programs wanting
+one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
+the median. Times are processor seconds of the whole process tree, JVM and workers included, since the machine is
+shared; only ratios are judged. Rates are what {processors} processors do in a second by that measure. *Audit* is what
+`entrycache audit` does: the fold in tasks of Spark. *Several threads*: the same files, told to be of several threads,
+which leaves the witnesses of the SQL files little to prove. *DuckDB, witnesses alone* and *windows decide all*: the
+kernel `duckdb`, for the rules that have witnesses, and for all of them without. These three are measured of the
+shortest traces only, DuckDB alone up to {alone} M events.
+
+![Processor seconds a million events]({picture})
+
+| what | value | target | note |
+|---|---:|---|---|
+"""
+
+PROFILE_HEAD = """# Where the time of an audit goes
+
+Written by `entrycache bench audit --profile --sizes {size} --page docs/reference/audit-profile.md`.
+
+Each question that an audit of {events:,} events of one broker asks, all rules, by the windows alone (`witnesses=False`)
+after the aggregate of the witnesses; processor seconds of the whole process tree, one run, `{master}`. *Scans* of the
+trace and *sorts* (windows with another order) are counted in the plan. For Spark's own SQL also shuffles, seconds of
+compiling, and the longest method that was generated: the JVM does not compile one of more than {jit:,} bytes, so code
+generation does not pay there, whatever the plan says.
+
+"""
+
+
+def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
+    """The page, in Markdown."""
+    head = AUDIT_HEAD.format(
+        sizes=",".join(str(size) for size in numbers.sizes),
+        rounds=numbers.rounds,
+        master=numbers.master,
+        processors=numbers.processors,
+        load=numbers.load,
+        picture=picture,
+        alone=ALONE_MOST // 1_000_000,
+    )
+    lines = [measurement_row(item) for item in numbers.measurements]
+    ways = [
+        "",
+        "## Each way",
+        "",
+        "| events | brokers | way | s a million events | s of the wall |",
+        "|---:|---:|---|---:|---:|",
+    ]
+    ways += [
+        f"| {run.events:,} | {run.brokers} | {run.way} | {run.each:.2f} | {run.cost.wall_seconds:.1f} |"
+        for run in numbers.runs
+    ]
+    return head + "\n".join([*lines, *ways]) + "\n"
+
+
+def profile_page(profile: AuditProfile) -> str:
+    """The page of a profile, in Markdown."""
+    head = PROFILE_HEAD.format(size=profile.size, events=profile.events, master=profile.master, jit=JIT_BYTES)
+    return head + "\n".join(profile_lines(profile)) + "\n"
+
+
+def profile_lines(profile: AuditProfile) -> list[str]:
+    """A line a question, and one for all."""
+    beside: dict[str, list[QueryCost]] = {}
+    for question in profile.spark_sql:
+        beside.setdefault(question.about, []).append(question)
+    lines = [
+        "| question | DuckDB, s | scans | sorts | Spark SQL, s | scans | sorts | shuffles | compiling, s "
+        "| longest method |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for about, own in _group_by_question(profile.duckdb).items():
+        lines.append(f"| {about} | {_cost_cells(own)} | {_spark_cells(beside.get(about, []))} |")
+    total = sum(question.cpu_seconds for question in profile.duckdb)
+    other = sum(question.cpu_seconds for question in profile.spark_sql)
+    lines.append(f"| all | {total:.2f} | | | {other:.2f} | | | | | |")
+    return lines
+
+
+def _group_by_question(questions: Sequence[QueryCost]) -> dict[str, list[QueryCost]]:
+    found: dict[str, list[QueryCost]] = {}
+    for question in questions:
+        found.setdefault(question.about, []).append(question)
+    return found
+
+
+def _cost_cells(own: Sequence[QueryCost]) -> str:
+    seconds = sum(question.cpu_seconds for question in own)
+    return f"{seconds:.2f} | {sum(q.scans for q in own)} | {sum(q.sorts for q in own)}"
+
+
+def _spark_cells(own: Sequence[QueryCost]) -> str:
+    compiling = sum(question.compile_seconds for question in own)
+    method = max((question.method_bytes for question in own), default=0)
+    longest = f"{method:,}" + ("" if method <= JIT_BYTES else " (not compiled)")
+    return f"{_cost_cells(own)} | {sum(q.shuffles for q in own)} | {compiling:.2f} | {longest}"
+
+
+def draw_audit_costs(numbers: AuditNumbers, path: Path) -> None:
+    """Write the picture as SVG."""
+    matplotlib = require_matplotlib()
+    matplotlib.use("svg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    colors = {AUDIT: FAST_COLOUR, ALONE: PEER_COLOUR, BY_COLUMN: RELEASED_COLOUR, BY_OP: "#c9c9c9"}
+    style: dict[Any, Any] = {"svg.hashsalt": "entrycache", "svg.fonttype": "none", "font.size": 9}
+    with pyplot.rc_context(style):
+        figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
+        for way, color in colors.items():
+            for brokers, line in ((1, "-"), (8, "--")):
+                own = [run for run in numbers.runs if run.way == way and run.brokers == brokers]
+                name = f"{way}, {'one broker' if brokers == 1 else f'{brokers} brokers'}"
+                axes.plot(
+                    [run.events for run in own], [run.each for run in own], line, color=color, marker="o", label=name
+                )
+        axes.set(xscale="log", xlabel="events", ylabel="processor seconds a million events", ylim=(0, None))
+        axes.grid(visible=True, which="major", alpha=0.25)
+        axes.legend(frameon=False, ncols=2)
+        with atomic_path(path) as beside:
+            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
+        pyplot.close(figure)

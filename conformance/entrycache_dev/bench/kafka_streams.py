@@ -1,0 +1,191 @@
+"""The fast cache of `kafka-streams` beside cachetools' LRU cache and the released ThreadCache in its own JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.java.program import build_program
+from entrycache_dev.bench.measurement import (
+    VALUE,
+    Measurement,
+    import_lru_cache,
+    interleaved,
+    mixed_operations,
+    ratio,
+    seconds_of,
+    thousands,
+    warm_up_operations,
+)
+from entrycache_fast.kafka import DirtyEntry, ThreadCache
+from entrycache_protocol.errors import BrokenSubject
+
+FAMILY: Final = "kafka-streams"
+MODULE: Final = "bench"
+MAIN: Final = "org.apache.kafka.streams.state.internals.StreamCosts"
+"""The program, in that module of the Maven project."""
+
+LIVE: Final = (1_000, 100_000)
+NAMESPACE: Final = "0_0-store"
+JVM: Final = "ThreadCache"
+WARM_PLAYS: Final = 3
+"""So often the JVM plays the mix before it counts."""
+
+KeyedOperation = tuple[bool, bytes]
+"""Whether it is a put, and the key."""
+
+
+class PlayedStreams(NamedTuple):
+    """How long the mix took, how many of its gets were hits, how many entries a listener got."""
+
+    seconds: float
+    hits: int
+    handed: int = 0
+
+
+class StreamsMix(NamedTuple):
+    """What goes before, the mix, and how many entries the caches may hold."""
+
+    before: list[KeyedOperation]
+    measured: list[KeyedOperation]
+    live: int
+
+    @property
+    def max_size_bytes(self) -> int:
+        """The limit of so many live entries."""
+        cache = ThreadCache(1_000)
+        cache.put(NAMESPACE, key_of(0), VALUE)
+        return self.live * cache.size_bytes
+
+
+def key_of(entry: int) -> bytes:
+    """The key of an entry."""
+    return b"%012d" % entry
+
+
+def make_streams_mix(count: int, live: int) -> StreamsMix:
+    """The mix of the other caches: puts of new keys, and gets of the newest ones."""
+    before = [(put, key_of(entry)) for put, _, entry in warm_up_operations(live)]
+    return StreamsMix(before, [(put, key_of(entry)) for put, _, entry in mixed_operations(count, live)], live)
+
+
+def play_fast(mix: StreamsMix, dirty: bool = False) -> PlayedStreams:
+    """The mix on the fast cache; a dirty entry that has to leave is handed over with all other dirty ones."""
+    cache = ThreadCache(mix.max_size_bytes)
+    put, get = cache.put, cache.get
+    hits = handed = 0
+
+    def listener(entries: list[DirtyEntry]) -> None:
+        nonlocal handed
+        handed += len(entries)
+
+    def play(part: list[KeyedOperation]) -> None:
+        nonlocal hits
+        for puts, key in part:
+            if puts:
+                put(NAMESPACE, key, VALUE, dirty)
+            elif get(NAMESPACE, key) is not None:
+                hits += 1
+
+    cache.listen(NAMESPACE, listener)
+    play(mix.before)
+    hits = handed = 0
+    return PlayedStreams(seconds_of(lambda: play(mix.measured)), hits, handed)
+
+
+def play_mapping(mix: StreamsMix, cache: Any) -> PlayedStreams:
+    """The mix on a cache of cachetools, which counts entries."""
+    get = cache.get
+    hits = 0
+
+    def play(part: list[KeyedOperation]) -> None:
+        nonlocal hits
+        for puts, key in part:
+            if puts:
+                cache[key] = VALUE
+            elif get(key) is not None:
+                hits += 1
+
+    play(mix.before)
+    hits = 0
+    return PlayedStreams(seconds_of(lambda: play(mix.measured)), hits)
+
+
+@contextmanager
+def released_cache(version: str, mix: StreamsMix) -> Iterator[Callable[[bool], PlayedStreams]]:
+    """The released cache in its own JVM, warmed up: a function that plays the mix once more.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: Java or the jars are not there.
+        BrokenSubject: the cache fails.
+    """
+    with build_program(f"{FAMILY}:{version}", MODULE).start(MAIN) as process:
+        assert process.stdin is not None and process.stdout is not None
+        parts = (" ".join(map(_operation_number, part)) for part in (mix.before, mix.measured))
+        process.stdin.write("\n".join([str(mix.max_size_bytes), *parts]) + "\n")
+
+        def play(dirty: bool) -> PlayedStreams:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.write("dirty\n" if dirty else "clean\n")
+            process.stdin.flush()
+            answer = process.stdout.readline().split()
+            if len(answer) != len(PlayedStreams._fields):
+                raise BrokenSubject(f"the ThreadCache of Kafka Streams {version} could not be measured")
+            nanos, hits, handed = map(int, answer)
+            return PlayedStreams(nanos / 1e9, hits, handed)
+
+        for _ in range(WARM_PLAYS):
+            play(False)
+            play(True)
+        yield play
+        process.stdin.close()
+
+
+def _operation_number(operation: KeyedOperation) -> str:
+    """A put of entry n as n, a get as -n - 1."""
+    puts, key = operation
+    return str(int(key) if puts else -int(key) - 1)
+
+
+def measure_streams(rounds: int, count: int, version: str | None) -> list[Measurement]:
+    """Every measurement of this system: clean writes beside both, dirty ones beside the released cache."""
+    return [item for live in LIVE for item in measure_streams_at(rounds, count, live, version)]
+
+
+def measure_streams_at(rounds: int, count: int, live: int, version: str | None) -> list[Measurement]:
+    """The same with so many live entries."""
+    mix = make_streams_mix(count, live)
+    lru = import_lru_cache()
+    played: dict[str, PlayedStreams] = {}
+
+    def noted(name: str, play: Callable[[], PlayedStreams]) -> Callable[[], float]:
+        def run() -> float:
+            played[name] = play()
+            return played[name].seconds
+
+        return run
+
+    runs = {
+        "fast": noted("fast", lambda: play_fast(mix)),
+        "LRU": noted("LRU", lambda: play_mapping(mix, lru(live))),
+        "fast, dirty": noted("fast, dirty", lambda: play_fast(mix, dirty=True)),
+    }
+    with nullcontext() if version is None else released_cache(version, mix) as in_jvm:
+        if in_jvm is not None:
+            runs[JVM] = noted(JVM, lambda: in_jvm(False))
+            runs[f"{JVM}, dirty"] = noted(f"{JVM}, dirty", lambda: in_jvm(True))
+        seconds = interleaved(rounds, runs)
+    pairs = [("fast", "LRU"), ("fast, dirty", "LRU")]
+    if version is not None:
+        pairs += [("fast", JVM), ("fast, dirty", f"{JVM}, dirty")]
+    gets = max(1, sum(not puts for puts, _ in mix.measured))
+    found = []
+    for ours, other in pairs:
+        shares = ", ".join(f"{name} {played[name].hits / gets:.1%}" for name in (ours, other))
+        rates = f"{thousands(seconds, ours, count)} and {thousands(seconds, other, count)}"
+        peer = f"cachetools {other}" if other == "LRU" else f"{other} of Kafka Streams {version}, in its JVM"
+        what = f"{ours}, times {peer}, {live:,} live"
+        found.append(Measurement(what, ratio(seconds, other, ours), "", note=f"{rates}; hits: {shares}"))
+    return found

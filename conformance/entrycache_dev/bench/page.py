@@ -1,0 +1,223 @@
+"""The page of the numbers, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from entrycache_dev.bench.measurement import Measurement
+from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
+from entrycache_dev.bench.result import BenchResult
+from entrycache_protocol.errors import missing_extra
+from entrycache_protocol.files import atomic_path
+
+HEAD = """# Numbers
+
+Written by `entrycache bench --from docs/numbers.json --page docs/reference/numbers.md`; the measurements themselves are
+`entrycache bench{beside} --json > docs/numbers.json`.
+
+One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
+compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
+same everywhere. Only ratios with a target are judged.
+
+Audits have a page of their own: [what they cost](audit-speed.md).
+
+![Cost of cursors beside a linked list, and the fast cache beside cachetools]({picture})
+
+## Caches and suite
+
+| what | value | target | note |
+|---|---:|---|---|
+"""
+
+
+def render_page(result: BenchResult, picture: str) -> str:
+    """The page in Markdown; `picture` is the name of the picture beside it."""
+    head = HEAD.format(
+        rounds=result.rounds,
+        operations=result.operations,
+        python=result.python,
+        processors=result.processors,
+        load="" if result.load is None else f", {result.load:.0f} programs wanting one when it began",
+        picture=picture,
+        beside=_release_options(result),
+    )
+    rows = [*map(measurement_row, result.measurements), *cursor_lines(result.cursors, result.released)]
+    return head + "\n".join(rows) + "\n" + _streams_section(result)
+
+
+def _release_options(result: BenchResult) -> str:
+    """The options that name the releases which stand beside ours."""
+    of_streams = None if result.streams is None else result.streams.released
+    options = {"--released": result.released, "--streams": of_streams}
+    return "".join(f" {option} {version}" for option, version in options.items() if version is not None)
+
+
+def _streams_section(result: BenchResult) -> str:
+    """What was measured in rounds of its own; nothing where it was not asked for."""
+    part = result.streams
+    if part is None:
+        return ""
+    load = "" if part.load is None else f", {part.load:.0f} programs wanting a processor when it began"
+    return streams_section(part.measurements, part.rounds, part.operations, part.released, load)
+
+
+def measurement_row(item: Measurement) -> str:
+    """One measurement as a line of a table."""
+    value = f"**{item.shown}** (missed)" if item.missed else item.shown
+    return f"| {item.what} | {value} | {item.target} | {item.note} |"
+
+
+# --- page
+# The part of the page about the record cache of a stream thread.
+
+STREAMS_HEAD = """
+## Kafka Streams
+
+A run of its own: {rounds} interleaved rounds of {operations:,} operations{load}. The fast cache of `kafka-streams`
+(`entrycache_fast.kafka`, plain Python), cachetools' LRU cache, and the `ThreadCache` of Kafka Streams {released},
+compiled code in its own JVM, warmed up, with the processor time of that whole process. All play the same puts and gets
+of the same keys, each bounded to the same number of live entries, so their shares of hits agree. *Dirty*: every put is
+a write that a listener has to get; an eviction hands over all that is dirty then. A value is how many times as quick
+the first is as the other.
+
+| what | value | note |
+|---|---:|---|
+"""
+
+
+def streams_section(
+    measurements: list[Measurement], rounds: int, operations: int, released: str | None, load: str
+) -> str:
+    """What is said, and the table."""
+    head = STREAMS_HEAD.format(rounds=rounds, operations=operations, released=released, load=load)
+    return head + "".join(f"| {item.what} | {item.shown} | {item.note} |\n" for item in measurements)
+
+
+# --- page
+# The part of the page about cursors.
+
+CURSORS_TEXT = """
+## Cursors of one cache
+
+Nanoseconds of one turn. First the fast cache's blocked order; second a sorted linked list in the same language that is
+brought up to date when somebody asks (`linear.py`, our own code after that approach). *Tailing*: readers at the
+head of a log take 1 to 3 entries a turn. *Lockstep*: one after another moves from one entry to the next. *Uniform*:
+anyone goes anywhere.
+
+The linked list only notes a move, so with few cursors a bare move is cheaper there; it pays when somebody asks. At rest
+it knows each rank by heart, where the blocked order searches.
+"""
+
+RELEASED_TEXT = """
+Third, the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the same moves
+(`CursorCosts.java`). It is another language, so what counts is how a column grows. In lockstep it grows less than
+our linked list does.
+"""
+
+
+def cursor_lines(costs: list[CursorCost], released: str | None) -> Iterator[str]:
+    """What is said, and the tables; `released`: the version of the container that stands beside ours."""
+    yield (CURSORS_TEXT if released is None else CURSORS_TEXT + RELEASED_TEXT.format(released=released)).rstrip()
+    yield from _cursor_tables(costs)
+
+
+def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
+    """One table a mix: a row a number of cursors, a column a pattern."""
+    for mix, of_mix in groupby(costs, key=lambda item: item.mix):
+        rows = list(of_mix)
+        patterns = list(dict.fromkeys(item.pattern for item in rows))
+        cells = {(item.cursors, item.pattern): _cost_cell(item) for item in rows}
+        yield f"\n| {mix} cursors | {' | '.join(patterns)} |"
+        yield f"|---:|{'---:|' * len(patterns)}"
+        for cursors in dict.fromkeys(item.cursors for item in rows):
+            yield f"| {cursors:,} | {' | '.join(cells.get((cursors, pattern), '') for pattern in patterns)} |"
+
+
+def _cost_cell(item: CursorCost) -> str:
+    nanos = (item.fast_nanos, item.linear_nanos, item.released_nanos)
+    return " / ".join(f"{one:,.0f}" for one in nanos if one is not None)
+
+
+# --- picture
+# The picture of the numbers.
+
+FAST_COLOUR = "#1b6ca8"
+PEER_COLOUR = "#c8553d"
+RELEASED_COLOUR = "#8a8a8a"
+STYLES = {MOVE_RANK: "-", MOVES: "--"}
+
+
+def require_matplotlib() -> Any:
+    """The library that draws.
+
+    Raises:
+        MissingPrerequisite: it is not installed.
+    """
+    try:
+        import matplotlib  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise missing_extra("the picture", "matplotlib", "bench") from None
+    return matplotlib
+
+
+def draw_picture(result: BenchResult, path: Path) -> None:
+    """Write the picture as SVG; the same result gives the same bytes with the same version of matplotlib."""
+    matplotlib = require_matplotlib()
+    matplotlib.use("svg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    style: dict[Any, Any] = {
+        "svg.hashsalt": "entrycache",
+        "svg.fonttype": "none",
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+    with pyplot.rc_context(style):
+        figure = pyplot.figure(figsize=(10, 8 if result.streams else 7), layout="constrained")
+        parts: Any = figure.subfigures(2, 1, height_ratios=(3, 2))
+        above, below = parts
+        mixes = list(dict.fromkeys(item.mix for item in result.cursors))
+        panels = above.subplots(1, len(mixes), sharey=True, squeeze=False)[0]
+        for axes, mix in zip(panels, mixes, strict=True):
+            _draw_cursors(axes, mix, [item for item in result.cursors if item.mix == mix], result.released)
+        panels[0].set_ylabel("nanoseconds a turn")
+        above.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+        _draw_ratios(below.subplots(), result)
+        with atomic_path(path) as beside:
+            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
+        pyplot.close(figure)
+
+
+def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | None) -> None:
+    """The cost of each container, over the number of cursors."""
+    for pattern, style in STYLES.items():
+        rows = [item for item in costs if item.pattern == pattern]
+        sizes = [item.cursors for item in rows]
+        lines: list[tuple[str, str, list[float | None]]] = [
+            ("fast", FAST_COLOUR, [item.fast_nanos for item in rows]),
+            ("linked list", PEER_COLOUR, [item.linear_nanos for item in rows]),
+        ]
+        if released is not None:
+            lines.append((RELEASED_NAME.format(released), RELEASED_COLOUR, [item.released_nanos for item in rows]))
+        for name, color, nanos in lines:
+            axes.plot(sizes, nanos, style, color=color, marker="o", markersize=3, label=f"{name}: {pattern}")
+    axes.set(xscale="log", yscale="log", title=mix, xlabel="cursors in one cache")
+    axes.grid(visible=True, which="major", alpha=0.25)
+
+
+def _draw_ratios(axes: Any, result: BenchResult) -> None:
+    """How many times as quick as the other side of the same rounds."""
+    ratios = [item for item in result.measurements if item.what.startswith("fast cache") and not item.unit]
+    streamed = [] if result.streams is None else result.streams.measurements
+    rows = [item for item in reversed([*ratios, *streamed]) if item.at_most is None]
+    axes.barh([item.what for item in rows], [item.value for item in rows], color=FAST_COLOUR, height=0.6)
+    for at, item in enumerate(rows):
+        axes.text(item.value, at, f" {item.value:.2f}", va="center")
+        if item.at_least is not None:
+            axes.plot([item.at_least] * 2, [at - 0.4, at + 0.4], color=PEER_COLOUR, linewidth=2)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xlabel("times as quick in the same rounds (the short line is the target)")

@@ -1,0 +1,401 @@
+"""What the cursors of the fast cache cost, beside a linked list, from one cursor to ten thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from random import Random
+from statistics import median
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.java.program import build_program
+from entrycache_dev.bench.measurement import Measurement, interleaved, seconds_of
+from entrycache_fast.pulsar.store import Cursors
+from entrycache_protocol.errors import BrokenSubject
+
+SIZES: Final = (1, 10, 100, 1_000, 10_000)
+JUDGED_SIZES: Final = (1_000, 10_000)
+TURNS: Final = 20_000
+LINEAR_STEPS: Final = 1_000_000
+"""The linked list plays as many turns as it takes to look at about so many cursors."""
+
+LEDGER: Final = 5
+QUICKER_AT_LEAST: Final = 2.0
+RELEASED_NAME: Final = "Pulsar {} (Java)"
+"""How a picture calls the released container of a version."""
+
+MOVE_RANK: Final = "rank, then move"
+MOVES: Final = "move, a rank in 16"
+MOVE_SLOWEST: Final = "move, then slowest"
+RANK: Final = "rank, nothing moved"
+
+
+class CursorCost(NamedTuple):
+    """The time of one turn, in nanoseconds, with so many cursors; the released container's in its own JVM."""
+
+    mix: str
+    pattern: str
+    cursors: int
+    fast_nanos: float
+    linear_nanos: float
+    released_nanos: float | None = None
+
+
+def measure_cursors(rounds: int) -> Iterator[CursorCost]:
+    """Every mix, pattern and number of cursors: medians of interleaved rounds."""
+    return (
+        measure_cost(rounds, mix, pattern, cursors, TURNS) for mix in MIXES for pattern in PATTERNS for cursors in SIZES
+    )
+
+
+def measure_cost(rounds: int, mix: str, pattern: str, cursors: int, turns: int) -> CursorCost:
+    """One of them."""
+    linear_turns = min(turns, max(100, LINEAR_STEPS // cursors))
+    made = make_cursor_mix(mix, cursors, turns)
+    names = [f"cursor-{number}" for number in range(cursors)]
+    fast_moves = [(names[cursor], (LEDGER, entry)) for cursor, entry in made.moves]
+    linear_moves = [(names[cursor], entry) for cursor, entry in made.moves[:linear_turns]]
+    play = PATTERNS[pattern]
+    seconds = interleaved(
+        rounds,
+        {
+            "fast": lambda: seconds_of(play(make_fast_cursors(names, made), fast_moves)),
+            "linear": lambda: seconds_of(play(make_linear_cursors(names, made), linear_moves)),
+        },
+    )
+    fast_nanos = 1e9 * median(seconds["fast"]) / turns
+    return CursorCost(mix, pattern, cursors, fast_nanos, 1e9 * median(seconds["linear"]) / linear_turns)
+
+
+def judge_costs(costs: list[CursorCost]) -> list[Measurement]:
+    """The ratios that have a target: thousands of cursors, where each read asks for its rank."""
+    return [
+        Measurement(
+            f"cursors, {item.mix}, {item.cursors:,}: {MOVE_RANK}, times as quick as a linked list",
+            item.linear_nanos / item.fast_nanos,
+            "",
+            at_least=QUICKER_AT_LEAST,
+            note=f"{item.fast_nanos:,.0f} ns and {item.linear_nanos:,.0f} ns",
+        )
+        for item in costs
+        if item.pattern == MOVE_RANK and item.cursors in JUDGED_SIZES
+    ]
+
+
+def make_fast_cursors(names: list[str], mix: CursorMix) -> Cursors:
+    """The container of the fast cache, filled."""
+    cursors = Cursors(moves_untracked=True)
+    for name, entry in zip(names, mix.start, strict=True):
+        cursors.add(name, (LEDGER, entry))
+    return cursors
+
+
+def make_linear_cursors(names: list[str], mix: CursorMix) -> LinearCursors:
+    """The linked list, filled."""
+    cursors = LinearCursors()
+    cursors.add_all(zip(names, mix.start, strict=True))
+    return cursors
+
+
+def _rank_and_move(cursors: Any, moves: list[tuple[str, Any]]) -> Callable[[], None]:
+    rank, move = cursors.rank, cursors.move
+
+    def play() -> None:
+        for cursor, position in moves:
+            rank(cursor)
+            move(cursor, position)
+
+    return play
+
+
+def _moves(cursors: Any, moves: list[tuple[str, Any]]) -> Callable[[], None]:
+    rank, move = cursors.rank, cursors.move
+
+    def play() -> None:
+        for turn, (cursor, position) in enumerate(moves):
+            move(cursor, position)
+            if turn & 15 == 15:
+                rank(cursor)
+
+    return play
+
+
+def _move_and_slowest(cursors: Any, moves: list[tuple[str, Any]]) -> Callable[[], None]:
+    slowest, move = cursors.slowest, cursors.move
+
+    def play() -> None:
+        for cursor, position in moves:
+            move(cursor, position)
+            slowest()
+
+    return play
+
+
+def _rank(cursors: Any, moves: list[tuple[str, Any]]) -> Callable[[], None]:
+    rank = cursors.rank
+
+    def play() -> None:
+        for cursor, _ in moves:
+            rank(cursor)
+
+    return play
+
+
+PATTERNS: Final[dict[str, Callable[[Any, list[tuple[str, Any]]], Callable[[], None]]]] = {
+    MOVE_RANK: _rank_and_move,
+    MOVES: _moves,
+    MOVE_SLOWEST: _move_and_slowest,
+    RANK: _rank,
+}
+"""What a turn does. A reader takes its rank when storage has answered and moves then; one that is served from the
+cache only moves."""
+
+
+# --- cursor_mix
+# Where cursors stand and how they move, the same for each container that is measured.
+
+START: Final = 1_000
+SPREAD: Final = 1_000_000
+LONGEST_STEP: Final = 3
+
+
+class CursorMix(NamedTuple):
+    """Entries at which cursors stand at first, by number of the cursor, and moves: a cursor and its new entry."""
+
+    start: list[int]
+    moves: list[tuple[int, int]]
+
+
+def tailing(cursors: int, random: Random) -> Iterator[tuple[int, int]]:
+    """Readers at the head of a log: each turn one of them reads 1 to 3 entries, at most up to the head.
+
+    The head moves on as quickly as they do, so many stand on one entry, and all within a few.
+    """
+    at = [START] * cursors
+    head_turns = 0
+    head = START + LONGEST_STEP
+    while True:
+        cursor = random.randrange(cursors)
+        at[cursor] = min(head, at[cursor] + random.randrange(1, LONGEST_STEP + 1))
+        yield cursor, at[cursor]
+        head_turns += 2
+        if head_turns >= cursors:
+            head, head_turns = head + 1, 0
+
+
+def lockstep(cursors: int, _random: Random) -> Iterator[tuple[int, int]]:
+    """Readers one after another move from one entry to the next one; half of them have moved already."""
+    turn = cursors // 2
+    while True:
+        yield turn % cursors, START + 1 + turn // cursors
+        turn += 1
+
+
+def uniform(cursors: int, random: Random) -> Iterator[tuple[int, int]]:
+    """Readers seek, anyone to anywhere."""
+    while True:
+        yield random.randrange(cursors), random.randrange(SPREAD)
+
+
+MIXES: Final[Mapping[str, Callable[[int, Random], Iterator[tuple[int, int]]]]] = {
+    "tailing": tailing,
+    "lockstep": lockstep,
+    "uniform": uniform,
+}
+
+
+def make_cursor_mix(name: str, cursors: int, count: int, seed: int = 1) -> CursorMix:
+    """So many moves of so many cursors. What went before has mixed them: they do not all stand on one entry."""
+    random = Random(seed)
+    moves = MIXES[name](cursors, random)
+    start = [START] * cursors
+    if name == "lockstep":
+        start[: cursors // 2] = [START + 1] * (cursors // 2)
+    else:
+        for _ in range(2 * cursors):
+            cursor, entry = next(moves)
+            start[cursor] = entry
+    return CursorMix(start, [next(moves) for _ in range(count)])
+
+
+# --- linear
+# The peer of the fast cache's cursors: one sorted linked list, brought up to date when somebody asks.
+#
+# Written for this measurement after the description of the approach: moves are only noted; a rank or the
+# slowest position first applies them, by sorting anew where half of the cursors or more have moved, else by
+# walking each moved cursor along the list. Ranks stand in the nodes.
+
+
+class Node:
+    """One cursor in the list, with the number of cursors at or before it."""
+
+    __slots__ = ("after", "before", "position", "rank", "wanted")
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.wanted = position
+        self.rank = 0
+        self.before: Node | None = None
+        self.after: Node | None = None
+
+
+class LinearCursors:
+    """Cursors in a linked list, ascending by position."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._moved: list[Node] = []
+        self._head: Node | None = None
+
+    def add_all(self, cursors: Iterable[tuple[str, int]]) -> None:
+        """Let cursors come in."""
+        self._nodes.update((cursor, Node(position)) for cursor, position in cursors)
+        self._sort()
+
+    def move(self, cursor: str, position: int) -> None:
+        """Note where a cursor stands from now on."""
+        node = self._nodes[cursor]
+        if node.wanted == node.position:
+            self._moved.append(node)
+        node.wanted = position
+
+    def rank(self, cursor: str) -> int:
+        """The cursors at or before this one, itself included."""
+        self._apply()
+        return self._nodes[cursor].rank
+
+    def slowest(self) -> int | None:
+        """The lowest position."""
+        self._apply()
+        return None if self._head is None else self._head.position
+
+    def _apply(self) -> None:
+        """Bring the list up to date."""
+        if not self._moved:
+            return
+        if len(self._moved) >= len(self._nodes) // 2:
+            self._sort()
+            return
+        for node in sorted(self._moved, key=lambda moved: -moved.position):
+            if node.wanted > node.position:
+                self._walk_up(node)
+            elif node.wanted < node.position:
+                self._walk_down(node)
+        self._moved.clear()
+
+    def _sort(self) -> None:
+        """Build the list anew."""
+        for node in self._moved:
+            node.position = node.wanted
+        self._moved.clear()
+        ordered = sorted(self._nodes.values(), key=lambda node: node.position)
+        before: Node | None = None
+        for node in ordered:
+            node.before = before
+            if before is not None:
+                before.after = node
+            before = node
+        if before is not None:
+            before.after = None
+        self._head = ordered[0] if ordered else None
+        rank = len(ordered)
+        for at in range(len(ordered) - 1, -1, -1):
+            if at + 1 < len(ordered) and ordered[at].position != ordered[at + 1].position:
+                rank = at + 1
+            ordered[at].rank = rank
+
+    def _walk_up(self, node: Node) -> None:
+        """Move a node towards the tail; each one that it passes, and each that stood beside it, loses one."""
+        beside = node.before
+        while beside is not None and beside.position == node.position:
+            beside.rank -= 1
+            beside = beside.before
+        last, at = node.before, node.after
+        self._unlink(node)
+        rank = node.rank - 1
+        while at is not None and at.position < node.wanted:
+            at.rank -= 1
+            last, rank = at, max(rank, at.rank)
+            at = at.after
+        self._link(node, last, at)
+        node.position = node.wanted
+        node.rank = at.rank if at is not None and at.position == node.position else rank + 1
+
+    def _walk_down(self, node: Node) -> None:
+        """Move a node towards the head; each one below it that it passes or comes to stand beside gains one."""
+        last, at = node.after, node.before
+        self._unlink(node)
+        while at is not None and at.position > node.wanted:
+            if at.position < node.position:
+                at.rank += 1
+            last, at = at, at.before
+        self._link(node, at, last)
+        node.position = node.wanted
+        rank = 1 if at is None else at.rank + 1
+        node.rank = rank
+        while at is not None and at.position == node.position:
+            at.rank = rank
+            at = at.before
+
+    def _unlink(self, node: Node) -> None:
+        """Take a node out of the chain."""
+        if node.before is None:
+            self._head = node.after
+        else:
+            node.before.after = node.after
+        if node.after is not None:
+            node.after.before = node.before
+
+    def _link(self, node: Node, before: Node | None, after: Node | None) -> None:
+        """Put a node between two neighbours."""
+        node.before, node.after = before, after
+        if before is None:
+            self._head = node
+        else:
+            before.after = node
+        if after is not None:
+            after.before = node
+
+
+# --- released
+# What a released container of active cursors costs, in its own JVM, with the same moves.
+
+FAMILY: Final = "pulsar"
+MODULE: Final = "bench"
+MAIN: Final = "org.apache.bookkeeper.mledger.impl.CursorCosts"
+"""The program, in that module of the Maven project."""
+
+RELEASED_TURNS: Final = 20_000
+RELEASED_STEPS: Final = 20_000_000
+"""With many cursors the container plays as many turns as it takes to look at about so many of them."""
+
+PATTERN_NAMES: Final = {MOVE_RANK: "rank-move", MOVES: "moves", MOVE_SLOWEST: "move-slowest", RANK: "rank"}
+
+
+def add_released(costs: Sequence[CursorCost], version: str, rounds: int) -> list[CursorCost]:
+    """The same costs, with those of the container of Pulsar `version` beside them.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: Java or the jars are not there.
+        BrokenSubject: the container fails.
+    """
+    questions = "".join(_question(item, rounds) for item in costs)
+    done = build_program(f"{FAMILY}:{version}", MODULE).run(MAIN, text=questions)
+    answers = [line for line in done.stdout.splitlines() if line.isdigit()]
+    if done.returncode or len(answers) != len(costs):
+        raise BrokenSubject(f"the cursors of Pulsar {version} could not be measured: {_last_line(done.stderr)}")
+    return [item._replace(released_nanos=float(nanos)) for item, nanos in zip(costs, answers, strict=True)]
+
+
+def _question(item: CursorCost, rounds: int) -> str:
+    """Three lines: pattern and rounds, where the cursors stand, and their moves."""
+    turns = min(RELEASED_TURNS, max(500, RELEASED_STEPS // item.cursors))
+    mix = make_cursor_mix(item.mix, item.cursors, turns)
+    moves = " ".join(f"{cursor}:{entry}" for cursor, entry in mix.moves)
+    return f"{PATTERN_NAMES[item.pattern]} {rounds}\n{' '.join(map(str, mix.start))}\n{moves}\n"
+
+
+def _last_line(text: str) -> str:
+    """The last line of what a program said."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing"

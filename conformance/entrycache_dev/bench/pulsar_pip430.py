@@ -1,0 +1,314 @@
+"""The mix on the fast cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import cycle
+from math import ceil
+from statistics import median
+from typing import Any, Final
+
+from entrycache_dev.bench.measurement import (
+    VALUE,
+    Measurement,
+    Operation,
+    PlayedMix,
+    Rounds,
+    bare_rate,
+    import_lru_cache,
+    interleaved,
+    mixed_operations,
+    play_mapping,
+    rate,
+    ratio,
+    seconds_of,
+    thousands,
+    warm_up_operations,
+    with_keys,
+)
+from entrycache_fast import BrokerCache
+from entrycache_fast.pulsar.state import TRIGGER
+
+WATERMARK: Final = 0.96
+"""The share of its limit down to which a size pass frees."""
+
+
+def bounded_cache(live: int) -> BrokerCache:
+    """A fast cache whose trigger is `live` bytes."""
+    return BrokerCache(max_size_bytes=ceil(live / TRIGGER), watermark=WATERMARK)
+
+
+def play_fast(mix: list[Operation], live: int) -> PlayedMix:
+    """The mix on the fast cache.
+
+    Every entry has size 1. The insert that leaves more than `live` runs a size pass that frees 2 % of the
+    bound, so the fast cache holds between 98 % and 100 % of `live`, where cachetools holds exactly `live`.
+    The passes are part of the time, with every requeue of an entry that was read. Keys are given as three
+    arguments.
+    """
+    cache = bounded_cache(live)
+    insert, get = cache.insert, cache.get
+    hits = 0
+
+    def play(part: Iterator[Operation] | list[Operation]) -> None:
+        nonlocal hits
+        for put, ledger, entry in part:
+            if put:
+                insert("topic", ledger, entry, 1, VALUE)
+            elif get("topic", ledger, entry) is not None:
+                hits += 1
+
+    play(warm_up_operations(live))
+    hits = 0
+    seconds = seconds_of(lambda: play(mix))
+    return PlayedMix(seconds, hits)
+
+
+# --- spread
+# The mix with cursors, and over a hundred thousand caches.
+
+READERS: Final = 1_000
+CACHES: Final = 100_000
+
+SpreadOperation = tuple[bool, str, int, int]
+"""Whether it is a put, cache, ledger, entry."""
+
+
+def measure_with_cursors(rounds: int, count: int, live: int, readers: int = READERS) -> list[Measurement]:
+    """The mix where a put asks first whether to cache, and a get moves one of many cursors first."""
+    mix = list(mixed_operations(count, live))
+    keys = with_keys(mix)
+    lru = import_lru_cache()
+    seconds = interleaved(
+        rounds,
+        {
+            "with cursors": lambda: play_with_cursors(mix, live, readers),
+            "without": lambda: play_fast(mix, live).seconds,
+            "LRU": lambda: play_mapping(keys, lru(live), live).seconds,
+        },
+    )
+    return [
+        ratio_measurement(
+            f"fast cache with {readers:,} cursors, times itself without", seconds, "with cursors", "without", count
+        ),
+        ratio_measurement(
+            f"fast cache with {readers:,} cursors, times cachetools LRU", seconds, "with cursors", "LRU", count
+        ),
+    ]
+
+
+def measure_over_many_caches(rounds: int, count: int, live: int, caches: int = CACHES) -> list[Measurement]:
+    """The mix over many caches, one entry after another in the next one."""
+    mix = spread_operations(mixed_operations(count, live), caches)
+    keys = [(put, (name, ledger, entry)) for put, name, ledger, entry in mix]
+    one = list(mixed_operations(count, live))
+    warm = spread_operations(warm_up_operations(live), caches)
+    warm_keys = [(put, (name, ledger, entry)) for put, name, ledger, entry in warm]
+    lru = import_lru_cache()
+    seconds = interleaved(
+        rounds,
+        {
+            "many caches": lambda: play_spread(warm, mix, live),
+            "one": lambda: play_fast(one, live).seconds,
+            "LRU": lambda: play_keys(warm_keys, keys, lru(live)),
+        },
+    )
+    return [
+        ratio_measurement(
+            f"fast cache over {caches:,} caches, times itself in one", seconds, "many caches", "one", count
+        ),
+        ratio_measurement(
+            f"fast cache over {caches:,} caches, times cachetools LRU", seconds, "many caches", "LRU", count
+        ),
+    ]
+
+
+def ratio_measurement(what: str, seconds: Rounds, name: str, other: str, count: int) -> Measurement:
+    """How many times as quick the one is as the other; no target."""
+    rates = ", ".join(f"{side} {rate(seconds, side, count) / 1_000:,.0f} k/s" for side in (name, other))
+    return Measurement(what, ratio(seconds, other, name), "", note=rates)
+
+
+def play_with_cursors(mix: list[tuple[bool, int, int]], live: int, readers: int) -> float:
+    """The seconds of the mix with cursors; each get is one of the readers', in turn."""
+    cache = bounded_cache(live)
+    names = [f"reader-{number}" for number in range(readers)]
+    for name in names:
+        cache.cursor_add("topic", name, (0, 0))
+    insert, get, should_cache, move = cache.insert, cache.get, cache.should_cache, cache.cursor_move
+
+    def play(part: Iterable[tuple[bool, int, int]]) -> None:
+        reader = cycle(names)
+        for put, ledger, entry in part:
+            if put:
+                if should_cache("topic"):
+                    insert("topic", ledger, entry, 1, VALUE)
+            else:
+                move("topic", next(reader), (ledger, entry))
+                get("topic", ledger, entry)
+
+    play(warm_up_operations(live))
+    return seconds_of(lambda: play(mix))
+
+
+def spread_operations(mix: Iterator[tuple[bool, int, int]], caches: int) -> list[SpreadOperation]:
+    """The same operations, each entry in the next cache."""
+    names = [f"topic-{number}" for number in range(caches)]
+    return [(put, names[entry % caches], 1, entry // caches) for put, _, entry in mix]
+
+
+def play_spread(warm: list[SpreadOperation], mix: list[SpreadOperation], live: int) -> float:
+    """The seconds of the mix on the fast cache."""
+    cache = bounded_cache(live)
+    insert, get = cache.insert, cache.get
+
+    def play(part: list[SpreadOperation]) -> None:
+        for put, name, ledger, entry in part:
+            if put:
+                insert(name, ledger, entry, 1, VALUE)
+            else:
+                get(name, ledger, entry)
+
+    play(warm)
+    return seconds_of(lambda: play(mix))
+
+
+def play_keys(
+    warm: list[tuple[bool, tuple[str, int, int]]], mix: list[tuple[bool, tuple[str, int, int]]], cache: Any
+) -> float:
+    """The seconds of the mix on a cache of cachetools; making the keys is not in the time."""
+    get = cache.get
+
+    def play(part: list[tuple[bool, tuple[str, int, int]]]) -> None:
+        for put, key in part:
+            if put:
+                cache[key] = VALUE
+            else:
+                get(key)
+
+    play(warm)
+    return seconds_of(lambda: play(mix))
+
+
+# --- measure
+# The measurements of the fast cache.
+
+LIVE: Final = (1_000, 100_000)
+MANY_LIVE: Final = 1_000_000
+FEW_CACHES: Final = 10
+MANY_CACHES: Final = 100_000
+TTL_SECONDS: Final = 3_600
+
+LRU_AT_LEAST: Final = 1.4
+TTL_AT_LEAST: Final = 3.0
+MANY_LIVE_AT_MOST: Final = 1.6
+MANY_CACHES_AT_MOST: Final = 1.2
+
+
+def measure_caches(rounds: int, operations: int) -> Iterator[Measurement]:
+    """Every measurement: the median of `rounds` interleaved rounds, each mix of `operations` operations.
+
+    Raises:
+        MissingPrerequisite: cachetools is not installed.
+    """
+    for part in PARTS:
+        yield from part(rounds, operations)
+
+
+def measure_beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:
+    """The fast cache beside the LRU and the TTL cache of cachetools, with the same bound on live entries."""
+    lru = import_lru_cache()
+    from cachetools import TTLCache  # noqa: PLC0415 - an extra
+
+    mix = list(mixed_operations(count, live))
+    keys = with_keys(mix)
+    hits: dict[str, int] = {}
+
+    def noted(name: str, play: Callable[[], PlayedMix]) -> Callable[[], float]:
+        def run() -> float:
+            played = play()
+            hits[name] = played.hits
+            return played.seconds
+
+        return run
+
+    seconds = interleaved(
+        rounds,
+        {
+            "fast": noted("fast", lambda: play_fast(mix, live)),
+            "LRU": noted("LRU", lambda: play_mapping(keys, lru(live), live)),
+            "TTL": noted("TTL", lambda: play_mapping(keys, TTLCache(live, TTL_SECONDS), live)),
+        },
+    )
+    gets = max(1, sum(not put for put, _, _ in mix))
+    shares = ", ".join(f"{name} {hits[name] / gets:.0%}" for name in hits)
+    return [
+        Measurement(
+            f"fast cache, times cachetools {name}, {live:,} live",
+            ratio(seconds, name, "fast"),
+            "",
+            at_least=least,
+            note=f"{thousands(seconds, 'fast', count)} and {thousands(seconds, name, count)}; hits: {shares}",
+        )
+        for name, least in (("LRU", LRU_AT_LEAST), ("TTL", TTL_AT_LEAST))
+    ] + [bare_rate(f"fast cache, {live:,} live", seconds, "fast", count)]
+
+
+def measure_more_live(rounds: int, count: int, live: int, many_live: int) -> list[Measurement]:
+    """The time of one operation of the mix with many entries live, beside that with fewer."""
+    mixes = {size: list(mixed_operations(count, size)) for size in (live, many_live)}
+    seconds = interleaved(
+        rounds,
+        {
+            "fewer": lambda: play_fast(mixes[live], live).seconds,
+            "many": lambda: play_fast(mixes[many_live], many_live).seconds,
+        },
+    )
+    nanos = {name: 1e9 * median(seconds[name]) / count for name in ("fewer", "many")}
+    return [
+        Measurement(
+            f"fast cache, time an operation at {many_live:,} live, times that at {live:,}",
+            ratio(seconds, "many", "fewer"),
+            "",
+            at_most=MANY_LIVE_AT_MOST,
+            note=f"{nanos['many']:,.0f} ns and {nanos['fewer']:,.0f} ns",
+        )
+    ]
+
+
+def time_one_pass(caches: int, entries: int) -> float:
+    """A size pass that takes half of `entries` entries, which lie in turn in so many caches."""
+    cache = BrokerCache(max_size_bytes=2 * entries)
+    for number in range(entries):
+        cache.insert(f"topic-{number % caches}", 1, number // caches, 1)
+    return seconds_of(lambda: cache.evict(entries // 2))
+
+
+def measure_more_caches(rounds: int, caches: int, many_caches: int, entries: int) -> list[Measurement]:
+    """The time of one pass over many caches, beside that over few; the same entries leave in both."""
+    seconds = interleaved(
+        rounds,
+        {"few": lambda: time_one_pass(caches, entries), "many": lambda: time_one_pass(many_caches, entries)},
+    )
+    taken = entries // 2
+    nanos = {name: 1e9 * median(seconds[name]) / taken for name in ("few", "many")}
+    return [
+        Measurement(
+            f"fast cache, a pass over {many_caches:,} caches, times one over {caches}",
+            ratio(seconds, "many", "few"),
+            "",
+            at_most=MANY_CACHES_AT_MOST,
+            note=f"{nanos['many']:,.0f} ns and {nanos['few']:,.0f} ns an entry, {taken:,} entries",
+        )
+    ]
+
+
+PARTS: Final[tuple[Callable[[int, int], list[Measurement]], ...]] = (
+    lambda rounds, count: measure_beside_cachetools(rounds, count, LIVE[0]),
+    lambda rounds, count: measure_beside_cachetools(rounds, count, LIVE[1]),
+    lambda rounds, count: measure_more_live(rounds, count, LIVE[1], MANY_LIVE),
+    lambda rounds, _count: measure_more_caches(rounds, FEW_CACHES, MANY_CACHES, 4 * MANY_CACHES),
+    lambda rounds, count: measure_with_cursors(rounds, count, LIVE[0]),
+    lambda rounds, count: measure_over_many_caches(rounds, count, 2 * MANY_CACHES, MANY_CACHES),
+)
+"""The parts of `measure`: each takes rounds and operations; a new measurement is one more line here."""

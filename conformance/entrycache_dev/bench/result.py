@@ -1,0 +1,246 @@
+"""One run of `entrycache bench` as a JSON object, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import random
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.resolve import open_in_process
+from entrycache_conformance.search import BATCH, find_failure, search_random_cases
+from entrycache_conformance.subjects.child import Child
+from entrycache_dev.bench.kafka_streams import measure_streams
+from entrycache_dev.bench.measurement import Measurement, bare_rate, interleaved, seconds_of
+from entrycache_dev.bench.pulsar_cursors import CursorCost, add_released, judge_costs, measure_cursors
+from entrycache_dev.bench.pulsar_pip430 import measure_caches
+from entrycache_protocol.errors import Verdict, keep_partial_result
+from entrycache_protocol.files import read_json
+from entrycache_protocol.strict_json import NUMBER, TEXT, Schema, check_shape, list_shape, nullable_shape, object_shape
+
+CURSOR_ROUNDS_MAX = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StreamsResult:
+    """What was measured of the cache of a stream thread, in rounds of its own; `released`: who stands beside ours."""
+
+    rounds: int
+    operations: int
+    measurements: list[Measurement]
+    released: str | None = None
+    load: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BenchResult:
+    """What was measured, and where."""
+
+    rounds: int
+    operations: int
+    python: str
+    processors: int
+    measurements: list[Measurement]
+    cursors: list[CursorCost]
+    released: str | None = None
+    """The version whose container of cursors stands beside ours."""
+    load: float | None = None
+    """How many programs wanted a processor when it began, where the system tells."""
+    streams: StreamsResult | None = None
+    """What was measured in rounds of its own, where it was asked for."""
+    stopped: bool = False
+    """Whether it was stopped, so that this is not all."""
+
+    @property
+    def missed(self) -> list[Measurement]:
+        """The measurements that miss their target."""
+        return [item for item in self.measurements if item.missed]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether a target is missed; what was stopped meets none as a whole."""
+        return Verdict.VIOLATES if self.missed else Verdict.NOTHING_CHECKED if self.stopped else Verdict.CONFORMS
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        measurements = [{**dataclasses.asdict(item), "missed": item.missed} for item in self.measurements]
+        return {
+            "schema": 1,
+            "verdict": self.verdict.value,
+            "rounds": self.rounds,
+            "operations": self.operations,
+            "python": self.python,
+            "processors": self.processors,
+            "measurements": measurements,
+            "cursors": [item._asdict() for item in self.cursors],
+            "released": self.released,
+            "load": self.load,
+            "streams": None if self.streams is None else dataclasses.asdict(self.streams),
+            "stopped": self.stopped,
+        }
+
+
+def run_bench(rounds: int, operations: int, released: str | None = None) -> BenchResult:
+    """Measure everything; the container of the version `released` too.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: cachetools, or what that version needs, is not there.
+        Stopped: with what was measured until then.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    found: list[Measurement] = []
+    costs: list[CursorCost] = []
+
+    def so_far(costs: list[CursorCost], released: str | None, stopped: bool) -> BenchResult:
+        measured = [*found, *judge_costs(costs)]
+        processors = os.cpu_count() or 1
+        return BenchResult(rounds, operations, python, processors, measured, costs, released, load, stopped=stopped)
+
+    with keep_partial_result(lambda: so_far(costs, None, True)):
+        for part in (measure_caches(rounds, operations), measure_suite(rounds)):
+            for measured in part:
+                found.append(measured)
+        for cost in measure_cursors(min(rounds, CURSOR_ROUNDS_MAX)):
+            costs.append(cost)
+        beside = costs if released is None else add_released(costs, released, rounds)
+        return so_far(beside, released, False)
+
+
+def add_streams(result: BenchResult, rounds: int, operations: int, released: str) -> BenchResult:
+    """The result with the part about a stream thread's cache, which is measured now.
+
+    Raises:
+        UsageError: there is no driver for that version.
+        MissingPrerequisite: cachetools, or what that version needs, is not there.
+        Stopped: with the result as it was.
+    """
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    with keep_partial_result(lambda: dataclasses.replace(result, stopped=True)):
+        measured = measure_streams(rounds, operations, released)
+    found = StreamsResult(rounds, operations, measured, released, load)
+    return dataclasses.replace(result, streams=found)
+
+
+def read_result(path: Path) -> BenchResult:
+    """The result that `--json` has printed into a file.
+
+    Raises:
+        UsageError: there is no such file, or it holds something else.
+    """
+    value = read_json(path, "the result")
+    check_shape(value, SHAPE, f"{path} is no whole result of entrycache bench --json of this version")
+    cursors = [CursorCost(**item) for item in value["cursors"]]
+    numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
+    released, load, part = value.get("released"), value.get("load"), value.get("streams")
+    streamed = None if part is None else StreamsResult(**{**part, "measurements": _measurements(part)})
+    return BenchResult(*numbers, _measurements(value), cursors, released, load, streamed)
+
+
+def _measurements(value: Mapping[str, Any]) -> list[Measurement]:
+    names = Measurement.__dataclass_fields__
+    return [Measurement(**{key: part for key, part in item.items() if key in names}) for item in value["measurements"]]
+
+
+def _closed(schema: Schema) -> Schema:
+    """The same without other keys."""
+    return {**schema, "additionalProperties": False}
+
+
+_POSITIVE: Final = {"type": "integer", "minimum": 1}
+_TIME: Final = {"type": "number", "exclusiveMinimum": 0}
+_MEASUREMENT: Final = object_shape(
+    {"what": TEXT, "value": NUMBER, "unit": TEXT, "note": TEXT, "missed": {"type": "boolean"}}
+    | dict.fromkeys(("at_least", "at_most"), nullable_shape(NUMBER)),
+    *("note", "missed", "at_least", "at_most"),
+)
+_CURSORS: Final = object_shape(
+    {"mix": TEXT, "pattern": TEXT, "cursors": _POSITIVE, "fast_nanos": _TIME, "linear_nanos": _TIME}
+    | {"released_nanos": nullable_shape(_TIME)},
+    "released_nanos",
+)
+_ROUNDS: Final = {"rounds": _POSITIVE, "operations": _POSITIVE, "measurements": list_shape(_closed(_MEASUREMENT))}
+_BESIDE: Final = {"released": nullable_shape(TEXT), "load": nullable_shape(NUMBER)}
+SHAPE: Final = object_shape(
+    {
+        **_ROUNDS,
+        **_BESIDE,
+        "python": TEXT,
+        "processors": _POSITIVE,
+        "cursors": list_shape(_closed(_CURSORS)),
+        "streams": nullable_shape(_closed(object_shape({**_ROUNDS, **_BESIDE}, *_BESIDE))),
+        "stopped": {"const": False},
+    },
+    *(*_BESIDE, "streams", "stopped"),
+)
+"""What `--json` prints of a run that was not stopped, as JSON Schema."""
+
+
+# --- suite
+# How quick the suite itself is: steps judged in this process, and steps played through a child process.
+
+SUITE_EXAMPLES = 150
+SUITE_BATCHES = 5
+PLAYED_CASES = 1_000
+SUITE_LEVELS = ("queue", "cursors")
+"""The levels whose cases are measured; a case of a level uses the operations of those before it too."""
+
+
+def measure_suite(rounds: int) -> Iterator[Measurement]:
+    """Judged steps a second in a search and in bulk, and played steps a second through the protocol."""
+    return (item for level in SUITE_LEVELS for item in measure_suite_at(level, rounds))
+
+
+def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
+    """The same for cases of one level."""
+    fast = open_in_process("fast")
+    assert fast is not None
+    menu = fast.declaration.system.cases.menu(fast.declaration.system.ops_up_to(level), level)
+    steps: dict[str, int] = {}
+
+    def in_hypothesis() -> float:
+        coverage = Coverage()
+        seconds = seconds_of(lambda: find_failure(fast, menu, SUITE_EXAMPLES, 0, coverage))
+        steps["hypothesis"] = coverage.steps
+        return seconds
+
+    def in_bulk() -> float:
+        coverage = Coverage()
+        batches = iter(range(SUITE_BATCHES))
+        seconds = seconds_of(lambda: search_random_cases(fast, menu, 0, coverage, lambda: next(batches, None) is None))
+        steps["bulk"] = coverage.steps
+        return seconds
+
+    source = random.Random(0)
+    cases = [make_case(source.randint, fast.declaration, menu, Coverage()).case for _ in range(PLAYED_CASES)]
+    steps["protocol"] = sum(len(case.steps) for case in cases)
+    child = Child([sys.executable, "-m", "entrycache_cli", "serve", "fast"])
+
+    def played() -> float:
+        start = perf_counter()
+        child.play(cases)
+        return perf_counter() - start
+
+    try:
+        seconds = interleaved(rounds, {"hypothesis": in_hypothesis, "bulk": in_bulk, "protocol": played})
+    finally:
+        child.close()
+    return [
+        bare_rate(what, seconds, name, steps[name])
+        for what, name in (
+            (
+                f"level {level}, judged steps of a search, a quarter in Hypothesis (goal 5,000)",
+                "hypothesis",
+            ),
+            (f"level {level}, judged steps in bulk, {BATCH} cases a batch (goal 50,000)", "bulk"),
+            (f"level {level}, steps played through a child process, wall time (goal 200,000)", "protocol"),
+        )
+    ]

@@ -1,0 +1,214 @@
+"""`make conform`: every part of the suite once, through its own commands, ending in one table.
+
+Each part runs as a person would type it, with --json; the results are one stream, which `entrycache report`
+prints. What a missing tool keeps from running is a line of the table too.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import click
+from rich.text import Text
+
+from entrycache_cli.commands.exit_codes import OneLineErrors
+from entrycache_cli.report.results import summary_table
+from entrycache_cli.report.terminal import echo, make_console
+from entrycache_conformance.generate import make_case
+from entrycache_conformance.java.releases import releases
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.subjects import processes
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import REFERENCE_NAME, reference_subject
+from entrycache_protocol.case import write_case
+from entrycache_protocol.files import scratch_folder
+from entrycache_protocol.system import AnySystem
+from entrycache_spark.common.system import AUDITED, DemoTrace
+
+FAST = "fast"
+
+ENGINES = ("spark", "local", "replay")
+TRACED_STEPS = 2_000
+TRACED_SEED = 1
+TRACED_EVENTS = 5_000
+NOT_SHOWN_RULES = frozenset(rule for parts in AUDITED.values() for rule in parts.traced.not_shown)
+
+
+MISSING_PREREQUISITE = 4
+"""The exit code of a command that lacks a tool."""
+
+PARALLEL_PARTS = 2
+"""How many parts run at a time."""
+
+
+class CommandResult(NamedTuple):
+    """What came of a command: its exit code, its JSON object, the last line of its stderr."""
+
+    code: int
+    value: dict[str, Any] | None
+    error: str
+
+
+def run_command(*arguments: str) -> CommandResult:
+    """One command of `entrycache`."""
+    argv = [sys.executable, "-m", "entrycache_cli", *arguments]
+    done = processes.run_program(argv)
+    try:
+        value = json.loads(done.stdout.strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        value = None
+    errors = [line for line in done.stderr.splitlines() if line.strip()]
+    return CommandResult(done.returncode, value, errors[-1] if errors else "")
+
+
+class DemoPart(NamedTuple):
+    """A part that is under way or over, what it is called, and what is written into its result."""
+
+    what: str
+    marks: dict[str, str]
+    ran: Future[CommandResult]
+
+
+class Demo:
+    """The parts of a run, `BESIDE` of them at a time; `worst` is the highest exit code that is no missing tool."""
+
+    def __init__(self) -> None:
+        self.results: list[dict[str, Any]] = []
+        self.missing = 0
+        self.worst = 0
+        self._parts: list[DemoPart] = []
+        self._pool = ThreadPoolExecutor(PARALLEL_PARTS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Begin nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def part(self, what: str, *arguments: str, **marks: str) -> DemoPart:
+        """Run one part as soon as there is room. `marks` are written into the result."""
+        part = DemoPart(what, marks, self._pool.submit(run_command, *arguments, "--json"))
+        self._parts.append(part)
+        return part
+
+    def made(self, what: str, *arguments: str) -> bool:
+        """Run a part that others need, and wait for it; whether it gave a result."""
+        code, value, _ = self.part(what, *arguments).ran.result()
+        return code != MISSING_PREREQUISITE and value is not None
+
+    def finish(self) -> None:
+        """Wait for all parts, and enter them in the order in which they were asked for; if stopped, those over."""
+        out = make_console(stderr=True)
+        try:
+            while self._parts:
+                with out.status(Text(self._parts[0].what)):
+                    self._parts[0].ran.result()
+                self._enter(self._parts.pop(0))
+        except KeyboardInterrupt:
+            for part in self._parts:
+                if part.ran.done():
+                    self._enter(part)
+            raise
+
+    def _enter(self, part: DemoPart) -> None:
+        what, marks, (code, value, error) = part.what, part.marks, part.ran.result()
+        reason = error.removeprefix("entrycache: ")
+        if code == MISSING_PREREQUISITE:
+            self.missing += 1
+            self.results.append({"schema": 1, "skipped": [{"what": what, "reason": reason}]})
+            return
+        self.worst = max(self.worst, code)
+        if value is None:
+            self.worst = max(self.worst, 1)
+            reason = reason or f"no result, exit code {code}"
+            self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
+            return
+        if any(key in value for key in ("levels", "evidence", "violations", "broken")):
+            self.results.append({**value, **marks})
+        # One trace cannot show every rule: it has one configuration.
+        if "violations" in value and not all_conform(value["rules"]):
+            self.worst = max(self.worst, 1)
+
+
+def all_conform(verdicts: dict[str, str]) -> bool:
+    """Whether the audit decided every rule that the trace can show, and each of them conforms."""
+    return all(
+        verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN_RULES)
+        for rule, verdict in verdicts.items()
+    )
+
+
+def demo_subjects(system: AnySystem, strict: bool) -> dict[str, bool]:
+    """Our own subjects and the released ones of a system, in a strict run all; whether each stands for the others."""
+    known = () if system.jvm is None else releases(system.jvm.name)
+    released = {release.subject: release.tour for release in known if strict or release.tour}
+    own = {REFERENCE_NAME: False} if system.fast is None else {REFERENCE_NAME: False, FAST: True}
+    return {**own, **released}
+
+
+def write_traced_case(folder: Path, system: AnySystem) -> Path:
+    """A long case of the generator, for the trace."""
+    source = random.Random(TRACED_SEED)
+    subject = reference_subject(system)
+    menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
+    made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS)
+    return write_case(made.case, folder, "traced")
+
+
+def audit_trace(tour: Demo, folder: Path, system: str, traced: DemoTrace, strict: bool) -> None:
+    """Make the trace of a system, and audit it with each engine."""
+    trace = folder / "trace"
+    made: tuple[str, ...] = (
+        "generate",
+        traced.preset or "",
+        "--events",
+        str(TRACED_EVENTS),
+        "--seed",
+        str(TRACED_SEED),
+    )
+    if traced.preset is None:
+        made = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system])))
+    if tour.made(f"trace {made[0]} {made[1]}", "trace", *made, "--out", str(trace)):
+        for engine in ENGINES if strict else traced.engines:
+            out = folder / engine
+            what = f"audit of {system}, {engine}"
+            tour.part(what, "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
+
+
+def request_parts(tour: Demo, folder: Path, profile: str, others: str | None, strict: bool) -> None:
+    """Ask for every part."""
+    for name, system in SYSTEMS.items():
+        for subject, stands_for_others in demo_subjects(system, strict).items():
+            what, own = f"conform {subject} ({name})", profile if stands_for_others else others or profile
+            tour.part(what, "conform", subject, "--system", name, "--profile", own)
+    for name, parts in AUDITED.items():
+        audit_trace(tour, folder / name, name, parts.traced, strict)
+    tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
+
+
+@click.command(cls=OneLineErrors)
+@click.option("--profile", default="dev", show_default=True, help="The profile of the conformance runs.")
+@click.option("--others", metavar="PROFILE", help="That of the reference and of older releases (default: the same).")
+@click.option("--strict", is_flag=True, help="A missing tool is a failure; without --others, proofs go further.")
+def main(profile: str, others: str | None, strict: bool) -> None:
+    """Run every part once and print one table."""
+    tour = Demo()
+    try:
+        with scratch_folder() as folder, tour:
+            request_parts(tour, folder, profile, others, strict)
+            tour.finish()
+    finally:
+        make_console().print(summary_table(tour.results))
+    echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
+    echo(f"skipped for want of a tool: {tour.missing}")
+    if tour.worst:
+        echo("something was violated or not checked: see the table")
+    elif tour.missing and strict:
+        echo("a tool is missing, and this run was asked to be strict")
+    sys.exit(1 if tour.worst or (strict and tour.missing) else 0)

@@ -1,0 +1,110 @@
+"""`python -m entrycache_dev.matrix`: which detector sees which change of the reference."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from entrycache_dev.matrix.detectors import QUICK
+from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix.mutants import all_changes, arguments, modules, sample
+from entrycache_dev.matrix.run import Line, Seen, is_formal, look_at, page, read_json, share, to_json
+from entrycache_dev.pages import evidence
+from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.files import write_text
+
+
+@click.command()
+@click.option("--sample", "number", type=click.IntRange(1), help="So many changes instead of all.")
+@click.option("--seed", default=16, show_default=True, help="Which ones.")
+@click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
+@click.option("--kind", default="", help="Changes of this kind, as patch or comparison.")
+@click.option("--id", "ids", multiple=True, help="This change; may be given several times.")
+@click.option("--rest", is_flag=True, help="Believe the committed table what it says is seen by a formal detector.")
+@click.option("--thorough", is_flag=True, help="Ask every detector, also when a formal one has seen a change.")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; what was not asked stays.",
+)
+def main(
+    number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
+) -> None:
+    """Tell the changes that no formal detector sees; 1 if the committed table says that one of them is seen."""
+    every = all_changes()
+    because = arguments({change.id for change in every})
+    former = _committed()
+    asked = [change for change in every if only in change.module and kind in change.kind]
+    asked = [change for change in asked if not ids or change.id in ids]
+    asked = [change for change in asked if not rest or not is_formal(former.get(change.id, {}))]
+    asked = asked if number is None else sample(asked, number, seed)
+    seen = dict(zip([change.id for change in asked], look_at(asked, QUICK, thorough, _told(len(asked))), strict=True))
+    if write:
+        known = {**former, **seen}
+        lines = [_line(change, known, because) for change in every if change.id in known]
+        _write(lines, len(every) - len(lines))
+    sys.exit(_report([_line(change, seen, because) for change in asked], former))
+
+
+def _line(change: Change, seen: Mapping[str, Seen], because: Mapping[str, str]) -> Line:
+    return Line(change, seen[change.id], because.get(change.id, ""))
+
+
+def _report(lines: Sequence[Line], former: Mapping[str, Seen]) -> int:
+    """Tell the holes; whether one of them was none when the table was committed."""
+    holes = [line for line in lines if line.is_hole]
+    for change, seen, _ in holes:
+        by = ", ".join(seen) or "nothing"
+        print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): seen by {by}")
+    formal, real = share(lines)
+    print(
+        f"{len(lines)} changes, {len(lines) - real} of them change nothing; a formal detector sees {formal} of {real}"
+    )
+    lost = [line.change.id for line in holes if is_formal(former.get(line.change.id, {}))]
+    if lost:
+        print(f"less than docs/matrix.json says: {', '.join(lost)}", file=sys.stderr)
+    return int(bool(lost))
+
+
+def _told(number: int):  # type: ignore[no-untyped-def]
+    def told(done: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} of {number}", end="\n" if done == number else "", file=sys.stderr, flush=True)
+
+    return told
+
+
+def folder() -> Path:
+    """Where the table is committed.
+
+    Raises:
+        UsageError: this is not a source checkout.
+    """
+    root = locate_checkout()
+    if root is None:
+        raise UsageError("the mutation matrix changes a source checkout; expected to run in one")
+    return root / "docs"
+
+
+def _committed() -> dict[str, Seen]:
+    path = folder() / "matrix.json"
+    return read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _write(lines: Sequence[Line], unasked: int) -> None:
+    sources = {name: path.read_text(encoding="utf-8") for name, path in modules()}
+    write_text(folder() / "matrix.json", to_json(lines))
+    write_text(folder() / "reference/mutation-matrix.md", page(lines, sources, unasked))
+    evidence.write(folder().parent)
+
+
+if __name__ == "__main__":
+    try:
+        main(standalone_mode=True)
+    except UsageError as error:
+        print(f"entrycache: {error}", file=sys.stderr)
+        sys.exit(2)

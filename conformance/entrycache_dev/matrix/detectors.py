@@ -1,0 +1,264 @@
+"""The detectors, each a function of a system: what of it sees a change of the reference, empty where nothing does.
+
+They run in a process whose reference is changed; which lemmas, contracts and counts there are to compare with is told
+from outside. All of them are seeded: the same change is seen by the same law.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from itertools import islice
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+from entrycache_conformance.judge import Coverage, LawBroken, judge, step_with_laws
+from entrycache_evidence.core import spec_files
+from entrycache_evidence.core.definitions import find_definition
+from entrycache_evidence.core.models import use_model
+from entrycache_evidence.core.stress import DRAWN, broken_in, drawn, far
+from entrycache_evidence.induction import lemma as lemmas
+from entrycache_evidence.induction.lemma import unsatisfiable
+from entrycache_evidence.lemmas import LEMMAS
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
+from entrycache_evidence.rulebook.examples import load_example
+from entrycache_evidence.systems import SHOWN
+from entrycache_faults.model import Model
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.subject import RunResult
+from entrycache_protocol.system import AnySystem
+from entrycache_reference.rules import Rule
+
+BLOCK: Final = 40
+"""Stretched cases that are asked together, within the time of one detector."""
+
+Counts = tuple[int, int, int]
+"""States, transitions and steps of a world."""
+
+
+class Effort(NamedTuple):
+    """How far to go: cases under the laws, cases beside the fast cache, steps and states of worlds."""
+
+    cases: int
+    twins: int
+    runs: int
+    depth: int
+    inputs: int
+
+
+QUICK: Final = Effort(cases=DRAWN, twins=60, runs=60, depth=2, inputs=400)
+FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000)
+
+
+def laws(system: AnySystem, effort: Effort) -> str:
+    """The vocabulary, seeded cases of all themes, levels and variants under every law."""
+    stray = _stray(system) or spec_files.find_vocabulary_difference(system)
+    if stray:
+        return stray
+    try:
+        for _ in drawn(system, effort.cases, Coverage(definition=find_definition(system))):
+            pass
+        for number, (config, steps) in enumerate(SHOWN[system.name].runs()):
+            if number >= effort.runs:
+                break
+            state = system.model.initial(config)
+            for op in steps:
+                state = step_with_laws(system, config, state, op, Coverage(definition=find_definition(system))).state
+    except LawBroken as broken:
+        return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
+    return ""
+
+
+def large(system: AnySystem) -> str:
+    """The large runs of `prove`, under every law."""
+    return broken_in(system, SHOWN[system.name].large()).partition(" at ")[0]
+
+
+def crowds(system: AnySystem) -> str:
+    """The runs of `prove` with hundreds of whatever can be counted, under every law."""
+    return broken_in(system, SHOWN[system.name].crowds()).partition(" at ")[0]
+
+
+def far_from(system: AnySystem, first: int) -> str:
+    """A block of the stretched cases of `prove`, under every law."""
+    return broken_in(system, islice(far(system), first, first + BLOCK)).partition(" at ")[0]
+
+
+ASIDE: Final = frozenset({"store_inner"})
+"""Operations that look at what a rule is about, while its law is asked of others."""
+
+
+def _stray(system: AnySystem) -> str:
+    """The first operation that has no place, or the first reading that is not the norm where nothing is said."""
+    norm = system.model.variants()
+    readings = {field.name: getattr(norm, field.name) for field in fields(norm)}
+    first = {name: next(iter(type(value).__members__.values())) for name, value in readings.items()}
+    told = [f"the level or the rule of {op.name}" for op in system.ops.values() if not _is_placed(system, op)]
+    told += [f"the norm of {name}" for name, value in readings.items() if value is not first[name]]
+    return next(iter(told), "")
+
+
+def _is_placed(system: AnySystem, op: type[Any]) -> bool:
+    """Whether an operation belongs to a level that there is, and names a rule whose law is asked of it."""
+    asked = [law.on for law in system.laws.table if law.rule is op.rule]
+    return op.level in system.levels and (op.name in ASIDE or any(not on or op in on for on in asked))
+
+
+def twin(system: AnySystem, effort: Effort) -> str:
+    """The same cases beside our fast cache: answers, and the rows that it tells."""
+    assert system.fast is not None
+    assert system.fast.open_with_rows is not None
+    for declaration, made in drawn(system, effort.twins, None, fast=True):
+        told: list[Any] = []
+        instance = system.fast.open_with_rows(made.case.config, told.append)
+        outcomes, rows = [], []
+        for op in made.case.steps:
+            told.clear()
+            outcomes.append(instance(op))
+            rows.append([_plain(row) for row in told])
+        difference = judge(made.case, made.steps, RunResult(tuple(outcomes)), declaration)
+        if difference is not None:
+            return f"answer of {made.case.steps[difference.at].name}"
+        for op, done, own in zip(made.case.steps, made.steps, rows, strict=True):
+            if [tuple(row)[1:] for row in done.rows] != own:
+                return f"rows of {op.name}"
+    return ""
+
+
+def _plain(row: Any) -> tuple[Any, ...]:
+    """A row of a fast cache in the form of the reference's: keys are text."""
+    return tuple(value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value for value in row)
+
+
+def shown(system: AnySystem, effort: Effort) -> str:
+    """The examples of the rules: they can be read, and their committed answers are given."""
+    for rule in Rule:
+        try:
+            example = load_example(rule)
+        except UsageError:
+            return f"{rule.value} cannot be read"
+        asked = example.asked
+        if not isinstance(asked, Case) or asked.system.name != system.name:
+            continue
+        if _answers(system, asked) != example.value["outcomes"]:
+            return rule.value
+    return ""
+
+
+def _answers(system: AnySystem, case: Case) -> list[dict[str, Any]]:
+    state = system.model.initial(case.config)
+    outcomes = []
+    for op in case.steps:
+        done = system.model.step(state, op, case.config)
+        state = done.state
+        outcomes.append(system.wire.write_outcome(done.outcome))
+    return outcomes
+
+
+def small_worlds(system: AnySystem, effort: Effort) -> Iterator[AnyBoundedModel]:
+    """The worlds of a pull request, within so many steps."""
+    for world in SHOWN[system.name].of("ci"):
+        depth = effort.depth if world.depth is None else min(world.depth, effort.depth)
+        yield replace(world, depth=None if depth == FAR.depth else depth)
+
+
+def counted(system: AnySystem, effort: Effort) -> dict[str, Counts]:
+    """The counts of these worlds."""
+    found = {}
+    for world in small_worlds(system, effort):
+        seen = explore(world)
+        assert seen.counterexample is None, world.name
+        found[world.name] = (seen.states, seen.transitions, seen.depth)
+    return found
+
+
+def worlds(system: AnySystem, effort: Effort, counts: Mapping[str, Counts]) -> tuple[str, str]:
+    """The small worlds: the laws that are broken in one, and the first whose counts differ."""
+    differing = ""
+    for world in small_worlds(system, effort):
+        seen = explore(world)
+        if seen.counterexample is not None:
+            return ", ".join(rule.value for rule in seen.counterexample.rules), differing
+        if (seen.states, seen.transitions, seen.depth) != counts[world.name]:
+            differing = differing or world.name
+    return "", differing
+
+
+LOOKS: Final[Mapping[str, Callable[[AnySystem, Effort], str]]] = {"laws": laws, "twin": twin, "examples": shown}
+"""Those that need nothing but a system."""
+
+
+# --- proofs
+# The detectors that reach only some functions: lemmas of z3, and the contracts of CrossHair on plain inputs.
+
+REFERENCE: Final = "/entrycache_reference/"
+
+
+def called(work: Callable[[], Any]) -> frozenset[str]:
+    """The functions of the reference that this work calls, as `module:name`."""
+    found: set[str] = set()
+
+    def heard(frame: FrameType, event: str, argument: Any) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and REFERENCE in file:
+            found.add(f"{frame.f_globals.get('__name__')}:{frame.f_code.co_qualname.replace('.<locals>', '')}")
+
+    sys.setprofile(heard)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return frozenset(found)
+
+
+def z3_lemma(number: int) -> str:
+    """What is not proved any more of this lemma; empty: all of it is."""
+    lemmas.norm.cache_clear()
+    lemma = LEMMAS[number]
+    norm = lemmas.norm(lemma.fault.model.package)
+    for name, given, goal in lemma.obligations(lemma.table, norm):
+        if _unproved(given, goal):
+            return f"{lemma.rule.value}: {name}"
+    return ""
+
+
+def _unproved(given: Any, goal: Any) -> bool:
+    z3 = importlib.import_module("z3")
+    return unsatisfiable(z3.And(given, z3.Not(goal))) is not True
+
+
+def reach_of_lemmas(package: str) -> dict[int, frozenset[str]]:
+    """What the lemmas about a system call of the reference."""
+    return {
+        number: called(lemma.of_norm) for number, lemma in enumerate(LEMMAS) if lemma.fault.model.package == package
+    }
+
+
+def _contracts(system: AnySystem) -> tuple[Any, ...]:
+    module = SHOWN[system.name].contracts
+    return () if module is None else tuple(importlib.import_module(module).NIGHTLY)
+
+
+def contracts(system: AnySystem, package: str, inputs: int) -> str:
+    """The first rule that a contract names on one of its plain inputs."""
+    with use_model(Model(package)):
+        for contract in _contracts(system):
+            check = contract.module.contract
+            total = sum(1 for _ in contract.grid())
+            for values in islice(contract.grid(), 0, None, max(1, total // inputs)):
+                found = check(*values)
+                if found:
+                    return f"{found[0]} ({contract.name})"
+    return ""
+
+
+FEW: Final = 60
+"""Inputs on which it is found out what contracts call."""
+
+
+def reach_of_contracts(system: AnySystem, package: str) -> frozenset[str]:
+    """What the contracts call of the reference."""
+    return called(lambda: contracts(system, package, FEW))

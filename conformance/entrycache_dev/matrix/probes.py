@@ -1,0 +1,327 @@
+"""Whether two values are the same: also in the order of their parts, and in the types of their numbers."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final, NamedTuple
+
+from entrycache_dev.matrix import process
+from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix.mutants import modules, source_of
+
+
+def are_alike(one: Any, other: Any) -> bool:
+    """Whether they are; what both hold is compared once, however often they hold it."""
+    told: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the values, so that none of these ids is given anew
+
+    def alike(one: Any, other: Any) -> bool:
+        if one is other or (id(one), id(other)) in told:
+            return True
+        if type(one) is not type(other):
+            return False
+        parts = _parts_of(one)
+        if parts is None:
+            return bool(one == other) and repr(one) == repr(other)
+        if len(one_parts := list(parts(one))) != len(other_parts := list(parts(other))):
+            return False
+        if not all(map(alike, one_parts, other_parts)):
+            return False
+        told[id(one), id(other)] = one, other
+        return True
+
+    return alike(one, other)
+
+
+def _parts_of(value: Any) -> Callable[[Any], Iterable[Any]] | None:
+    """What gives the parts of such a value; None where it has none."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return iter
+    if isinstance(value, Mapping):
+        return _of_mapping
+    return _of_record if is_dataclass(value) else None
+
+
+def _of_mapping(value: Mapping[Any, Any]) -> Iterable[Any]:
+    for pair in value.items():
+        yield from pair
+
+
+def _of_record(value: Any) -> Iterable[Any]:
+    return (getattr(value, field.name) for field in fields(value))
+
+
+# --- expressions
+# Which expression of a module a change makes another one: the smallest one that holds all of the change.
+
+NodePath = tuple[tuple[str, int], ...]
+"""The way from a module to a node: names of fields, with the place in those that are lists, else 0."""
+
+_PARTS: Final = (ast.FormattedValue, ast.Starred, ast.Slice)
+"""Expressions to Python's grammar that have no value of their own."""
+
+_ONCE: Final = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+"""Expressions that may not be asked twice."""
+
+
+class Other(NamedTuple):
+    """An expression of a module, by the way to it, and what a change makes of it."""
+
+    path: NodePath
+    new: ast.expr
+
+
+@cache
+def other(change: Change) -> Other | None:
+    """The expression that a change changes; None where it is none that can be asked twice."""
+    path: list[tuple[str, int]] = []
+    node: ast.AST = _tree(change.module)
+    new: ast.AST = ast.parse(change.whole)
+    found: tuple[ast.expr, Other] | None = None
+    while (step := _only_difference(node, new)) is not None:
+        way, node, new = step
+        if isinstance(node, ast.pattern):
+            break
+        path.append(way)
+        if isinstance(node, ast.expr) and isinstance(new, ast.expr) and not isinstance(node, _PARTS):
+            found = node, Other(tuple(path), new)
+        if isinstance(node, ast.Call) and isinstance(new, ast.Call) and _text(node.func) != _text(new.func):
+            break  # what is called has no value that says whether it answers alike
+    if found is None or any(isinstance(each, _ONCE) for one in (found[0], found[1].new) for each in ast.walk(one)):
+        return None
+    return found[1]
+
+
+def at(tree: ast.AST, path: NodePath) -> ast.AST:
+    """The node at the end of a way."""
+    for name, place in path:
+        part = getattr(tree, name)
+        tree = part[place] if isinstance(part, list) else part
+    return tree
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(source_of(module))
+
+
+def _only_difference(node: ast.AST, new: ast.AST) -> tuple[tuple[str, int], ast.AST, ast.AST] | None:
+    """The only part in which two nodes differ, if that is a node in both."""
+    if type(node) is not type(new):
+        return None
+    found = list(_differences(node, new))
+    if len(found) != 1:
+        return None
+    name, place, old, other_ = found[0]
+    return ((name, place), old, other_) if isinstance(old, ast.AST) and isinstance(other_, ast.AST) else None
+
+
+def _differences(node: ast.AST, new: ast.AST) -> Iterator[tuple[str, int, object, object]]:
+    for name in node._fields:
+        old, other_ = _parts(node, name), _parts(new, name)
+        if len(old) != len(other_):
+            yield name, 0, None, None
+            continue
+        for place, (one, two) in enumerate(zip(old, other_, strict=True)):
+            if _text(one) != _text(two):
+                yield name, place, one, two
+
+
+def _parts(node: ast.AST, name: str) -> Sequence[object]:
+    part = getattr(node, name, None)
+    return part if isinstance(part, list) else [part]
+
+
+def _text(part: object) -> str:
+    return ast.dump(part) if isinstance(part, ast.AST) else repr(part)
+
+
+# --- probes
+# Which changes of a reference may show in a step: what each changes is asked beside what it makes of it.
+#
+# Where a change changes one expression, a probe in its place asks both, and notes the change where the values differ: a
+# step in which they never do is the same step. Where it changes something else, a probe in front of its statement notes
+# whether the step comes there. The functions have their own code back afterwards.
+
+VISIT: Final = "_a_statement_is_met_"
+ASK: Final = "_an_expression_is_asked_"
+"""The names under which a module with probes finds what they call."""
+
+EVERYWHERE: Final = 1
+"""The place of a change that no probe tells of: every step comes to it. Other places are higher powers of two."""
+
+Met = set[int]
+"""The places of the changes that may show."""
+
+
+class Probes:
+    """The probes for these changes of the modules of one package."""
+
+    def __init__(self, package: str, changes: Sequence[Change]) -> None:
+        self._code: list[tuple[FunctionType, CodeType]] = []
+        self._modules: list[ModuleType] = []
+        self._places: dict[str, int] = {}
+        numbers = {change.id: 2 << number for number, change in enumerate(changes)}
+        for name, path in modules():
+            own = {numbers[change.id]: change for change in changes if change.module == name}
+            if own and f"{name}.".startswith(f"{package}."):
+                self._put_in(sys.modules[name], path, own)
+
+    def place(self, change: Change) -> int:
+        """Where it is told that the change may show."""
+        return self._places.get(change.id, EVERYWHERE)
+
+    @contextmanager
+    def listening(self) -> Iterator[Met]:
+        """With the probes in; the places that they note are added to the set."""
+        met: Met = set()
+        before = [function.__code__ for function, _ in self._code]
+        for module in self._modules:
+            vars(module).update({VISIT: met.add, ASK: asking(met)})
+        try:
+            for function, code in self._code:
+                function.__code__ = code
+            yield met
+        finally:
+            for (function, _), code in zip(self._code, before, strict=True):
+                function.__code__ = code
+
+    def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, Change]) -> None:
+        tree = ast.parse(path.read_text("utf-8"))
+        asked = {place: found for place, change in changes.items() if (found := _asked(change)) is not None}
+        others: dict[int, list[tuple[int, ast.expr]]] = {}
+        for place, found in asked.items():
+            others.setdefault(id(at(tree, found.path)), []).append((place, found.new))
+        visiting = _Visiting({place: change.line for place, change in changes.items() if place not in asked})
+        visiting.visit(tree)
+        _Asking(others).visit(tree)
+        pairs = process.differing(
+            module, compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True)
+        )
+        assert pairs is not None  # nothing outside of functions is touched
+        self._modules.append(module)
+        self._code += [(function, code) for _, function, code in pairs if function is not None]
+        living = {name for name, function, _ in pairs if function is not None}
+        told = {place for place, outer in visiting.told.items() if outer in living} | set(asked)
+        self._places |= {change.id: place for place, change in changes.items() if place in told}
+
+
+def _asked(change: Change) -> Other | None:
+    """The expression that a change of living functions changes."""
+    return None if process.changed_code(change) is None else other(change)
+
+
+def asking(met: Met) -> Callable[..., Any]:
+    """What a probe in the place of an expression calls."""
+    is_asking = False
+
+    def ask(own: Callable[[], Any], *others: tuple[int, Callable[[], Any]]) -> Any:
+        nonlocal is_asking
+        if is_asking:
+            return own()
+        try:
+            value = own()
+        except BaseException:
+            met.update(place for place, _ in others)
+            raise
+        is_asking = True
+        try:
+            for place, changed in others:
+                if place not in met and not _answers(changed, value):
+                    met.add(place)
+        finally:
+            is_asking = False
+        return value
+
+    return ask
+
+
+def _answers(changed: Callable[[], Any], value: Any) -> bool:
+    """Whether it gives this value."""
+    try:
+        return are_alike(changed(), value)
+    except Exception:
+        return False
+
+
+class _Asking(ast.NodeTransformer):
+    """Puts a probe in the place of expressions, by the identity of the node, with what is asked beside it."""
+
+    def __init__(self, others: Mapping[int, Sequence[tuple[int, ast.expr]]]) -> None:
+        self._others = others
+
+    def visit(self, node: ast.AST) -> Any:
+        asked = self._others.get(id(node), ())
+        node = super().visit(node)
+        if not asked:
+            return node
+        call = ast.parse(f"{ASK}({', '.join(['lambda: 0', *(f'({place}, lambda: 0)' for place, _ in asked)])})")
+        assert isinstance(call.body[0], ast.Expr)
+        probe: Any = call.body[0].value
+        probe.args[0].body = node
+        for part, (_, new) in zip(probe.args[1:], asked, strict=True):
+            part.elts[1].body = new
+        return probe
+
+
+class _Visiting(ast.NodeTransformer):
+    """Puts a probe in front of the innermost statement of functions that a line stands in, for each of the places.
+
+    `told` has the outermost function of each place that a probe tells of.
+    """
+
+    def __init__(self, lines: Mapping[int, int]) -> None:
+        self._lines = lines
+        self.told: dict[int, str] = {}
+        self._settled: set[int] = set()
+        self._outer: list[str] = []
+        self._is_inside = False
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self._outer.append(node.name)
+        self.generic_visit(node)
+        self._outer.pop()
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if self._is_inside:
+            return self._inner(node)
+        self._outer.append(node.name)
+        self._is_inside = True
+        self._inner(node)
+        self._is_inside = False
+        self._outer.pop()
+        return node
+
+    def _inner(self, node: ast.AST) -> ast.AST:
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(node, name, None), list):
+                setattr(node, name, [new for each in getattr(node, name) for new in self._probed(each)])
+        for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            self._inner(inner)
+        return node
+
+    def _probed(self, node: ast.stmt) -> list[ast.stmt]:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return [node]  # documentation
+        assert node.end_lineno is not None
+        self._inner(node)
+        around = {place for place, line in self._lines.items() if node.lineno <= line <= node.end_lineno}
+        own = sorted(around - self._settled)
+        self._settled |= around
+        if _is_kept(node):
+            return [node]
+        self.told |= dict.fromkeys(own, ".".join(self._outer))
+        return [*(ast.parse(f"{VISIT}({place})").body[0] for place in own), node]
+
+
+def _is_kept(node: ast.stmt) -> bool:
+    """Whether a part of a statement may be called when the statement has long ended."""
+    parts = (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt))
+    return any(isinstance(each, ast.Lambda) for part in parts for each in ast.walk(part))

@@ -1,0 +1,217 @@
+"""Work in a forked process of its own, within so many seconds of its own time."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.abc
+import importlib.machinery
+import os
+import pickle
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from entrycache_dev.matrix.generate import Change
+
+MEMORY_BYTES: Final = 3 << 30
+"""What a changed reference may take before it fails."""
+
+
+class TooLong(BaseException):
+    """The time is over; no code under test catches it."""
+
+
+class Died(Exception):
+    """The process ended without an answer."""
+
+
+def _over(number: int, frame: Any) -> None:
+    raise TooLong
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """What the work gives.
+
+    Raises:
+        TooLong: it took more than these seconds of the process's own time.
+    """
+    signal.signal(signal.SIGVTALRM, _over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
+    """What the work gives, done in a fork of this process.
+
+    Args:
+        work: What is done.
+        seconds_most: Of the fork's own time, after which it is killed, also where no signal of Python's is heard.
+
+    Raises:
+        Died: the fork ended without an answer.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            gc.disable()
+            os.close(reading)
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+            if seconds_most is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds_most, seconds_most))
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(work(), pipe)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read()
+    _, ended = os.waitpid(pid, 0)
+    if ended or not told:
+        raise Died
+    return pickle.loads(told)
+
+
+# --- apply
+# A change put into this process, in memory: for a forked child, which ends with it.
+#
+# Where only the code of a function differs, that code is exchanged in the living function, which takes no time. Anything
+# else (a constant, a table, a class, a function that is called while modules are imported) is imported anew, with
+# everything of ours.
+
+OURS: Final = "entrycache_"
+
+
+def put(change: Change, at_import: Iterable[str] = ()) -> bool:
+    """Change the reference of this process; whether it had to be imported anew.
+
+    `at_import`: functions, as `module:name`, that are called while modules are imported: what they made is there.
+    """
+    swapped = changed_code(change)
+    if swapped is not None and not {f"{change.module}:{name}" for name, _, _ in swapped} & set(at_import):
+        for _, function, code in swapped:
+            function.__code__ = code
+        return False
+    _import_anew(change)
+    return True
+
+
+@cache
+def changed_code(change: Change) -> list[tuple[str, FunctionType, CodeType]] | None:
+    """The functions whose code the change changes; None where it changes something else. Forks know what was asked."""
+    module = sys.modules[change.module]
+    assert module.__file__ is not None
+    after = compile(change.whole, module.__file__, "exec", dont_inherit=True)
+    pairs = differing(module, after)
+    if pairs is None:
+        return None
+    found = [(name, function, code) for name, function, code in pairs if function is not None]
+    return found if len(found) == len(pairs) else None
+
+
+def differing(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
+    """The outermost functions that other code of a module changes, with their new code; None where more differs.
+
+    A function that lives under no name of its own is None.
+    """
+    assert module.__file__ is not None
+    pairs = _differing(_unchanged(module.__file__), after)
+    return None if pairs is None else [(name, _function(module, name), code) for name, code in pairs]
+
+
+@cache
+def _unchanged(path: str) -> CodeType:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - a str is what a module has
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+def _differing(before: CodeType, after: CodeType, outer: str = "") -> list[tuple[str, CodeType]] | None:
+    """The functions of two modules or classes that differ, by name; None where their own code differs."""
+    if _own(before) != _own(after):
+        return None
+    pairs: list[tuple[str, CodeType]] = []
+    for old, new in zip(_inner(before), _inner(after), strict=True):
+        name = f"{outer}{new.co_name}"
+        if _text(old) == _text(new):
+            continue
+        if new.co_flags & 1:  # optimised: a function
+            pairs.append((name, new))
+        else:
+            inside = _differing(old, new, f"{name}.")
+            if inside is None:
+                return None
+            pairs += inside
+    return pairs
+
+
+def _inner(code: CodeType) -> list[CodeType]:
+    return [const for const in code.co_consts if isinstance(const, CodeType)]
+
+
+def _own(code: CodeType) -> Any:
+    """The code of a module or class without that of its functions: names of these, since they are made there."""
+    constants = tuple(
+        const.co_name if isinstance(const, CodeType) else (type(const), const) for const in code.co_consts
+    )
+    return code.co_code, constants, code.co_names
+
+
+def _text(code: CodeType) -> Any:
+    return _own(code), tuple(_text(inner) for inner in _inner(code)), code.co_varnames, code.co_freevars
+
+
+def _function(module: ModuleType, name: str) -> FunctionType | None:
+    found: Any = module
+    for part in name.split("."):
+        found = vars(found).get(part)
+        if found is None:
+            return None
+    found = getattr(found, "fget", None) or getattr(found, "func", None) or getattr(found, "__func__", None) or found
+    return found if isinstance(found, FunctionType) and found.__name__ == name.rpartition(".")[2] else None
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Loads one module from another text."""
+
+    text = ""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The code of the changed text."""
+        return compile(self.text, self.path, "exec", dont_inherit=True)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, change: Change, path: str) -> None:
+        self._mutant, self._path = change, path
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """The changed module, and no other."""
+        if fullname != self._mutant.module:
+            return None
+        loader = _Loader(fullname, self._path)
+        loader.text = self._mutant.whole
+        is_package = self._path.endswith("__init__.py")
+        spec = importlib.machinery.ModuleSpec(fullname, loader, origin=self._path, is_package=is_package)
+        if is_package:
+            spec.submodule_search_locations = [self._path.rpartition("/")[0]]
+        spec.has_location = True
+        return spec
+
+
+def _import_anew(change: Change) -> None:
+    path = sys.modules[change.module].__file__
+    assert path is not None
+    for name in [name for name in sys.modules if name.startswith(OURS)]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _Finder(change, path))
+    importlib.import_module(change.module)

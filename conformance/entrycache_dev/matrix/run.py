@@ -1,0 +1,354 @@
+"""Every change in a process of its own, asked of every detector."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from entrycache_dev.matrix import detectors, process
+from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix.mutants import TRIED, package_of
+from entrycache_dev.matrix.process import Died, TooLong, in_child, within
+from entrycache_evidence.core.scheduler import map_in_processes
+from entrycache_evidence.core.stress import STRETCHED
+from entrycache_protocol.system import AnySystem
+
+FIRST: Final = ("laws", "worlds")
+"""What is asked of every change: the laws in seeded cases, and in small worlds within a few steps."""
+
+FORMAL: Final = (*FIRST, "contracts", "z3")
+"""Detectors that need no second implementation, and nothing written down of what the reference answers.
+
+`contracts`: those of CrossHair, on plain inputs; `z3`: lemmas.
+"""
+
+OTHERS: Final = ("counts", "twin", "examples")
+"""The counts of the worlds, our fast caches beside the reference, the examples of the rules."""
+
+ALL: Final = (*FORMAL, *OTHERS)
+
+SECONDS: Final = 20.0
+"""What a detector, each of its parts and each lemma, may take of a changed reference's own time: more of it *hangs*."""
+
+Seen = dict[str, str]
+"""By detector, what of it sees a change; a detector that sees nothing is not named."""
+
+Told = Callable[[int], None]
+
+
+class Known(NamedTuple):
+    """What is found out beforehand of the reference as it is.
+
+    `at_import`: functions that are called while modules are imported; `counts` of the small worlds, by system;
+    `lemmas` and `contracts`: which functions they call, by package, where that is asked for.
+    """
+
+    effort: detectors.Effort
+    at_import: frozenset[str]
+    counts: Mapping[str, Mapping[str, detectors.Counts]]
+    lemmas: Mapping[str, Mapping[int, frozenset[str]]] = {}
+    contracts: Mapping[str, frozenset[str]] = {}
+
+
+def is_formal(seen: Seen) -> bool:
+    """Whether a formal detector is among those that see it."""
+    return any(name in seen for name in FORMAL)
+
+
+def known(effort: detectors.Effort) -> Known:
+    """What the reference as it is does, as far as it takes to ask the first detectors."""
+    counts = {system.name: detectors.counted(system, effort) for system in TRIED}
+    return Known(effort, in_child(called_at_import), counts)
+
+
+def with_reach(known: Known, changes: Sequence[Change]) -> Known:
+    """The same, with what lemmas and contracts call, of the systems that these changes are about."""
+    asked = [system for system in TRIED if any(_is_about(change, system) for change in changes)]
+    systems = {package_of(system): system for system in asked}
+    lemmas = {package: detectors.reach_of_lemmas(package) for package in systems}
+    contracts = {package: detectors.reach_of_contracts(system, package) for package, system in systems.items()}
+    return known._replace(lemmas=lemmas, contracts=contracts)
+
+
+def called_at_import() -> frozenset[str]:
+    """Functions that are called while modules of ours are imported; it imports them anew."""
+    for name in [name for name in sys.modules if name.startswith(process.OURS)]:
+        del sys.modules[name]
+    return detectors.called(lambda: importlib.import_module("entrycache_dev.matrix.detectors"))
+
+
+def look_at(
+    changes: Sequence[Change], effort: detectors.Effort, thorough: bool = False, told: Told = lambda _: None
+) -> list[Seen]:
+    """What sees each change, by as many processes as there are cores.
+
+    The dearer detectors are asked of those only that the first ones do not see, unless the look is `thorough`.
+    """
+    cheap = known(effort)
+    seen = map_in_processes(lambda change: look(change, cheap, (*FIRST, "counts"), thorough), changes, told)
+    left = [at for at, found in enumerate(seen) if thorough or not is_formal(found)]
+    if left:
+        dear = with_reach(cheap, [changes[at] for at in left])
+        rest = tuple(name for name in ALL if name not in {*FIRST, "counts"})
+        before = len(changes) - len(left)
+        more = map_in_processes(
+            lambda at: look(changes[at], dear, rest, thorough), left, lambda done: told(before + done)
+        )
+        for at, found in zip(left, more, strict=True):
+            seen[at] = {name: what for name in ALL for what in [{**seen[at], **found}.get(name)] if what}
+    return seen
+
+
+def look(change: Change, known: Known, names: Collection[str], thorough: bool = False) -> Seen:
+    """What of these detectors sees one change; the others are not asked once a formal one has, unless `thorough`."""
+    try:
+        found = in_child(lambda: _looked(change, known, names, thorough))
+    except Died:
+        return {"laws": "the process dies"}
+    assert isinstance(found, dict)
+    return found
+
+
+def _looked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
+    """In a child of its own: what sees the change. Where all is imported anew, the detectors are too."""
+    try:
+        fresh = within(SECONDS, lambda: process.put(change, known.at_import))
+        there = importlib.import_module(__name__) if fresh else sys.modules[__name__]
+    except Exception as error:
+        return {"laws": f"import: {type(error).__name__}"}
+    except TooLong:
+        return {"laws": "import: hangs"}
+    return dict(there.asked(change, known, names, thorough))
+
+
+def asked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
+    """What sees the change that is in this process."""
+    seen: Seen = {}
+    for system in TRIED:
+        if _is_about(change, system):
+            for name, detector in _detectors(change, system, known, seen):
+                if name in names and (thorough or not is_formal(seen)):
+                    _note(seen, name, detector)
+    return seen
+
+
+def _is_about(change: Change, system: AnySystem) -> bool:
+    """Whether the change stands in the reference of the system, or below all of them."""
+    others = [package_of(each) for each in TRIED if each is not system]
+    return not change.module.startswith(tuple(f"{package}." for package in others))
+
+
+def _detectors(change: Change, system: AnySystem, known: Known, seen: Seen) -> Iterator[tuple[str, Callable[[], str]]]:
+    package, effort = package_of(system), known.effort
+    yield "laws", lambda: detectors.laws(system, effort)
+    yield "laws", lambda: detectors.large(system)
+    yield "laws", lambda: detectors.crowds(system)
+    for first in range(0, STRETCHED, detectors.BLOCK):
+        yield "laws", partial(detectors.far_from, system, first)
+    yield "worlds", lambda: _worlds(seen, system, known)
+    if _reaches(change, known.contracts.get(package, frozenset())):
+        yield "contracts", lambda: detectors.contracts(system, package, effort.inputs)
+    wanted = [number for number, reach in known.lemmas.get(package, {}).items() if _reaches(change, reach)]
+    for number in wanted:  # each within its own time: all lemmas of a package take longer than one may
+        yield "z3", partial(detectors.z3_lemma, number)
+    if system.fast is not None and system.fast.open_with_rows is not None:
+        yield "twin", lambda: detectors.twin(system, effort)
+    yield "examples", lambda: detectors.shown(system, effort)
+
+
+def _worlds(seen: Seen, system: AnySystem, known: Known) -> str:
+    broken, differing = detectors.worlds(system, known.effort, known.counts[system.name])
+    if differing:
+        seen["counts"] = differing
+    return broken
+
+
+def _reaches(change: Change, reach: frozenset[str]) -> bool:
+    """Whether the change may show where these functions are called; outside of functions anywhere in the module."""
+    name = change.function.rpartition(".")[2]
+    if name and not name[0].isupper():
+        return f"{change.module}:{change.function}" in reach
+    return any(called.startswith(f"{change.module}:") for called in reach)
+
+
+def _note(seen: Seen, detector: str, work: Callable[[], str]) -> None:
+    if detector in seen or "hangs" in seen.values():
+        return
+    try:
+        found = within(SECONDS, work)
+    except Exception as error:
+        found = f"raises {type(error).__name__}"
+    except TooLong:
+        found = "hangs"
+    if found:
+        seen[detector] = found
+
+
+# --- table
+# The matrix as it is committed: one line a change, and a page that is read.
+
+AT_ONCE: Final = ("raises", "import", "hangs", "the process dies")
+"""What a change does that any detector notices which gets there at all."""
+
+
+class Line(NamedTuple):
+    """A change and what sees it; `because`: it changes nothing, and this is why."""
+
+    change: Change
+    seen: Seen
+    because: str = ""
+
+    @property
+    def is_formal(self) -> bool:
+        """A formal detector sees it."""
+        return is_formal(self.seen)
+
+    @property
+    def is_hole(self) -> bool:
+        """It changes something, and no formal detector sees it."""
+        return not self.is_formal and not self.because
+
+    @property
+    def ends(self) -> bool:
+        """The changed reference raises or hangs, which takes no law to see."""
+        first = next((self.seen[name] for name in FORMAL if name in self.seen), "")
+        return first.startswith(AT_ONCE)
+
+
+def to_json(lines: Sequence[Line]) -> str:
+    """The text of the committed file: one line a change, in the order of the sources."""
+    told = [json.dumps(_shown(line), ensure_ascii=False) for line in lines]
+    return '{\n "schema": 1,\n "changes": [\n  ' + ",\n  ".join(told) + "\n ]\n}\n"
+
+
+def _shown(line: Line) -> dict[str, Any]:
+    change = line.change
+    place = {"id": change.id, "file": change.file, "function": change.function, "kind": change.kind}
+    what = {"note": change.note} if change.note else {"old": _short(change.old), "new": _short(change.new)}
+    return {**place, **what, "seen": line.seen, **({"equivalent": True} if line.because else {})}
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 100 else flat[:97] + "..."
+
+
+def read_json(text: str) -> dict[str, Seen]:
+    """What saw each change, by its id."""
+    return {each["id"]: each["seen"] for each in json.loads(text)["changes"]}
+
+
+def page(lines: Sequence[Line], sources: Mapping[str, str], unasked: int = 0) -> str:
+    """The page: how it was made, sums, a table by function, what no formal detector sees, what changes nothing.
+
+    `unasked`: how many changes there are beside these.
+    """
+    holes = [line for line in lines if line.is_hole]
+    equal = [line for line in lines if line.because]
+    told = [*_head(lines), *_unasked(unasked), "", *_by_kind(lines), "", *_by_function(lines), ""]
+    told += [f"## Not seen by any formal detector: {len(holes)}", ""]
+    told += [text for line in holes for text in _one(line, sources)]
+    told += [f"## Changes that change nothing: {len(equal)}", ""]
+    told += [text for line in equal for text in _one(line, sources)]
+    return "\n".join(told).rstrip() + "\n"
+
+
+HEAD: Final = """# The mutation matrix
+
+Generated by `python -m entrycache_dev.matrix --write`; not written by hand.
+
+Every one-token change of the reference (its states, operations, passes, tables, rows, variants; not the laws, which are
+what is asked), made by a tool, and the patches of `conformance/entrycache_dev/matrix/mutants`: is it seen?
+
+- **laws**: seeded cases of every theme, level and variant, then the large runs, crowds and stretched cases of `prove`;
+  what a hanging or raising reference does is counted here too, and told apart below (*ends*)
+- **worlds**: the same laws in the small worlds of a pull request, within two steps of their first state
+- **contracts**: those that CrossHair is asked, on plain inputs; **z3**: the lemmas that call the changed function
+- **counts**: states and transitions of those worlds differ from the reference's; **twin**: our fast cache answers
+  otherwise, or tells other rows; **examples**: the answers committed in `spec/examples` differ
+
+The first four are *formal*: they know the rules, and neither a second implementation nor written answers. They are
+asked in this order, the later ones of what the earlier ones do not see: a column says what is seen *first* by it."""
+
+
+def share(lines: Iterable[Line]) -> tuple[int, int]:
+    """How many that change something a formal detector sees, and how many there are."""
+    real = [line for line in lines if not line.because]
+    return sum(line.is_formal for line in real), len(real)
+
+
+def _head(lines: Sequence[Line]) -> list[str]:
+    seen, real = share(lines)
+    seen_running, running = share(line for line in lines if not line.ends)
+    patched, patches = share(line for line in lines if line.change.kind == "patch")
+    nobody = sum(not line.seen and not line.because for line in lines)
+    return [
+        HEAD,
+        "",
+        f"{len(lines)} changes, of which {len(lines) - real} change nothing. "
+        f"Of the other {real} a formal detector sees {seen} ({_percent(seen, real)}); "
+        f"of the {running} that neither raise nor hang, {seen_running} ({_percent(seen_running, running)}); "
+        f"of the {patches} patches, {patched} ({_percent(patched, patches)}). Nothing at all sees {nobody}.",
+    ]
+
+
+def _unasked(number: int) -> list[str]:
+    return ["", f"**{number} changes have not been asked about yet.**"] if number else []
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "nothing to see"
+
+
+COLUMNS: Final = ("changes", "equal", "ends", *FORMAL, *(f"only {name}" for name in OTHERS), "nothing")
+
+
+def _by_kind(lines: Sequence[Line]) -> list[str]:
+    kinds = sorted({line.change.kind for line in lines})
+    return _table("kind", [(kind, [line for line in lines if line.change.kind == kind]) for kind in kinds])
+
+
+def _by_function(lines: Sequence[Line]) -> list[str]:
+    places = list(dict.fromkeys((line.change.file, line.change.function) for line in lines))
+    groups = [
+        (
+            f"{file} {function}".strip(),
+            [line for line in lines if (line.change.file, line.change.function) == (file, function)],
+        )
+        for file, function in places
+    ]
+    return _table("function", groups)
+
+
+def _table(name: str, groups: Sequence[tuple[str, list[Line]]]) -> list[str]:
+    rows = [f"| {name} | {' | '.join(COLUMNS)} |", f"|---|{'---:|' * len(COLUMNS)}"]
+    return rows + [f"| {title} | {' | '.join(_cells(lines))} |" for title, lines in groups]
+
+
+def _cells(lines: Sequence[Line]) -> list[str]:
+    counts = [len(lines), sum(bool(line.because) for line in lines), sum(line.ends for line in lines)]
+    counts += [sum(_first(line) == name for line in lines) for name in (*FORMAL, *OTHERS, "")]
+    return [str(count) if count else "" for count in counts]
+
+
+def _first(line: Line) -> str | None:
+    """The first detector that sees it; empty: none does. None: it ends, or changes nothing."""
+    if line.because or line.ends:
+        return None
+    return next((name for name in ALL if name in line.seen), "")
+
+
+def _one(line: Line, sources: Mapping[str, str]) -> Iterator[str]:
+    change = line.change
+    seen = ", ".join(f"{name}: {what}" for name, what in line.seen.items())
+    yield f"### `{change.id}` {change.file} {change.function}".rstrip()
+    yield ""
+    if change.note or line.because or seen:
+        yield " ".join(part for part in (change.note, line.because, f"Seen by {seen}." if seen else "") if part)
+        yield ""
+    yield f"```diff\n{change.diff(sources[change.module])}\n```"
+    yield ""

@@ -1,0 +1,205 @@
+"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+from entrycache_dev.matrix.run import is_formal
+from entrycache_evidence import prove, write_evidence
+from entrycache_evidence.core.results import GRADES
+from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SHOWN
+from entrycache_protocol.files import write_text
+from entrycache_reference.rules import Rule
+
+SOURCES: Final = ("evidence.json", "matrix.json", "worlds.json")
+"""What the page is made of, beside it in docs/."""
+
+REASONS: Final = Path(__file__).with_name("unproved.toml")
+"""Why some rules are not proved."""
+
+STRONGEST_FIRST: Final = GRADES[::-1]
+
+Lines = Sequence[dict[str, Any]]
+"""Those of one of the `SOURCES`."""
+
+
+def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
+    """The page, of the lines of evidence.json, matrix.json and worlds.json."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("entrycache_dev.pages", "."),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    have = {grade: {line["rule"] for line in evidence if line["grade"] == grade} for grade in STRONGEST_FIRST}
+    return environment.get_template("sceptic.md.j2").render(
+        rules=len(Rule),
+        shown=len(set().union(*have.values())),
+        families=_families(have),
+        worlds=_worlds(evidence),
+        refinements=_refinements(refinements),
+        proved=len(have["proved"]),
+        unproved=_unproved(have),
+        lemmas=_lemmas(evidence),
+        counted=_counted(counted),
+        matrix=_matrix(changes),
+    )
+
+
+def of_checkout(root: Path) -> str:
+    """The page as it follows from the files of a checkout."""
+    evidence, changes, counted = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
+    return page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
+
+
+def path_in(root: Path) -> Path:
+    """Where the page stands in a checkout."""
+    return root / "docs" / "explanation/evidence.md"
+
+
+def write(root: Path) -> None:
+    """Write the page of a checkout."""
+    write_text(path_in(root), of_checkout(root))
+
+
+def _families(have: dict[str, set[str]]) -> str:
+    """How many rules of each family have which grade, and the rules that have none."""
+    families: dict[str, list[str]] = {}
+    for rule in Rule:
+        families.setdefault(rule.value.rpartition("-")[0], []).append(rule.value)
+    rows = [
+        [name, len(rules), *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST), _bare(rules, have)]
+        for name, rules in families.items()
+    ]
+    total = ["all", len(Rule), *(len(have[grade]) for grade in STRONGEST_FIRST), ""]
+    return _table(["family", "rules", *STRONGEST_FIRST, "only tested"], [*rows, total])
+
+
+def _bare(rules: Iterable[str], have: dict[str, set[str]]) -> str:
+    """Those of these rules that have no grade."""
+    return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
+
+
+def reasons() -> dict[str, str]:
+    """Why a rule is not proved, by the rule."""
+    because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
+    found = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
+    families = {family: one["reason"] for one in because for family in one.get("families", ())}
+    found.update(
+        {rule.value: families[family] for rule in Rule if (family := rule.value.rpartition("-")[0]) in families}
+    )
+    return found
+
+
+def _unproved(have: dict[str, set[str]]) -> str:
+    """The rules that are not proved, the next grade that each has, and why."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    why = reasons()
+    for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
+        grade = next((grade for grade in STRONGEST_FIRST if rule in have[grade]), "tested")
+        rows.setdefault((grade, why.get(rule, "not asked")), []).append(rule)
+    return _table(
+        ["rules not proved", "but", "why"], [[", ".join(held), grade, told] for (grade, told), held in rows.items()]
+    )
+
+
+def _counted(counted: Lines) -> str:
+    """How many worlds have committed counts, the largest of them, and which have none."""
+    largest = max(counted, key=lambda line: line["states"])
+    held = {(line["world"], line["within"]) for line in counted}
+    every = [world for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)]
+    bare = {
+        world.name: "its end" if world.depth is None else f"{world.depth} steps"
+        for world in every
+        if (world.name, world.depth) not in held
+    }
+    left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
+    long = {(world.name, world.depth) for shown in SHOWN.values() for world in shown.of(PROFILES[1])}
+    quick = [world for shown in SHOWN.values() for world in shown.of(PROFILES[0])]
+    nearer = sum((world.name, world.depth) not in long for world in quick)
+    return (
+        f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
+        f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
+        f"their bounds, so without counts, are these of a night: {left or 'none'}. In a pull request {nearer} of its "
+        f"{len(quick)} worlds end some steps before those of the long run, which this page tells of, and fast caches "
+        f"are walked beside the reference within {QUICK_STEPS} steps alone."
+    )
+
+
+def _worlds(evidence: Lines) -> str:
+    """The largest world of each rule, once each, with how many rules have it."""
+    rules: dict[str, int] = {}
+    for line in evidence:
+        if line["grade"] == "exhausted":
+            world = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
+            rules[world] = rules.get(world, 0) + 1
+    rows = [[*_named(world), count] for world, count in rules.items()]
+    return _table(["world", "what it has, how far, how many", "rules"], rows)
+
+
+def _refinements(refinements: Lines) -> str:
+    rows = [[line["system"], *_named(line["bounds"]), line["refuted_mutant"]] for line in refinements]
+    return _table(["system", "world", "what it has, how far, how many", "the fault that is told apart"], rows)
+
+
+def _named(world: str) -> tuple[str, str]:
+    """The name of a world, and the rest of what is told of it."""
+    name, _, rest = world.partition(": ")
+    return name, rest
+
+
+def _lemmas(evidence: Lines) -> str:
+    """What was proved or confirmed, and the rules that it was shown for."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for line in evidence:
+        if line["grade"] in ("proved", "confirmed"):
+            found.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
+    rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(found.items(), reverse=True)]
+    return _table(["grade", "for what", "rules shown so"], rows)
+
+
+def _matrix(changes: Lines) -> str:
+    real = [change for change in changes if not change.get("equivalent")]
+    formal = sum(is_formal(change["seen"]) for change in real)
+    unseen = sum(not change["seen"] for change in real)
+    return (
+        f"{len(changes)} were asked about, {len(changes) - len(real)} of them change nothing. Of the other {len(real)} "
+        f"a formal detector sees {formal} ({100 * formal / len(real):.1f} %), a second implementation or written "
+        f"answers {len(real) - formal - unseen} more. {unseen} pass everything."
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    right = {"rules", *STRONGEST_FIRST}
+    lines = [f"| {' | '.join(head)} |", f"|{'|'.join('---:' if name in right else '---' for name in head)}|"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
+
+
+# --- __main__
+# `python -m entrycache_evidence [PROFILE]`: prove everything and write docs/evidence.json and its page.
+
+
+def main() -> int:
+    """Write the evidence; the exit code is 1 where something failed, and then nothing is written."""
+    proof = prove(sys.argv[1] if len(sys.argv) > 1 else "long")
+    for line in [*proof.failures, *(f"skipped: {part}: {reason}" for part, reason in proof.skipped)]:
+        print(line, file=sys.stderr)
+    if proof.failures or proof.skipped:
+        return 1
+    write_evidence(proof)
+    root = locate_checkout()
+    assert root is not None, "the line before has written into it"
+    write(root)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

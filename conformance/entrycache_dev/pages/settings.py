@@ -1,0 +1,103 @@
+"""A broker's cache settings: what each one does in a release, and the configuration that comes out.
+
+`table` lists the settings, `broker_conf` reads a file, `effective` puts both together.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from entrycache_cli.settings.pulsar_effective import (
+    DIRECT_MEMORY_BYTES,
+    Applicability,
+    SettingValues,
+    plain_value,
+    setting_status,
+)
+from entrycache_cli.settings.pulsar_table import SETTINGS, Era, Setting
+
+# --- page
+# docs/reference/settings.md: the table of settings, written by `python -m entrycache_dev.pages.settings`.
+
+HEAD: Final = """# Settings of a broker's cache
+
+```console
+$ entrycache settings --broker-conf broker.conf --era 4.2        # each setting, and the configuration that comes out
+$ entrycache conform fast --broker-conf broker.conf --era 5.0    # runs with that configuration only
+$ entrycache trace generate tail-fanout --events 10000 --out t --broker-conf broker.conf --era 5.0
+$ entrycache audit t --broker-conf broker.conf --era 5.0         # also: the trace was recorded with these settings
+```
+
+The file is read as the broker reads it (Java properties, ISO-8859-1), but strictly: a name that only the cache
+could mean and no release has, a setting given twice, a value that is no number or out of range are one line and
+exit 2. Settings that are not the cache's are passed over. An empty value stands for the default. A file has at most
+1 MiB, and a setting goes on for at most 1,000 lines.
+
+An era stands on one release: 4.0 on 4.0.8, 4.2 on 4.2.4, 5.0 on 5.0.1. Names, types, defaults and what can be changed
+while a broker runs: class `ServiceConfiguration` of 4.0.8, 4.2.4 and 5.0.0-M1. What becomes of a value: classes
+`ManagedLedgerClientFactory` and `BrokerService` of each release. `ServiceConfiguration` of 5.0.1 is not published where
+it could be read; the one default known to differ from 5.0.0-M1 is from pull request 26627. No 4.1 release could be had.
+
+`acts` below is that of a file which gives nothing. "Dynamic" is whether `pulsar-admin brokers update-dynamic-config`
+takes it. A key in the last column is what cases (`config`), traces (CONFIG) and `--config` call it, in bytes and
+nanoseconds: `max_size_bytes` = MB x 1048576, `ttl_nanos` = ms x 1000000, `grace_millis` 0 = off.
+`storage_entry_size` and `eviction` of a case are no broker setting.
+
+"""
+
+NOTES: Final = """
+The default of `managedLedgerCacheSizeMB` is max(64, a fifth of the direct memory), here for the 4096 MB of
+`conf/pulsar_env.sh` as shipped; `--direct-memory-mb` says otherwise. A limit above 2^33 MB, or a time to live above
+(2^53 - 1) / 10^6 ms, cannot be written in a case and is out of range.
+
+The three `brokerAdaptiveRecvByteBufAllocator...` names are those that PIP-430 proposes; `entrycache trace simulate`
+uses them in its model of retained bytes (simulate.md).
+
+| which setting does not act | when |
+|---|---|
+"""
+
+OCCASIONS: Final = (
+    ("every setting but the limit itself and, in 5.0, the limiter of reads", "`managedLedgerCacheSizeMB` is 0"),
+    ("`managedLedgerCacheEvictionIntervalMs`", "`managedLedgerCacheEvictionFrequency` is above 0"),
+    ("`cacheEvictionByMarkDeletedPosition`, the backlog settings", "4.2, 5.0: `cacheEvictionByExpectedReadCount` true"),
+    ("`managedLedgerContinueCaching...Millis`", "4.2: always; 5.0: `cacheEvictionByExpectedReadCount` is false"),
+    ("both `...ExtendTTLOf...` settings", "4.2: until they are changed dynamically; 5 and true hold before"),
+    ("`...BacklogEntries...`, `...BacklogBetween...`", "`managedLedgerMinimumBacklogCursorsForCaching` is 0"),
+    ("`...PermitsAcquire...`", "`managedLedgerMaxReadsInFlightSizeInMB` is 0"),
+)
+
+
+def render_page() -> str:
+    """The text of the page."""
+    lines = ["| setting | unit | " + " | ".join(_era_columns()) + " | dynamic | key |", "|---|---" + "|---" * 5 + "|"]
+    lines += [_setting_row(setting) for setting in SETTINGS.values()]
+    occasions = [f"| {what} | {when} |" for what, when in OCCASIONS]
+    return HEAD + "\n".join(lines) + "\n" + NOTES + "\n".join(occasions) + "\n"
+
+
+def _era_columns() -> list[str]:
+    return [f"{era.value}: default, acts" for era in Era]
+
+
+def _setting_row(setting: Setting) -> str:
+    shown = []
+    for era in Era:
+        values = SettingValues(era, {name: each.default(era, DIRECT_MEMORY_BYTES) for name, each in SETTINGS.items()})
+        found = setting_status(setting.name, values)
+        if setting.eras and era not in setting.eras:
+            shown.append("not there")
+            continue
+        acts = {Applicability.YES: "yes", Applicability.NO: "no", Applicability.DYNAMIC: "when changed"}[found.acts]
+        shown.append(f"{plain_value(setting.default(era, DIRECT_MEMORY_BYTES))}, {acts}")
+    dynamic = "yes" if setting.dynamic else "no"
+    key = f"`{setting.key}`" if setting.key else ""
+    return f"| `{setting.name}` | {setting.unit or 'true, false'} | {' | '.join(shown)} | {dynamic} | {key} |"
+
+
+# --- __main__
+# Write docs/reference/settings.md.
+
+if __name__ == "__main__":
+    Path("docs/reference/settings.md").write_text(render_page(), encoding="utf-8")

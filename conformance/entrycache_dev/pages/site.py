@@ -1,0 +1,236 @@
+"""The pages of the site: the Markdown files of the checkout as they stand, and a page a rule made from its parts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from entrycache_evidence.core.rule_registry import ID, Links, Text, load_links, load_texts, locate_checkout
+from entrycache_evidence.rulebook.examples import Example, load_examples
+from entrycache_evidence.rulebook.render import render_example
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.files import write_text
+
+# --- staged
+# The Markdown files of a checkout, laid out for the generator of the site, with whatever they link to.
+
+ROOT_PAGES: Final = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+PAGE_FOLDERS: Final = ("docs", "spec")
+LINK: Final = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
+FENCED: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+EXTERNAL_LINK: Final = re.compile(r"[a-z]+:|#")
+"""A link out of the checkout, or to a place of its own page."""
+
+
+def stage_pages(root: Path, out: Path, made: Mapping[str, str]) -> None:
+    """Write all pages below `out`, under the names that they have in the checkout; `made`: pages that no file holds.
+
+    A file that a page links to comes along; a folder is its README, or plain text where it has none,
+    as is a file whose name has no suffix.
+    """
+    shutil.rmtree(out, ignore_errors=True)
+    pages = [root / name for name in ROOT_PAGES]
+    pages += [path for folder in PAGE_FOLDERS for path in sorted((root / folder).rglob("*.md"))]
+    todo = {path: path.read_text(encoding="utf-8") for path in pages}
+    todo |= {root / name: text for name, text in made.items()}
+    done: set[Path] = set()
+    while todo:
+        page, text = todo.popitem()
+        done.add(page)
+        linked: set[Path] = set()
+        text = _rewrite_links(text, page, root, linked, frozenset(root / name for name in made))
+        write_text(_target(page, root, out), text)
+        for path in sorted(linked - done - todo.keys()):
+            if path.suffix == ".md":
+                todo[path] = path.read_text(encoding="utf-8")
+            else:
+                done.add(path)
+                shutil.copyfile(path, _target(path, root, out))
+
+
+def _target(path: Path, root: Path, out: Path) -> Path:
+    target = out / path.relative_to(root)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: frozenset[Path]) -> str:
+    """The text with its links to folders put right; the files that it links to are added to `linked`."""
+
+    def put_right(match: re.Match[str]) -> str:
+        if EXTERNAL_LINK.match(match["to"]):
+            return match[0]
+        to, mark, anchor = match["to"].partition("#")
+        path = Path(os.path.normpath(page.parent / to))
+        if path in made:
+            return match[0]
+        if path.is_file() and not path.suffix:
+            return match["text"]  # the generator takes it for a folder
+        if path.is_dir():
+            path /= "README.md"
+            if not path.is_file():
+                return match["text"]
+            to = f"{to.rstrip('/')}/README.md"
+        if path.is_file() and path.is_relative_to(root):
+            linked.add(path)
+        return f"{match['image']}[{match['text']}]({to}{mark}{anchor})"
+
+    parts = FENCED.split(text)
+    return "".join(part if at % 2 else LINK.sub(put_right, part) for at, part in enumerate(parts))
+
+
+# --- rule_pages
+# A page a rule, from what carries it out, holds it and is known to break it; and the list of these pages.
+
+RULES_FOLDER: Final = "rules"
+RULE_ROW: Final = re.compile(r"^\| Rule \|(?P<rules>.*)\|$", re.MULTILINE)
+TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+def rule_pages(root: Path) -> dict[str, str]:
+    """The pages by their names, of a checkout."""
+    book, all_texts = load_links(), load_texts()
+    shown = {example.rule.value: example for example in load_examples()}
+    found, proved = _findings(root), _evidence(root)
+    made = {f"{RULES_FOLDER}/index.md": _index(all_texts)}
+    for text in all_texts:
+        rule = text.id
+        parts = (
+            _head(text),
+            _evidence_section(book[rule], proved[rule]),
+            _example_section(shown.get(rule)),
+            *_sql_sections(root, rule),
+        )
+        made[f"{RULES_FOLDER}/{rule}.md"] = "\n".join([*parts, _findings_section(found[rule])])
+    return made
+
+
+def finding_pages(root: Path) -> dict[str, str]:
+    """The pages of findings, with their rules linked."""
+    return {
+        str(path.relative_to(root)): RULE_ROW.sub(_link_rules, path.read_text(encoding="utf-8"))
+        for path in sorted((root / "docs" / "findings").glob("*/README.md"))
+    }
+
+
+def _link_rules(row: re.Match[str]) -> str:
+    return ID.sub(lambda rule: f"[{rule[0]}](../../../{RULES_FOLDER}/{rule[0]}.md)", row[0])
+
+
+def _index(all_texts: list[Text]) -> str:
+    parts = ["# Rules\n\nA page each: text, source, example, what holds it, the SQL of its audit, findings.\n"]
+    for family, group in groupby(all_texts, key=lambda text: text.family):
+        parts.append(f"\n## {family}\n\n| rule | text |\n|---|---|\n")
+        parts += [f"| [{text.id}]({text.id}.md) | {_cell(_rebase_links(text.text, text.family))} |\n" for text in group]
+    return "".join(parts)
+
+
+def _head(text: Text) -> str:
+    told = f"**{text.level}** {text.text}\n\n*Intent.* {text.intent}\n\n*Source.* {text.source}\n"
+    place = f"[spec/{text.family}.md](../spec/{text.family}.md#{text.id.lower()})"
+    return f"# {text.id}\n\n{_rebase_links(told, text.family)}\nThe text stands in {place}.\n"
+
+
+def _evidence_section(found: Links, proved: list[dict[str, Any]]) -> str:
+    rows = [
+        ("carried out by", _code_list(found.functions)),
+        ("its law", _code_list(found.laws)),
+        ("its tests", _code_list(found.tests)),
+        ("[planted](../docs/reference/seeded-faults.md) in the reference", _cell("; ".join(found.mutants))),
+        ("[planted](../docs/reference/seeded-faults.md) as a subject", _code_list(found.faults)),
+    ]
+    lines = [f"| {name} | {what} |" for name, what in rows if what]
+    told = ["\n## What holds it\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
+    if not proved:
+        return "\n".join([*told, "None: nothing is proved or exhausted of it; its tests and its law are all.\n"])
+    told += ["Said of the model, within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
+    told += ["| grade | bounds | shown to fail on |", "|---|---|---|"]
+    told += [f"| {one['grade']} | {_cell(one['bounds'])} | {_cell(one['refuted_mutant'] or '')} |" for one in proved]
+    return "\n".join([*told, ""])
+
+
+def _example_section(example: Example | None) -> str:
+    return "" if example is None else f"\n## Example\n\n{render_example(example)}"
+
+
+def _sql_sections(root: Path, rule: str) -> list[str]:
+    name = rule.lower().replace("-", "_")
+    files = sorted((root / "spark_checks" / "entrycache_spark").glob(f"rules/*/{name}.sql"))
+    if not files:
+        return ["\n## Audit\n\nNo row of a trace can show it.\n"]
+    sql = "\n".join(f"```sql\n{path.read_text(encoding='utf-8').rstrip()}\n```\n" for path in files)
+    return [
+        f"\n## Audit\n\nWhat `entrycache audit --rules {rule}` asks of a "
+        f"[trace](../docs/how-to/audit-a-trace.md):\n\n{sql}"
+    ]
+
+
+def _findings_section(found: list[tuple[str, str]]) -> str:
+    lines = [f"- [{title}](../docs/findings/{name}/README.md)" for name, title in found]
+    return "\n".join(["\n## Findings\n", *(lines or ["None in a release that was run."]), ""])
+
+
+def _findings(root: Path) -> defaultdict[str, list[tuple[str, str]]]:
+    """The folder and the title of each finding, by the rules that its page names."""
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for path in sorted((root / "docs" / "findings").glob("*/README.md")):
+        text = path.read_text(encoding="utf-8")
+        named, title = RULE_ROW.search(text), TITLE.search(text)
+        for rule in ID.findall(named["rules"]) if named else []:
+            found[rule].append((path.parent.name, title[1] if title else path.parent.name))
+    return found
+
+
+def _evidence(root: Path) -> defaultdict[str, list[dict[str, Any]]]:
+    by_rule: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in json.loads((root / "docs" / "evidence.json").read_text(encoding="utf-8"))["evidence"]:
+        by_rule[line["rule"]].append(line)
+    return by_rule
+
+
+def _rebase_links(text: str, family: str) -> str:
+    """A text of `spec` with its links as seen from here."""
+    base = Path("spec", family).parent
+
+    def put_right(match: re.Match[str]) -> str:
+        if EXTERNAL_LINK.match(match["to"]) and not match["to"].startswith("#"):
+            return match[0]
+        to = f"{Path(family).name}.md{match['to']}" if match["to"].startswith("#") else match["to"]
+        return f"[{match['text']}]({os.path.relpath(base / to, RULES_FOLDER)})"
+
+    return LINK.sub(put_right, text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _code_list(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+
+
+# --- __main__
+# Lay out the pages of the site: `python -m entrycache_dev.pages.site FOLDER`; `make site` builds it then.
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def main(folder: Path) -> None:
+    """Write the pages below FOLDER, which is emptied."""
+    root = locate_checkout()
+    if root is None:
+        raise click.ClickException(str(MissingPrerequisite("the site needs a source checkout")))
+    stage_pages(root, folder, {**rule_pages(root), **finding_pages(root)})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The operator `Decide` of the TLA+ modules, generated from the decision table of the reference."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from entrycache_evidence.tlc.runner import folder_of
+from entrycache_protocol.files import write_text
+from entrycache_reference.pulsar_pip430 import NAME
+from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Facts, Line
+
+MODULE: Final = "Decision"
+
+HEAD: Final = f"""\
+------------------------------ MODULE {MODULE} ------------------------------
+(***************************************************************************)
+(* What a pass does with the slot at the head: generated from DECISION in  *)
+(* the reference, line by line, by `python -m                              *)
+(* entrycache_dev.pages.tla_decision`. The first line that    *)
+(* fits decides.                                                           *)
+(***************************************************************************)
+
+"""
+
+
+def condition(line: Line) -> str:
+    """When a line fits."""
+    cells = zip(Facts._fields, line.cells, strict=True)
+    return " /\\ ".join(name if cell else f"~{name}" for name, cell in cells if cell is not ANY) or "TRUE"
+
+
+def written(table: tuple[Line, ...]) -> str:
+    """The module for a table."""
+    lines = [f"Decide({', '.join(Facts._fields)}) =="]
+    for at, line in enumerate(table):
+        word = "  IF" if at == 0 else "  ELSE IF"
+        lines.append(f'{word} {condition(line)} THEN "{line.action.name}" \\* {line.rule.value}')
+    lines.append('  ELSE "NO LINE"')
+    return HEAD + "\n".join(lines) + "\n" + "=" * 77 + "\n"
+
+
+if __name__ == "__main__":
+    write_text(folder_of(NAME) / f"{MODULE}.tla", written(DECISION))
+    sys.exit(0)

@@ -1,0 +1,96 @@
+"""Write docs/reference/trace-format.md: the rows of a trace and the columns that each event needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from entrycache_cli.commands.record import record
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_protocol.case import read_case
+from entrycache_protocol.files import scratch_folder, write_text
+from entrycache_spark.common.rule_files import RuleFile, all_rules
+from entrycache_spark.common.system import AUDITED
+from entrycache_trace.convert import to_jsonl
+from entrycache_trace.files import read_jsonl
+from entrycache_trace.schema import BROKER_FIELD, OPTIONAL_COLUMNS, REQUIRED_COLUMNS, ROW_SCHEMA, TraceFormat
+
+PAGE: Final = Path("docs/reference/trace-format.md")
+
+
+def render_page() -> str:
+    """The page as Markdown."""
+    environment = Environment(
+        loader=PackageLoader("entrycache_cli", "."), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    systems = [_system_data(system) for system in AUDITED]
+    return environment.get_template("trace_format.md.j2").render(systems=systems, anywhere=_code_list(OPTIONAL_COLUMNS))
+
+
+def _system_data(system: str) -> dict[str, object]:
+    form = AUDITED[system].format
+    return {
+        "name": system,
+        "columns": list(_column_rows(system, form)),
+        "events": [
+            (event.op, _code_list(event.causes), event.when, _code_list(event.needs), _code_list(event.may))
+            for event in form.events
+        ],
+        "rule": form.example,
+        "example": example_rows(system),
+        "settings": list(_setting_rows(all_rules(system))),
+    }
+
+
+def _column_rows(system: str, form: TraceFormat) -> Iterator[tuple[str, str, str, str]]:
+    """Each column with its type, what it holds, and the rules that lack something without it."""
+    lacking: dict[str, dict[str, list[str]]] = {}
+    for rule in all_rules(system):
+        for names in dict.fromkeys(need.names for need in rule.needs):
+            for name in names:
+                unless = " or ".join(f"`{other}`" for other in names if other != name)
+                lacking.setdefault(name, {}).setdefault(unless, []).append(rule.id)
+    for column in (BROKER_FIELD, *ROW_SCHEMA):
+        if column.name in form.means:
+            lost = [
+                ", ".join(rules) + (f" (unless there is {unless})" if unless else "")
+                for unless, rules in sorted(lacking.get(column.name, {}).items())
+            ]
+            every = "every row has it" if column.name in REQUIRED_COLUMNS else "; ".join(lost)
+            yield column.name, str(column.type), form.means[column.name], every
+
+
+def _setting_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
+    """Each setting of CONFIG that a rule asks for, with those rules."""
+    asked: dict[str, list[str]] = {}
+    for rule in rules:
+        for name in {name for need in rule.needs for name in need.settings}:
+            asked.setdefault(name, []).append(rule.id)
+    for name, ids in sorted(asked.items()):
+        yield name, ", ".join(ids)
+
+
+def example_rows(system: str) -> str:
+    """The example of a rule as our fast cache tells it, else the reference: an object a line, without what is null."""
+    rule = AUDITED[system].format.example
+    case = read_case(locate_spec_folder() / "examples" / f"{rule}.json", SYSTEMS)
+    with scratch_folder() as folder:
+        subject = "reference" if SYSTEMS[system].fast is None else "fast"
+        record(resolve_subject(SubjectChoice(subject, system=system)), case, folder / "trace")
+        to_jsonl(folder / "trace", folder / "trace.jsonl")
+        rows = list(read_jsonl(folder / "trace.jsonl"))
+    return "\n".join(json.dumps({name: value for name, value in row.items() if value is not None}) for row in rows)
+
+
+def _code_list(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    write_text(PAGE, render_page())

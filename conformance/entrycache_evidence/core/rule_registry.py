@@ -1,0 +1,178 @@
+"""What the check of the rules finds."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import entrycache_conformance
+import entrycache_reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.models import OWN
+from entrycache_faults.seeded import CASES_FOLDER
+from entrycache_protocol.errors import UsageError
+from entrycache_reference.rules import Rule
+
+
+class Problem(NamedTuple):
+    """Something that does not agree, and the rule or file that it is about."""
+
+    rule: str
+    what: str
+
+
+# --- registry
+# The rules' texts, and everything that names one of them by its id.
+
+PACKAGE: Final = Path(entrycache_conformance.__file__).parent
+HEADING: Final = re.compile(
+    r"^## (?P<id>[A-Z]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
+    r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
+    re.MULTILINE,
+)
+MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
+TEST: Final = re.compile(r"^def (test_\w+)", re.MULTILINE)
+ID: Final = re.compile(r"[A-Z]-[A-Z]+-\d+")
+
+
+class Text(NamedTuple):
+    """A rule as `spec` words it."""
+
+    id: str
+    family: str
+    level: str
+    text: str
+    intent: str
+    source: str
+
+
+class Links(NamedTuple):
+    """What names one rule."""
+
+    functions: list[str]
+    laws: list[str]
+    tests: list[str]
+    faults: list[str]
+    mutants: list[str]
+    evidence: list[str]
+    trace_checks: list[str]
+
+
+def locate_checkout() -> Path | None:
+    """The source checkout that this package runs from, if it runs from one."""
+    root = PACKAGE.parent.parent
+    return root if (root / "spec" / "README.md").is_file() and (root / "tests").is_dir() else None
+
+
+def locate_spec_folder() -> Path:
+    """The folder of the rules' texts: in a checkout, else the copy in the package.
+
+    Raises:
+        UsageError: neither is there.
+    """
+    root = locate_checkout()
+    folder = PACKAGE / "spec" if root is None else root / "spec"
+    if not folder.is_dir():
+        raise UsageError("the texts of the rules are not there: no folder `spec` in a checkout or in the package")
+    return folder
+
+
+def load_texts() -> list[Text]:
+    """The rules in the order of systems, of their files and of their headings."""
+    found = []
+    for folder in SYSTEMS:
+        for path in sorted((locate_spec_folder() / folder).glob("*.md")):
+            family = str(Path(folder) / path.stem)
+            for match in HEADING.finditer(path.read_text(encoding="utf-8")):
+                found.append(Text(family=family, **match.groupdict()))
+    return found
+
+
+def load_links() -> dict[str, Links]:
+    """Everything that names a rule, by rule. What only a checkout holds is empty elsewhere."""
+    found = {text.id: Links([], [], [], [], [], [], []) for text in load_texts()}
+
+    def link(rule: str, kind: str, what: str) -> None:
+        if rule not in found:
+            raise UsageError(f"{what} names {rule}, which no file of `spec` has")
+        getattr(found[rule], kind).append(what)
+
+    for rule, name in find_functions():
+        link(rule, "functions", name)
+    for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.table):
+        link(broken.value, "laws", holds.__name__)
+    for fault in OWN:
+        link(fault.rule.value, "mutants", fault.note)
+    for path in sorted(CASES_FOLDER.glob("*.json")):
+        for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
+            link(rule, "faults", path.stem)
+    root = locate_checkout()
+    if root is not None:
+        for rule, name in find_marked_tests(root):
+            link(rule, "tests", name)
+        for path in sorted((root / "spark_checks/entrycache_spark").glob("rules/*/*.sql"), key=lambda path: path.name):
+            link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
+        committed = root / "docs/evidence.json"
+        if committed.is_file():
+            lines = json.loads(committed.read_text(encoding="utf-8"))["evidence"]
+            for rule, grade in dict.fromkeys((line["rule"], line["grade"]) for line in lines):
+                link(rule, "evidence", grade)
+    return found
+
+
+def find_functions() -> list[tuple[str, str]]:
+    """The rule and the name of each function of the reference that carries it out."""
+    found = []
+    prefix = entrycache_reference.__name__ + "."
+    for module in pkgutil.walk_packages(entrycache_reference.__path__, prefix):
+        for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+            if value.__module__ == module.name:
+                short = module.name.rsplit(".", 1)[-1]
+                found += [(rule.value, f"{short}.{name}") for rule in value.__dict__.get("rules", ())]
+    return found
+
+
+def find_marked_tests(root: Path) -> list[tuple[str, str]]:
+    """The rule and the name of each test that is marked with one."""
+    found = []
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        for block in path.read_text(encoding="utf-8").split("\n\n"):
+            name = TEST.search(block)
+            for marked in MARK.findall(block) if name else []:
+                found += [(rule, name[1]) for rule in ID.findall(marked) if name]
+    return found
+
+
+def load_linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]]]:
+    """Each rule, or one of them, with its text and its links.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    book = load_links()
+    shown: list[dict[str, str | list[str]]] = [
+        {**text._asdict(), **book[text.id]._asdict()} for text in load_texts() if rule in {None, text.id}
+    ]
+    if not shown:
+        raise _no_rule(str(rule))
+    return shown
+
+
+def find_rule(name: str) -> Rule:
+    """The rule of that id.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    if name not in {rule.value for rule in Rule}:
+        raise _no_rule(name)
+    return Rule(name)
+
+
+def _no_rule(name: str) -> UsageError:
+    return UsageError(f"there is no rule {name!r}; `entrycache rules` lists them all")

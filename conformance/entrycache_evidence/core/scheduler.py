@@ -1,0 +1,169 @@
+"""Work of many equal parts, by as many processes as there are cores."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import active_children, get_context, parent_process
+from typing import Any, NamedTuple, TypeVar
+
+from entrycache_evidence.core.results import Progress, no_progress
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_held: dict[str, Any] = {}
+"""In a child: what to call, and on what. Children inherit it, so neither has to be pickled; results have."""
+
+
+def map_in_processes(
+    call: Callable[[T], R],
+    items: Sequence[T],
+    told: Callable[[int], None] = lambda _: None,
+    found: list[R] | None = None,
+    apart: bool = False,
+) -> list[R]:
+    """What a call gives for each item, in order; `told` hears how many are done, and `found` is added to before.
+
+    One item, or one core, needs no other process, unless it has to be kept `apart` from this one.
+
+    Raises:
+        concurrent.futures.process.BrokenProcessPool: one of the processes was ended from outside.
+    """
+    workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, len(items))
+    found = [] if found is None else found
+    if (workers < 2 and not (apart and items)) or not hasattr(os, "fork"):
+        for item in items:
+            found.append(call(item))
+            told(len(found))
+        return found
+    others = set(active_children())
+    with ProcessPoolExecutor(workers, get_context("fork"), _hold, (call, items)) as pool:
+        try:
+            # Not `map`, which cancels what is left: a pool whose processes are gone cannot end what is cancelled.
+            for begun in [pool.submit(_one, at) for at in range(len(items))]:
+                found.append(begun.result())
+                told(len(found))
+        except BaseException:
+            # Else they would first end what they are at, which may be for ever.
+            for child in set(active_children()) - others:
+                child.kill()
+            raise
+    return found
+
+
+def _hold(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    """Begin in a child. Signals are its parent's to hear; where that has died, so does the child."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    _held.update(call=call, items=items)
+
+
+def _end_with_the_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _one(at: int) -> Any:
+    return _held["call"](_held["items"][at])
+
+
+# --- together
+# Several pieces of work at once, so that no core waits for the last item of one of them.
+
+
+class Batch(NamedTuple):
+    """Equal parts of a piece of work: what they are called, and what is to be called on each, dearest first."""
+
+    what: str
+    call: Callable[[Any], Any]
+    items: Sequence[Any]
+
+
+Work = Generator[Batch, list[Any], R]
+"""A piece of work: it is sent what each of its batches has given, and returns what it was for."""
+
+
+def raise_broken_pool(at: int, error: BrokenProcessPool) -> None:
+    """A process was ended from outside, and nobody wants to go on without."""
+    raise error
+
+
+def run_together(
+    works: Sequence[Work[R]],
+    over: Callable[[int, R], None],
+    told: Progress = no_progress,
+    died: Callable[[int, BrokenProcessPool], None] = raise_broken_pool,
+) -> None:
+    """Do all of these; `over` hears the number of each that is over, and what it returned.
+
+    All batches that wait are done by one set of processes, in the order of the works. Where one of the processes is
+    ended from outside, each work that is not over goes on by itself, and `died` hears of the one in which it happens.
+    """
+    waiting: dict[int, Batch] = {}
+
+    def go_on(at: int, given: list[Any] | None) -> None:
+        try:
+            batch = next(works[at]) if given is None else works[at].send(given)
+            while not batch.items:
+                batch = works[at].send([])
+            waiting[at] = batch
+        except StopIteration as end:
+            over(at, end.value)
+
+    for at in range(len(works)):
+        go_on(at, None)
+    while waiting:
+        now = dict(sorted(waiting.items()))
+        waiting.clear()
+        done: set[int] = set()
+
+        def ahead(at: int, given: list[Any], done: set[int] = done) -> None:
+            done.add(at)
+            go_on(at, given)
+
+        try:
+            _one_round(now, ahead, told, apart=False)
+        except BrokenProcessPool:
+            for at in [at for at in now if at not in done]:
+                try:
+                    _one_round({at: now[at]}, ahead, told, apart=True)
+                except BrokenProcessPool as error:
+                    died(at, error)
+
+
+def _one_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], told: Progress, apart: bool) -> None:
+    """Every item of these batches; whoever has all of its own goes on."""
+    tasks = [(at, item) for at, batch in now.items() for item in batch.items]
+    given: dict[int, list[Any]] = {at: [] for at in now}
+    found: list[Any] = []
+
+    def heard(done: int) -> None:
+        at = tasks[done - 1][0]
+        given[at].append(found[-1])
+        told(now[at].what, len(given[at]), len(now[at].items))
+        if len(given[at]) == len(now[at].items):
+            go_on(at, given[at])
+
+    map_in_processes(lambda task: now[task[0]].call(task[1]), tasks, heard, found, apart)
+
+
+def run_alone(work: Work[R], told: Progress = no_progress) -> R:
+    """What a piece of work returns, done by itself."""
+    returned: list[R] = []
+    run_together([work], lambda _, result: returned.append(result), told)
+    return returned[0]
+
+
+def single_call(what: str, call: Callable[[], R]) -> Work[R]:
+    """Work that is one call."""
+    (result,) = yield Batch(what, lambda _: call(), (None,))
+    return result  # type: ignore[no-any-return]

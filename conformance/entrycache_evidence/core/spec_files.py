@@ -1,0 +1,114 @@
+"""Files of docs/ that a run is compared with, and that a command writes: there are some in a source checkout only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
+from entrycache_evidence.core.rule_registry import locate_checkout, locate_spec_folder
+from entrycache_protocol.files import write_text
+from entrycache_protocol.schema import answer_schema, case_schema
+from entrycache_protocol.system import AnySystem
+
+
+def locate_docs_file(name: str) -> Path | None:
+    """Where a file of that name stands; None outside of a source checkout."""
+    root = locate_checkout()
+    return None if root is None else root / "docs" / name
+
+
+def read_docs_json(path: Path | None) -> Any:
+    """What a file of JSON holds; None where there is none."""
+    return None if path is None or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_docs_file(name: str, path: Path | None, text: str) -> None:
+    """Write this text.
+
+    Raises:
+        FileNotFoundError: there is no such path, since this is not a source checkout.
+    """
+    if path is None:
+        raise FileNotFoundError(f"docs/{name} is written in a source checkout only")
+    write_text(path, text)
+
+
+# --- vocabulary
+# What a case may say, and what is said of its operations, as the specification states it.
+#
+# `spec/<system>/case.schema.json` is a part of protocol 1: keys, their defaults and bounds, the values of each reading;
+# so is `answer.schema.json`, the outcomes of each operation.
+# `spec/<system>/operations.json` has of each operation its level, the rule that is named where no other one is, what of
+# the state it may change and whose, and the errors it may answer with; then the decision cells. They change only where
+# the specification does, by hand or by `entrycache rules --write`, and are what the reference is held to.
+
+
+def describe_vocabulary(system: AnySystem) -> dict[str, dict[str, Any]]:
+    """What the reference says of itself, by the name of the file of the specification that states it."""
+    may_change, beside = find_may_change(system), find_may_change_beside(system)
+    operations = {
+        name: {
+            "level": op.level,
+            "rule": op.rule.value,
+            "may_change": _aspects(may_change.get(op, {})),
+            "beside": _aspects(beside.get(op, {})),
+            "errors": sorted(set(_words(system.wire.outcome_schema(op)))),
+        }
+        for name, op in system.ops.items()
+    }
+    return {
+        "case.schema.json": case_schema(system),
+        "answer.schema.json": answer_schema(system),
+        "operations.json": {"operations": operations, "cells": list(system.laws.cells)},
+    }
+
+
+def _aspects(may_change: Mapping[Any, Any]) -> dict[str, str]:
+    return {str(aspect.value): str(whose.value) for aspect, whose in may_change.items()}
+
+
+def _words(schema: Any) -> Iterator[str]:
+    """The texts that a schema lists or demands."""
+    for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key in {"enum", "const"}:
+            yield from ([value] if isinstance(value, str) else [word for word in value if isinstance(word, str)])
+        elif isinstance(value, dict | list):
+            yield from _words(value)
+
+
+def find_vocabulary_difference(system: AnySystem) -> str:
+    """Where what the reference says of itself first differs from the specification; empty: nowhere."""
+    return next(
+        (text for name, own in describe_vocabulary(system).items() if (text := _find_difference(system, name, own))), ""
+    )
+
+
+def _find_difference(system: AnySystem, name: str, own: dict[str, Any]) -> str:
+    path = locate_spec_folder() / system.name / name
+    if not path.is_file():
+        return f"{path.parent.name}/{path.name} is missing"
+    stated = dict(_leaves(json.loads(path.read_text(encoding="utf-8"))))
+    found = dict(_leaves(own))
+    first = next((key for key in [*stated, *found] if stated.get(key) != found.get(key)), None)
+    if first is None:
+        return ""
+    place = "/".join(first)
+    return f"{place} is {found.get(first, 'not there')} here, {stated.get(first, 'not there')} in {path.name}"
+
+
+def write_spec_files(system: AnySystem) -> None:
+    """Write these files anew."""
+    for name, own in describe_vocabulary(system).items():
+        write_text(locate_spec_folder() / system.name / name, json.dumps(own, indent=1) + "\n")
+
+
+def _leaves(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every value that is no object and no array, as JSON, and the keys that lead to it; an empty one counts too."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not members:
+        yield place, json.dumps(value)
+    for key, member in members:
+        yield from _leaves(member, (*place, str(key)))

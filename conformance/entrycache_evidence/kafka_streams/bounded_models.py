@@ -1,0 +1,381 @@
+"""The small worlds of `kafka-streams`, level `cache`: an entry with a value of one letter counts 47 bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_evidence.kafka_streams.state_space import BoundedModel
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_all
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.config import (
+    Config,
+    DeleteRead,
+    Delivery,
+    FailedFlush,
+    FlushedTombstone,
+    Total,
+    UndeliveredEviction,
+    Variants,
+)
+
+ENTRY_BYTES: Final = 47
+PLENTY_BYTES: Final = 1000
+
+
+def puts(ns: str, keys: str, *values: str | None, clean: bool = True) -> tuple[ops.Op, ...]:
+    """Writes of every value to every key, dirty and, if asked for, clean."""
+    flags = (True, False) if clean else (True,)
+    return tuple(ops.Put(ns, key, value, dirty) for key in keys for value in values for dirty in flags)
+
+
+def looks(ns: str) -> tuple[ops.Op, ...]:
+    """The iterators over a namespace, and what is told about it."""
+    return (
+        ops.Range(ns, "x", "y"),
+        ops.Range(ns, "x", "y", to_inclusive=False),
+        ops.Range(ns, "y", "x"),
+        ops.ReverseRange(ns, None, "x"),
+        ops.All(ns),
+        ops.ReverseAll(ns),
+        ops.Usage(ns),
+        ops.Metrics(ns),
+    )
+
+
+EVERY: Final = BoundedModel(
+    "every operation on a namespace",
+    Config(PLENTY_BYTES),
+    (
+        *puts("a", "xy", "1", None),
+        ops.Put("a", "x", "1", True, topic="é", headers=(("é", "é"),), timestamp=7),
+        ops.PutAll("a", (ops.Write("x", "1", True), ops.Write("y", None), ops.Write("x", "1", True))),
+        ops.PutIfAbsent("a", "x", "1", True),
+        ops.PutIfAbsent("a", "y", None),
+        *(ops.Get("a", key) for key in ("x", "y", None)),
+        *(ops.Delete("a", key) for key in "xy"),
+        *looks("a"),
+        ops.Get("b", "x"),
+        ops.Flush("b"),
+        ops.Usage(),
+        ops.Metrics(),
+        ops.Flush("a"),
+        ops.Evict("a"),
+        ops.Clear("a"),
+        ops.Close("a"),
+        *(ops.Resize(bytes_) for bytes_ in (0, ENTRY_BYTES, 2 * ENTRY_BYTES, PLENTY_BYTES)),
+        ops.Listen("a"),
+        ops.Listen("a", fails=1),
+        ops.Share(100, 2, True),
+        ops.Share(100, 0, True),
+    ),
+    "two keys, a value or a tombstone, dirty or clean, one write with a topic, a header and a timestamp; every "
+    "operation, limits of 0, 47, 94 and 1000 bytes, no listener, one that takes, one that throws once",
+)
+"""Every operation of the level, to the end."""
+
+LISTENERS: Final = BoundedModel(
+    "listeners that act on their own namespace",
+    Config(2 * ENTRY_BYTES),
+    (
+        *puts("a", "xy", "1", None),
+        ops.PutAll("a", (ops.Write("x", "1", True), ops.Write("y", None, True))),
+        ops.PutIfAbsent("a", "x", "1", True),
+        ops.Get("a", "x"),
+        ops.Delete("a", "x"),
+        ops.Flush("a"),
+        ops.Evict("a"),
+        ops.Clear("a"),
+        ops.Close("a"),
+        ops.Resize(0),
+        ops.Resize(ENTRY_BYTES),
+        ops.Resize(2 * ENTRY_BYTES),
+        ops.Listen("a"),
+        ops.Listen("a", fails=1),
+        ops.Listen("a", (ops.Put("a", "x", "1", True),)),
+        ops.Listen("a", (ops.Put("a", "y", None, True), ops.Get("a", "x"))),
+        ops.Listen("a", (ops.Put("a", "x", "1"), ops.Flush("a"))),
+        ops.Listen("a", (ops.Delete("a", "x"), ops.Evict("a"))),
+        ops.Listen("a", (ops.Clear("a"), ops.Put("a", "x", "1", True))),
+        ops.Listen("a", (ops.Close("a"), ops.Put("a", "y", "1"))),
+        ops.Listen("a", (ops.Listen("a", fails=1), ops.Resize(ENTRY_BYTES), ops.Put("a", "x", "1"))),
+    ),
+    "two keys, a value or a tombstone, dirty or clean; listeners that take, throw once, write, read, delete, flush, "
+    "evict, clear, close, resize and replace themselves, limits of 0, 47 and 94 bytes",
+)
+"""Re-entrancy into the namespace that is handed over."""
+
+TWO: Final = BoundedModel(
+    "two namespaces, two calls perform their steps",
+    Config(PLENTY_BYTES, reentry_budget=2),
+    (
+        *puts("a", "xy", "1", None, clean=False),
+        *puts("b", "x", "1", None),
+        ops.Get("a", "x"),
+        ops.Flush("a"),
+        ops.Flush("b"),
+        ops.Evict("a"),
+        ops.Evict("b"),
+        ops.Delete("b", "x"),
+        ops.Clear("a"),
+        ops.Close("b"),
+        ops.Resize(0),
+        ops.Resize(ENTRY_BYTES),
+        ops.Resize(PLENTY_BYTES),
+        ops.Usage(),
+        ops.Metrics("b"),
+        ops.Listen("a"),
+        ops.Listen("a", (ops.Put("b", "x", "1", True), ops.Flush("b"), ops.Flush("b"))),
+        ops.Listen("b"),
+        ops.Listen("b", (ops.Put("b", "x", "1", True),), fails=1),
+        ops.Listen("b", (ops.Put("a", "x", None, True), ops.Evict("a"))),
+        ops.Listen("b", (ops.Close("a"),)),
+    ),
+    "two keys in one, one in the other, a value or a tombstone; listeners that take, throw once, write, flush, "
+    "evict and close in the other, limits of 0, 47 and 1000 bytes",
+)
+"""Namespaces that act on each other, with a budget that is soon used up."""
+
+DEEP: Final = replace(TWO, name="two namespaces, eight calls perform their steps", config=Config(PLENTY_BYTES))
+"""The default budget."""
+
+SILENT: Final = replace(LISTENERS, name="listeners that perform nothing", config=Config(2 * ENTRY_BYTES, 0))
+"""A budget of 0: each call is recorded and returns."""
+
+WIDE: Final = BoundedModel(
+    "two keys in each of two namespaces",
+    Config(PLENTY_BYTES),
+    (
+        *(event for ns in "ab" for event in puts(ns, "xy", "1", "2", None, clean=False)),
+        *(ops.Get(ns, key) for ns in "ab" for key in "xy"),
+        *(event for ns in "ab" for event in (ops.Flush(ns), ops.Evict(ns))),
+        ops.Listen("a"),
+        ops.Listen("a", fails=1),
+    ),
+    "two values or a tombstone, all dirty; lookups, flushes and evictions; in one namespace no listener, one that "
+    "takes or one that throws once, in the other one that takes",
+    (ops.Listen("b"),),
+)
+"""A large world: every order of use and of dirty keys, with values that differ."""
+
+ORDERS: Final = replace(
+    WIDE,
+    name="two keys in each of two namespaces, one value",
+    events=(*(event for ns in "ab" for event in puts(ns, "xy", "1", None, clean=False)), *WIDE.events[12:]),
+    told_of=WIDE.told_of.replace("two values", "a value"),
+)
+"""Every order of use and of dirty keys."""
+
+VAST: Final = replace(
+    WIDE,
+    name="two keys in each of two namespaces, clean writes, a limit of three entries",
+    events=(
+        *(event for ns in "ab" for event in puts(ns, "xy", "1", "2", None)),
+        *WIDE.events[12:],
+        ops.Listen("a", (ops.Put("b", "x", "1", True), ops.Get("a", "y"))),
+        ops.Resize(3 * ENTRY_BYTES),
+        ops.Resize(PLENTY_BYTES),
+    ),
+    told_of="two values or a tombstone, dirty or clean; lookups, flushes and evictions; in one namespace no listener, "
+    "one that takes, one that throws once or one that writes into the other, where one takes; limits of 141 and "
+    "1000 bytes",
+)
+"""The large world of a night."""
+
+
+# --- stores
+# The small worlds of `kafka-streams`, level `store`: caching stores over in-memory stores.
+
+STORE: Final = BoundedModel(
+    "a store, nothing done downstream",
+    Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", "2", None)),
+        *(ops.StoreGet("s", key) for key in "xy"),
+        *(ops.StoreDelete("s", key) for key in "xy"),
+        ops.StoreRange("s", "x", "x"),
+        ops.StoreRange("s", "y", None),
+        ops.StoreAll("s"),
+        ops.StoreFlush("s"),
+        ops.StoreInner("s"),
+        ops.Evict("s"),
+        *(ops.Resize(bytes_) for bytes_ in (0, ENTRY_BYTES, PLENTY_BYTES)),
+        ops.Share(7, 2, True),
+        ops.Share(7, 0, True),
+    ),
+    "two keys, two values or deleted; every operation of the level, an eviction, limits of 0, 47 and 1000 bytes",
+)
+"""A store as a plain map."""
+
+FORWARDS: Final = BoundedModel(
+    "a store, its own keys written downstream",
+    Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+        ops.StoreGet("s", "x"),
+        ops.StoreDelete("s", "y"),
+        ops.StoreAll("s"),
+        ops.StoreFlush("s"),
+        ops.Evict("s"),
+        ops.Resize(ENTRY_BYTES),
+        ops.Resize(PLENTY_BYTES),
+        ops.OnForward("s", "x", ()),
+        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreGet("s", "x"))),
+        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"))),
+        ops.OnForward("s", "x", (ops.StoreDelete("s", "y"), ops.StoreFlush("s"))),
+        ops.OnForward("s", "y", (ops.StoreDelete("s", "x"),)),
+        ops.OnForward("s", "y", (ops.StorePut("s", "y", "2"), ops.StoreAll("s"))),
+    ),
+    "two keys, a value or deleted; downstream writes, deletes, reads and flushes of the same and of the other key, "
+    "an eviction, limits of 47 and 1000 bytes",
+)
+"""A topology that writes back."""
+
+STORES: Final = BoundedModel(
+    "two stores that write each other",
+    Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut(store, "x", value) for store in "st" for value in ("1", None)),
+        *(ops.StoreGet(store, "x") for store in "st"),
+        ops.StoreDelete("t", "x"),
+        *(ops.StoreFlush(store) for store in "st"),
+        ops.Resize(0),
+        ops.Resize(ENTRY_BYTES),
+        ops.Resize(PLENTY_BYTES),
+        ops.OnForward("s", "x", (ops.StorePut("t", "x", "2"), ops.StoreGet("s", "x"))),
+        ops.OnForward("s", "x", (ops.StoreDelete("t", "x"), ops.StoreFlush("t"))),
+        ops.OnForward("t", "x", ()),
+        ops.OnForward("t", "x", (ops.StorePut("s", "x", "2"), ops.StoreGet("t", "x"))),
+    ),
+    "a key in each, a value or deleted; downstream of each writes, deletes, reads and flushes in the other, limits of "
+    "0, 47 and 1000 bytes",
+)
+"""Several stores in one thread's cache."""
+
+SECOND_KEY: Final = replace(
+    STORES,
+    name="two stores that write each other, two keys in one",
+    events=(*STORES.events, ops.StorePut("s", "y", "1")),
+    told_of=STORES.told_of.replace("a key in each", "two keys in one, one in the other"),
+)
+"""Together they hold more than the smallest limit in every order."""
+
+ONE_CALL: Final = replace(STORES, name="two stores, one call performs its steps", config=Config(PLENTY_BYTES, 1))
+"""The budget used up."""
+
+USED: Final = BoundedModel(
+    "a store whose namespace somebody else uses",
+    Config(PLENTY_BYTES),
+    (
+        ops.StorePut("s", "x", "1"),
+        ops.StorePut("s", "x", None),
+        ops.StoreGet("s", "x"),
+        ops.StoreDelete("s", "x"),
+        ops.StoreFlush("s"),
+        ops.StoreAll("s"),
+        ops.Put("s", "x", "2"),
+        ops.Put("s", "x", "2", True),
+        ops.Delete("s", "x"),
+        ops.Listen("s"),
+        ops.Listen("s", fails=1),
+        ops.Listen("s", (ops.StorePut("s", "x", "3"),)),
+        ops.Flush("s"),
+        ops.Evict("s"),
+        ops.Clear("s"),
+        ops.Close("s"),
+        ops.Resize(0),
+        ops.Resize(PLENTY_BYTES),
+        ops.OnForward("s", "x", (ops.Clear("s"),)),
+        ops.OnForward("s", "x", (ops.Close("s"), ops.StorePut("s", "x", "4"))),
+    ),
+    "one key; the operations of both levels on the same namespace, also downstream, limits of 0 and 1000 bytes",
+)
+"""What the laws about stores say where their namespace is not theirs alone."""
+
+
+# --- released
+# The small worlds of the named variants of `kafka-streams`: each released reading alone, then all of them.
+
+
+def read(world: BoundedModel, told: str, variants: Variants, depth: int | None = None) -> BoundedModel:
+    """The same world under these readings."""
+    config = replace(world.config, variants=variants)
+    name = f"{world.name}, {told}"
+    return replace(world, name=name, config=config, drift_bytes=2 * ENTRY_BYTES, depth=depth)
+
+
+LOST: Final = read(LISTENERS, "undelivered_eviction lost", Variants(undelivered_eviction=UndeliveredEviction.LOST))
+CLEAN: Final = read(LISTENERS, "failed_flush clean", Variants(failed_flush=FailedFlush.CLEAN))
+ANY_WRITE: Final = read(
+    LISTENERS, "flushed_tombstone any-write", Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE)
+)
+ONE_BY_ONE: Final = read(FORWARDS, "delivery one-by-one", Variants(delivery=Delivery.ONE_BY_ONE))
+CACHED: Final = read(STORE, "delete_read cached", Variants(delete_read=DeleteRead.CACHED))
+ALONE: Final = (LOST, CLEAN, ANY_WRITE, ONE_BY_ONE, CACHED)
+"""One reading, to the end."""
+
+RUNNING: Final = read(LISTENERS, "total running", Variants(total=Total.RUNNING), depth=5)
+"""The running total may leave the sum in so many ways that the number of steps is bounded."""
+
+TOGETHER: Final = (
+    read(LISTENERS, "all readings of the releases", RELEASED, depth=5),
+    read(TWO, "all readings of the releases", RELEASED, depth=5),
+    read(FORWARDS, "all readings of the releases", RELEASED, depth=6),
+    read(STORES, "all readings of the releases", RELEASED, depth=7),
+)
+"""All variants at once, as the releases have them."""
+
+
+# --- small
+# The worlds of `kafka-streams` that are exhausted; together they fire every law of its steps.
+
+WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
+    EVERY,
+    LISTENERS,
+    TWO,
+    SILENT,
+    STORE,
+    FORWARDS,
+    STORES,
+    *ALONE,
+    RUNNING,
+    USED,
+    *TOGETHER,
+    ORDERS,
+)
+"""As far as a long run goes with them."""
+
+BOUNDED: Final[Mapping[str, int]] = {
+    TWO.name: 5,
+    SILENT.name: 4,
+    ORDERS.name: 6,
+    FORWARDS.name: 6,
+    STORES.name: 6,
+    LOST.name: 4,
+    CLEAN.name: 4,
+    ANY_WRITE.name: 4,
+    ONE_BY_ONE.name: 6,
+    RUNNING.name: 4,
+    TOGETHER[0].name: 4,
+    TOGETHER[1].name: 4,
+    TOGETHER[2].name: 5,
+    TOGETHER[3].name: 6,
+}
+"""The most steps of the largest ones in a pull request."""
+
+CI: Final = limit_all(WHOLE, BOUNDED)
+
+
+def deeper(steps: int) -> tuple[AnyBoundedModel, ...]:
+    """The readings of the releases, all at once, so many steps deeper than in a pull request."""
+    worlds = TOGETHER
+    return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in worlds)
+
+
+LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, ONE_CALL, SECOND_KEY, *deeper(1), DEEP, WIDE)
+NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (
+    *(*WHOLE, ONE_CALL, SECOND_KEY, *deeper(3), DEEP, WIDE),
+    VAST,
+)

@@ -1,0 +1,233 @@
+"""What the operations may change: the aspects of the state, and whose they may be.
+
+What is performed inside a call is a step of its own, with a frame of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.core.frame import Change, Key, KeyedValues, Record, build_comparison, undeclared_changes
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE as NO_SPACE
+from entrycache_reference.kafka_streams.ops import Op
+from entrycache_reference.kafka_streams.state import Part, State, Store
+
+
+class Aspect(Enum):
+    """An aspect of the state, in words."""
+
+    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+
+    LIMIT = "the limit"
+    SPACES = "which namespaces there are"
+    ENTRIES = "which keys are cached"
+    CONTENT = "what was written"
+    IS_DIRTY = "whether an entry is dirty"
+    RECENT = "the order of use"
+    DIRTY = "the dirty keys"
+    LISTENER = "the listener"
+    HITS = "the hits"
+    MISSES = "the misses"
+    OVERWRITES = "the overwrites"
+    HANDED = "its flushes"
+    STORES = "which stores there are"
+    BELOW = "what lies below"
+    DOWNSTREAM = "what is done downstream"
+    PASSED_ON = "what was passed on last"
+    PUTS = "the thread's puts"
+    GETS = "the thread's gets"
+    EVICTS = "the thread's evictions"
+    FLUSHES = "the thread's flushes"
+    WRITES = "the number of writes"
+    RUNNING = "the running total"
+
+
+class Extent(Enum):
+    """Whose aspect it may be, in words."""
+
+    __hash__ = object.__hash__
+
+    KEY = "its key"
+    KEYS = "its keys"
+    SPACE = "its namespace"
+    ALL = "all"
+
+
+MayChange = Mapping[Aspect, Extent]
+
+NO_CHANGE: Final[MayChange] = {}
+
+
+def handing(whose: Extent) -> MayChange:
+    """What an eviction or a flush may change in a namespace, and in the store that listens to it."""
+    aspects = (
+        *(
+            Aspect.ENTRIES,
+            Aspect.IS_DIRTY,
+            Aspect.RECENT,
+            Aspect.DIRTY,
+            Aspect.LISTENER,
+            Aspect.HITS,
+            Aspect.MISSES,
+            Aspect.HANDED,
+        ),
+        *(Aspect.BELOW, Aspect.PASSED_ON),
+    )
+    return {**dict.fromkeys(aspects, whose), Aspect.RUNNING: Extent.ALL}
+
+
+def removing(whose: Extent) -> MayChange:
+    """What the removal of these keys by a call may change."""
+    return {Aspect.ENTRIES: whose, Aspect.RECENT: Extent.SPACE, Aspect.DIRTY: Extent.SPACE, Aspect.RUNNING: Extent.ALL}
+
+
+ADDING: Final[MayChange] = {
+    **handing(Extent.SPACE),
+    Aspect.SPACES: Extent.SPACE,
+    Aspect.PUTS: Extent.ALL,
+    Aspect.EVICTS: Extent.ALL,
+    Aspect.WRITES: Extent.ALL,
+}
+"""What the write of a key that is not cached may change, with the overflow that follows."""
+
+
+def writing(whose: Extent) -> MayChange:
+    """What a write of these keys may change, cached or not."""
+    return {**ADDING, Aspect.CONTENT: whose, Aspect.OVERWRITES: Extent.SPACE}
+
+
+LOOKING: Final[MayChange] = {Aspect.RECENT: Extent.SPACE, Aspect.HITS: Extent.SPACE}
+"""What lookups of cached keys may change."""
+
+OPENED: Final[MayChange] = {Aspect.STORES: Extent.SPACE, Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE}
+"""What the first use of a store may change, beside what its operation declares."""
+
+
+# --- frame
+# The law of frames: a step changes what its operation declares, and nothing else.
+#
+# A step that was performed inside a call is held to the frame of its own operation; what lies between two of them, and
+# before and after them, to that of the operation that made the call.
+
+NODE: Final = Record((Aspect.CONTENT, Aspect.IS_DIRTY, Aspect.CONTENT, Aspect.CONTENT, Aspect.CONTENT))
+
+SPACE: Final = Record(
+    (
+        KeyedValues(Aspect.ENTRIES, NODE),
+        *(Aspect.RECENT, Aspect.DIRTY, Aspect.LISTENER, Aspect.HITS, Aspect.MISSES, Aspect.OVERWRITES, Aspect.HANDED),
+    )
+)
+
+STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.PASSED_ON)))
+
+STATE: Final = Record(
+    (
+        Aspect.LIMIT,
+        KeyedValues(Aspect.SPACES, SPACE, NO_SPACE),
+        KeyedValues(Aspect.STORES, STORE, Store({}, {}, {})),
+        *(Aspect.PUTS, Aspect.GETS, Aspect.EVICTS, Aspect.FLUSHES, Aspect.WRITES, Aspect.RUNNING),
+        None,
+    )
+)
+"""The aspects of the state: one for each field of `State`, and of what it is made of; not what is under way."""
+
+MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
+    ops.Put: writing(Extent.KEY),
+    ops.PutAll: writing(Extent.KEYS),
+    ops.PutIfAbsent: ADDING,
+    ops.Get: {**LOOKING, Aspect.MISSES: Extent.SPACE, Aspect.GETS: Extent.ALL},
+    ops.Delete: removing(Extent.KEY),
+    ops.Range: LOOKING,
+    ops.ReverseRange: LOOKING,
+    ops.All: LOOKING,
+    ops.ReverseAll: LOOKING,
+    ops.Flush: {**handing(Extent.SPACE), Aspect.FLUSHES: Extent.ALL},
+    ops.Evict: handing(Extent.SPACE),
+    ops.Clear: removing(Extent.SPACE),
+    ops.Close: {
+        Aspect.SPACES: Extent.SPACE,
+        Aspect.ENTRIES: Extent.SPACE,
+        Aspect.RECENT: Extent.SPACE,
+        Aspect.DIRTY: Extent.SPACE,
+        Aspect.LISTENER: Extent.SPACE,
+        Aspect.HITS: Extent.SPACE,
+        Aspect.MISSES: Extent.SPACE,
+        Aspect.OVERWRITES: Extent.SPACE,
+        Aspect.HANDED: Extent.SPACE,
+        Aspect.RUNNING: Extent.ALL,
+    },
+    ops.Resize: {**handing(Extent.ALL), Aspect.LIMIT: Extent.ALL, Aspect.EVICTS: Extent.ALL},
+    ops.Usage: NO_CHANGE,
+    ops.Metrics: NO_CHANGE,
+    ops.Listen: {Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE},
+    ops.OnForward: {Aspect.DOWNSTREAM: Extent.KEY},
+    ops.StorePut: writing(Extent.KEY),
+    ops.StoreGet: {**ADDING, Aspect.GETS: Extent.ALL},
+    ops.StoreDelete: {**writing(Extent.KEY), Aspect.GETS: Extent.ALL},
+    ops.StoreRange: LOOKING,
+    ops.StoreAll: LOOKING,
+    ops.StoreFlush: {**handing(Extent.SPACE), Aspect.FLUSHES: Extent.ALL},
+    ops.StoreInner: NO_CHANGE,
+    ops.Share: NO_CHANGE,
+}
+"""What each operation may change."""
+
+BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
+"""What an operation may change beside its parts, where that is not what it may change without any."""
+
+changes: Final = build_comparison(STATE)
+
+
+def space_of(event: Any) -> str:
+    """The namespace, or the store with that name, that an operation is about."""
+    name: str = event.store if hasattr(event, "store") else event.ns
+    return name
+
+
+IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
+    Extent.KEY: lambda event, key: key == (space_of(event), event.key),
+    Extent.KEYS: lambda event, key: key[0] == event.ns and any(key[1] == write.key for write in event.entries),
+    Extent.SPACE: lambda event, key: key[0] == space_of(event),
+}
+"""What each word of a declaration means; `Of.ALL` leaves nothing out."""
+
+
+class FramedStep(NamedTuple):
+    """What an operation did of its own: all of it, or what lies around the steps inside its calls."""
+
+    pre: State
+    event: Op
+    after: State
+
+
+def framed_steps(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> Iterator[FramedStep]:
+    """Everything in a step that has a frame."""
+    met = pre
+    for part in parts:
+        yield FramedStep(met, event, part.pre)
+        yield from framed_steps(part.pre, part.event, part.after, part.parts)
+        met = part.after
+    yield FramedStep(met, event, after)
+
+
+def changes_outside_frame(one: FramedStep) -> list[Change]:
+    """What changed though it is not declared."""
+    pre, event, after = one
+    found = changes(pre, after)
+    if not found:
+        return []
+
+    def is_in(whose: Extent, key: Key) -> bool:
+        return whose is Extent.ALL or IS_IN[whose](event, key)
+
+    wrong = undeclared_changes(found, MAY_CHANGE[type(event)], is_in)
+    opens = hasattr(event, "store") and event.store not in pre.stores
+    return undeclared_changes(wrong, OPENED, is_in) if wrong and opens else wrong
+
+
+def changes_outside(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> list[Change]:
+    """Everything that a step changed outside the frames: its own, and those of the steps inside it."""
+    return [change for one in framed_steps(pre, event, after, parts) for change in changes_outside_frame(one)]

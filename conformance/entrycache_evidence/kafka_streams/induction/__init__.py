@@ -1,1 +1,0 @@
-"""What is proved of `kafka-streams` with z3."""

@@ -1,0 +1,387 @@
+"""Fold lemmas of `kafka-streams`: what a turn of the loop of `maybe_evict`, and a round of that of `resize`, does.
+
+A turn is run on any state: the eldest entry, and `rest`, which stands for all others of the namespace. What the loop
+holds is noted where it asks for the total; the turn after next, which would be that of `rest`, is not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import z3
+
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, on_terms
+from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_evidence.kafka_streams.size_lemmas import ELSEWHERE, HELD, LIMIT, SIZES, Held, cache_of, fault, node_of
+from entrycache_faults.model import Model
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.flush import Environment
+from entrycache_reference.kafka_streams.outcomes import Done
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Listener,
+    Node,
+    Space,
+    State,
+    StepInProgress,
+    total_bytes,
+    with_space,
+)
+from entrycache_reference.rules import Rule
+
+_EVICTS: Final = z3.Int("evicts")
+
+
+class Run(NamedTuple):
+    """What the loop held each time it asked for the total, and what it came to, None where it went on."""
+
+    seen: tuple[State, ...]
+    end: Change | None
+
+
+class _Enough(Exception):
+    """The turns that were asked for have been made."""
+
+
+class _Noting:
+    """The total, noted as often as it is asked for."""
+
+    def __init__(self) -> None:
+        self.seen: list[State] = []
+        self.most = 0
+
+    def limited(self, state: State, config: Config) -> int:
+        """The exact total, as `maybe_evict` asks for it."""
+        return self.total(state)
+
+    def total(self, state: State) -> int:
+        """The exact total, as `resize` asks for it."""
+        self.seen.append(state)
+        total = total_bytes(state)
+        if len(self.seen) > self.most and total >= state.max_size_bytes:
+            raise _Enough
+        return total
+
+    def run(self, most: int, work: Callable[[], Change]) -> Run:
+        """The run of a loop that asks at most so often."""
+        self.seen, self.most = [], most
+        try:
+            end = work()
+        except _Enough:
+            return Run(tuple(self.seen), None)
+        return Run(tuple(self.seen), end)
+
+
+_NOTING: Final = _Noting()
+
+
+@cache
+def _overflowing(model: Model, held: Held) -> tuple[tuple[Any, Run], ...]:
+    asked = on_terms(model, {"change.limited_bytes": _NOTING.limited})
+    state = cache_of(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
+    env: Environment = asked["step.build_environment"]()
+    return tuple(paths(lambda: _NOTING.run(1, lambda: asked["entries.maybe_evict"](state, "a", Config(), env)), SIZES))
+
+
+Claim = Callable[[Run], Any]
+
+
+def of_turns(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
+    """The claim on every way of a turn of `maybe_evict`."""
+
+    def obligations(table: Any, model: Model) -> Iterator[Obligation]:
+        for held in HELD:
+            said = []
+            for condition, run in _overflowing(model, held):
+                for further, answer in paths(lambda: claim(run), z3.And(SIZES, condition)):  # noqa: B023
+                    said.append(z3.Implies(z3.And(condition, further), answer))
+            yield Obligation(str(held), SIZES, z3.And(said))
+
+    return obligations
+
+
+def _total(state: State) -> Any:
+    return raw(total_bytes(state))
+
+
+def pays(run: Run) -> Any:
+    """A turn takes from its own namespace; the loop ends within the limit, with nothing left, or failing."""
+    said = []
+    for before, after in zip(run.seen, run.seen[1:], strict=False):
+        gone = before.spaces["a"].nodes.keys() - after.spaces["a"].nodes.keys()
+        freed = sum((raw(before.spaces["a"].nodes[key].size_bytes) for key in gone), z3.IntVal(0))
+        said += [z3.BoolVal("x" in gone), _total(after) == _total(before) - freed]
+    for state in (*run.seen, *([] if run.end is None else [run.end.state])):
+        said += [raw(state.spaces["b"].nodes["all"].size_bytes) == ELSEWHERE, raw(state.max_size_bytes) == LIMIT]
+    if run.end is not None and run.end.error is None:
+        left = run.end.state
+        said.append(z3.Or(z3.BoolVal(not left.spaces["a"].nodes), _total(left) <= LIMIT))
+    return z3.And(said)
+
+
+def spares(run: Run) -> Any:
+    """A turn begins only above the limit."""
+    begun = run.seen[:-1] if run.end is None or run.end.error is None else run.seen
+    return z3.And([_total(state) > LIMIT for state in begun])
+
+
+def counts(run: Run) -> Any:
+    """Each turn that succeeds is counted, and nothing else."""
+    said = [raw(state.evicts) == _EVICTS + at for at, state in enumerate(run.seen)]
+    if run.end is not None:
+        said.append(raw(run.end.state.evicts) == raw(run.seen[-1].evicts))
+    return z3.And(said)
+
+
+def empties(run: Run) -> Any:
+    """Each turn leaves fewer entries in the namespace; they are never fewer than none."""
+    return all(
+        len(after.spaces["a"].nodes) < len(before.spaces["a"].nodes)
+        for before, after in zip(run.seen, run.seen[1:], strict=False)
+    )
+
+
+SPACES: Final = {"both": (False, False), "nothing in the first": (True, False), "nothing in the second": (False, True)}
+
+
+def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
+    """A round of `resize` over two namespaces leaves fewer entries in all; it ends within the limit, or failing."""
+    asked = on_terms(model, {"namespaces.total_bytes": _NOTING.total})
+    lower: Any = Term(z3.Int("lower"))
+    for held in HELD:
+        for name, (first, second) in SPACES.items():
+            state = cache_of(held)
+            emptied = {ns: Space() for ns, is_empty in zip("ab", (first, second), strict=True) if is_empty}
+            state = state._replace(spaces={**state.spaces, **emptied})
+
+            def work(state: State = state) -> Change:
+                after, answer = asked["step.perform"](state, ops.Resize(lower), Config())
+                return Change(after, getattr(answer, "error", None))
+
+            # Asked for at the head of the loop, twice in a round, and at the head again.
+            given = z3.And(SIZES, lower.term >= 0, lower.term < LIMIT)
+            said = []
+            for condition, run in paths(lambda: _NOTING.run(3, work), given):
+                said.append(z3.Implies(condition, z3.BoolVal(_fewer(run)) if run.end is None else _within(run.end)))
+            yield Obligation(f"{name}, {held}", given, z3.And(said))
+
+
+def _entries(state: State) -> int:
+    return sum(len(space.nodes) for space in state.spaces.values())
+
+
+def _fewer(run: Run) -> bool:
+    return len(run.seen) < 4 or _entries(run.seen[3]) < _entries(run.seen[0])
+
+
+def _within(end: Change) -> Any:
+    return z3.Or(z3.BoolVal(end.error is not None), _total(end.state) <= raw(end.state.max_size_bytes))
+
+
+def _evicting_nothing(state: State, ns: str, config: Config, env: Environment) -> Change:
+    return Change(state)
+
+
+FOREVER: Final = Planted(
+    "An eviction leaves its entry.",
+    Model(fault(Rule.K_EVICT_4).model.package, {"flush.evict_eldest": _evicting_nothing}),
+)
+LOOP: Final = "the loop of maybe_evict, any number of turns: the eldest, the rest of its namespace as one, another one"
+
+LOOP_LEMMAS: Final = (
+    Lemma(Rule.K_EVICT_4, f"{LOOP}; who pays, and where it ends", of_turns(pays), fault(Rule.K_EVICT_4)),
+    Lemma(Rule.K_EVICT_5, f"{LOOP}; a turn begins only above the limit", of_turns(spares), fault(Rule.K_EVICT_5)),
+    Lemma(Rule.K_EVICT_6, f"{LOOP}; each turn is counted", of_turns(counts), fault(Rule.K_EVICT_6)),
+    Lemma(
+        Rule.K_LIVENESS_1,
+        f"{LOOP}; each turn lowers the rank, the number of entries of the namespace; a listener that performs nothing",
+        of_turns(empties),
+        FOREVER,
+    ),
+    Lemma(
+        Rule.K_RESIZE_2,
+        "a round of the loop of resize over two namespaces, each an entry and the rest as one or empty, lowers the "
+        "rank, the number of all entries; the loop ends within the limit; a listener that performs nothing",
+        _rounds,
+        FOREVER,
+    ),
+)
+"""What holds of the loops, over any number of entries."""
+
+
+# --- calls
+# Calls of listeners, which may do anything: the budget, how deep they go, and what a flush drops after one.
+#
+# In place of what is performed inside a call stands any step: it answers any state that keeps what is claimed, which is
+# what makes the claim an induction over the depth of calls. A call that is made inside it has a greater number.
+
+CALLED, BUDGET = z3.Ints("called budget")
+STEPS: Final = (ops.Get("a", "x"), ops.Flush("a"), ops.Usage())
+_ANY: Final = Config(1000, reentry_budget=Term(BUDGET))  # type: ignore[arg-type]
+
+
+class Inside(NamedTuple):
+    """One step that was performed inside a call: how many calls there had been, and how many more it made."""
+
+    called: Any
+    more: Any
+
+
+def _called(state: State) -> Any:
+    return raw(state.in_progress.called)
+
+
+def _begun() -> State:
+    """A step under way in which any number of calls have begun."""
+    return State(1000, in_progress=StepInProgress(called=Term(CALLED)))  # type: ignore[arg-type]
+
+
+class _Performing:
+    """Any step inside a call: it may make any number of calls more."""
+
+    def __init__(self) -> None:
+        self.met: list[Inside] = []
+
+    def __call__(self, state: State, op: ops.Op, config: Config) -> tuple[State, Done]:
+        more = z3.Int(f"calls inside step {len(self.met)}")
+        self.met.append(Inside(_called(state), more))
+        called: Any = Term(_called(state) + more)
+        return state._replace(in_progress=state.in_progress._replace(called=called)), Done()
+
+
+class Call(NamedTuple):
+    """One call of a listener: the steps that were performed inside it, and what it came to."""
+
+    inside: tuple[Inside, ...]
+    after: State
+    answers: tuple[Any, ...]
+
+
+def _calls(model: Model) -> list[tuple[Any, Call]]:
+    def one() -> Call:
+        performing = _Performing()
+        env = Environment(performing, model["stores.receive"])
+        after, answers = model["flush.perform_steps"](_begun(), STEPS, _ANY, env)
+        return Call(tuple(performing.met), after, answers)
+
+    return paths(one)
+
+
+def _of_calls(claim: Callable[[Call], Any]) -> Callable[[Any, Model], Iterator[Obligation]]:
+    def obligations(table: Any, model: Model) -> Iterator[Obligation]:
+        inner = [z3.Int(f"calls inside step {at}") >= 0 for at in range(len(STEPS))]
+        given = z3.And(CALLED >= 0, BUDGET >= 0, *inner)
+        said = [z3.Implies(condition, claim(call)) for condition, call in _calls(model)]
+        yield Obligation("a call, after any number of calls", given, z3.And(said))
+
+    return obligations
+
+
+def keeps_to_the_budget(call: Call) -> Any:
+    """A call has the next number. With one within the budget it performs all its steps, else none."""
+    number = CALLED + 1
+    made = z3.Sum(z3.IntVal(0), *(one.more for one in call.inside))
+    performed = z3.If(number <= BUDGET, len(call.inside) == len(STEPS), len(call.inside) == 0)
+    told = z3.BoolVal(len(call.answers) == len(call.inside))
+    return z3.And(performed, told, _called(call.after) == number + made)
+
+
+def goes_deeper_within_it(call: Call) -> Any:
+    """Each step inside a call has a lower rank than the step that made it."""
+    return z3.And(z3.BoolVal(True), *(_rank(one.called) < _rank(CALLED) for one in call.inside))
+
+
+def _rank(called: Any) -> Any:
+    """How many calls may still perform steps; it is never below 0."""
+    return z3.If(called < BUDGET, BUDGET - called, 0)
+
+
+def _uncounted(state: State) -> State:
+    return state
+
+
+UNCOUNTED: Final = Planted(
+    "A call that performs steps is not counted.",
+    Model(fault(Rule.K_LISTEN_3).model.package, {"flush.count_call": _uncounted}),
+)
+
+WRITTEN: Final = ("1", None)
+_LATER: Final = z3.Int("a later write")
+
+
+def _written_inside(value: str | None, dirty: bool) -> Node:
+    return node_of(value, dirty, z3.Int("size of a later write"), 5)._replace(write=Term(_LATER))  # type: ignore[arg-type]
+
+
+def _left(state: State, which: int) -> State:
+    """What a call may leave of the keys of its namespace, which it does not close: none, other writes, the same."""
+    space = state.spaces["a"]
+    later = {key: _written_inside(*way) for key, way in zip(("x", "rest"), _WAYS[which], strict=True) if way}
+    if which == len(_WAYS) - 1:
+        return state
+    recent = tuple(later)
+    dirty = tuple(key for key, node in later.items() if node.is_dirty)
+    return with_space(state, "a", space._replace(nodes=later, recent=recent, dirty=dirty))
+
+
+_EACH: Final = (None, *product(WRITTEN, (False, True)))
+_WAYS: Final = (*product(_EACH, _EACH), (None, None))
+"""What there may be of both keys after a call; the last stands for what there was."""
+
+
+def _drops(table: Any, model: Model) -> Iterator[Obligation]:
+    """K-FLUSH-9 after any call: no key of a tombstone that was handed over is there."""
+    config = Config(1000, variants=RELEASED)
+    for held in _heard():
+        for which in range(len(_WAYS)):
+
+            def called(state: State, *rest: Any, which: int = which) -> State:
+                return _left(state, which)
+
+            asked = on_terms(model, {"flush.call_listener": called})
+            pre = cache_of(held)
+            ways = paths(lambda: asked["step.perform"](pre, ops.Flush("a"), config)[0], SIZES)  # noqa: B023
+            gone = [key for key in pre.spaces["a"].dirty if pre.spaces["a"].nodes[key].value is None]
+            said = [
+                z3.Implies(condition, z3.BoolVal(not any(key in after.spaces["a"].nodes for key in gone)))
+                for condition, after in ways
+            ]
+            yield Obligation(f"{held}, {_WAYS[which]}", SIZES, z3.And(said))
+
+
+def _heard() -> list[Held]:
+    return [held for held in HELD if held.listener == Listener() and held.value is None and held.dirty]
+
+
+CALL_LEMMAS: Final = (
+    Lemma(
+        Rule.K_LISTEN_3,
+        "any call, after any number of calls, under any budget, whatever calls the steps inside it make: it has the "
+        "next number, and performs its steps just where that is within the budget",
+        _of_calls(keeps_to_the_budget),
+        fault(Rule.K_LISTEN_3),
+    ),
+    Lemma(
+        Rule.K_LIVENESS_1,
+        "calls inside calls of any listener, as a flush or an eviction makes them: each lowers the rank, what is left "
+        "of the budget; a call has as many steps, and a flush as many entries, as there were when it began",
+        _of_calls(goes_deeper_within_it),
+        UNCOUNTED,
+    ),
+    Lemma(
+        Rule.K_FLUSH_9,
+        "a flush under variant flushed_tombstone any-write, whatever a listener that closes nothing leaves of its "
+        "namespace; an entry and the rest of its namespace as one",
+        _drops,
+        fault(Rule.K_FLUSH_9),
+    ),
+)
+"""What holds of calls, however much is done in them."""
+
+LEMMAS: Final = (*LOOP_LEMMAS, *CALL_LEMMAS)
+"""All lemmas about loops and calls."""

@@ -1,0 +1,158 @@
+"""Laws of `kafka-streams` as they stand in the reference, asked of steps on entries of any size, under any limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+import z3
+
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.symbolic import Term, paths
+from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_evidence.kafka_streams.size_lemmas import HELD, LOWER, NEW, SIZES, Held, cache_of
+from entrycache_faults.model import Model
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.flush import Environment
+from entrycache_reference.kafka_streams.laws import LAWS
+from entrycache_reference.kafka_streams.laws.law import Law
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done
+from entrycache_reference.kafka_streams.state import Listener, Space, State, Step
+from entrycache_reference.rules import Rule
+
+COUNTERS: Final = ("puts", "gets", "evicts", "flushes")
+OF_SPACE: Final = ("hits", "misses", "overwrites", "flushes")
+PERFORMING: Final = Listener((ops.Flush("b"), ops.Get("b", "all")))
+"""Its first step fails, as nobody listens in `b`."""
+SETTINGS: Final = (*HELD, *(one._replace(listener=PERFORMING) for one in HELD if one.listener == Listener()))
+
+_LIMIT: Any = Term(LOWER)
+EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(ops.Put("a", key, value, dirty) for key, value, dirty in product("xy", ("1", None), (False, True))),
+    *(ops.Put("c", "x", value, True) for value in ("1", None)),
+    ops.PutAll("a", (ops.Write("x", "1", True), ops.Write("y", "1"))),
+    ops.PutAll("a", (ops.Write("x", "1"), ops.Write("y", "1", True))),
+    ops.PutAll("a", ()),
+    *(ops.PutIfAbsent("a", key, "1", dirty) for key, dirty in product("xy", (False, True))),
+    ops.PutIfAbsent("c", "x", "1"),
+    *(ops.Get(ns, key) for ns, key in (("a", "x"), ("a", "y"), ("c", "x"), ("a", None))),
+    *(ops.Delete("a", key) for key in "xy"),
+    ops.Range("a", "rest", "x", True),
+    ops.Range("a", "rest", "x", False),
+    ops.ReverseRange("a", "rest", "x"),
+    ops.All("a"),
+    ops.ReverseAll("a"),
+    ops.Listen("a", (), 1),
+    *(make(ns) for make in (ops.Flush, ops.Evict, ops.Clear, ops.Close) for ns in ("a", "c", "d")),
+    ops.Resize(_LIMIT),
+    *(make(*ns) for make in (ops.Usage, ops.Metrics) for ns in ((), ("a",))),
+)
+"""Every operation of level `cache`: on the entry, on a key that is not there, in a namespace that is there or not."""
+
+
+NORM: Final = Config()
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One operation on a cache that holds these."""
+
+    held: Held
+    op: ops.Op
+    config: Config = NORM
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        read = "" if self.config is NORM else ", all readings of the releases"
+        return f"{self.op}, {self.held}{read}"
+
+    def state(self) -> State:
+        """The cache, with counters of any value."""
+        state = cache_of(self.held)
+        own = {name: Term(z3.Int(f"a.{name}")) for name in OF_SPACE}
+        space = state.spaces["a"]._replace(**own)  # type: ignore[arg-type]
+        nodes = {key: node._replace(context=Context(1, 2, 3)) for key, node in space.nodes.items()}
+        spaces = {**state.spaces, "a": space._replace(nodes=nodes), "d": Space()}
+        counters = {name: Term(z3.Int(name)) for name in COUNTERS}
+        return state._replace(spaces=spaces, **counters)  # type: ignore[arg-type]
+
+
+READ: Final = Config(variants=RELEASED)
+CASES: Final = (
+    *(Case(held, op) for op in EVENTS for held in SETTINGS),
+    *(Case(held, op, READ) for op in EVENTS if isinstance(op, ops.Flush | ops.Evict) for held in SETTINGS),
+)
+
+
+@cache
+def _asked(model: Model) -> Model:
+    return on_terms(model, {"change.size_bytes": lambda *_: Term(NEW)})
+
+
+@cache
+def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
+    """The state before, and the steps that the model makes of it, each with its condition."""
+    pre = case.state()
+    return pre, tuple(paths(lambda: _asked(model).step(pre, case.op, case.config), SIZES))
+
+
+def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
+    """The law, after each of its operations, wherever it is about that."""
+    for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
+        if law.on and type(case.op) not in law.on:
+            continue
+        pre, steps = played(model, case)
+
+        def judged(step: Step, case: Case = case, pre: State = pre) -> tuple[bool, bool]:
+            is_about = bool(law.guard(case.config, pre, case.op, step))
+            return is_about, not is_about or bool(law.holds(case.config, pre, case.op, step))
+
+        yield from held_to(case.name, SIZES, steps, judged)
+
+
+def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment) -> tuple[State, Answer]:
+    return state, Done()
+
+
+OWN_FAULTS: Final = {
+    Rule.K_LIVENESS_2: Planted(
+        "usage answers that it is done.",
+        Model(FAULT_OF[Rule.K_LIVENESS_2].package, {ops.Usage: _usage_done}),
+    )
+}
+"""Of a rule whose planted fault stands in an operation of a higher level."""
+
+
+def about(rule: Rule) -> Lemma:
+    """The lemma of a rule whose law is asked."""
+    law = next(law for law in LAWS if law.rule is rule)
+    named = "every operation of level cache" if not law.on else ", ".join(op.name for op in law.on)
+    fault = OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model)
+    return Lemma(
+        rule,
+        f"the law itself, after {named}; an entry, the rest of its namespace as one, another namespace as one; any "
+        "sizes, counters and limits",
+        lambda table, model: obligations_of(law, model),
+        fault,
+    )
+
+
+RULES: Final = (
+    *(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3, Rule.K_PUT_4, Rule.K_PUT_5, Rule.K_PUT_6, Rule.K_PUT_7, Rule.K_PUT_8),
+    *(Rule.K_GET_1, Rule.K_GET_2, Rule.K_GET_3, Rule.K_GET_4, Rule.K_DELETE_1, Rule.K_DELETE_2),
+    *(Rule.K_RANGE_1, Rule.K_RANGE_2, Rule.K_RANGE_3, Rule.K_LISTEN_1, Rule.K_LISTEN_2, Rule.K_LISTEN_4),
+    *(Rule.K_EVICT_1, Rule.K_EVICT_2, Rule.K_EVICT_3, Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6, Rule.K_EVICT_7),
+    *(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_FLUSH_6),
+    *(Rule.K_FLUSH_7, Rule.K_FLUSH_8),
+    *(Rule.K_LISTEN_5, Rule.K_CLOSE_1, Rule.K_CLOSE_2, Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3),
+    *(Rule.K_METRICS_2, Rule.K_METRICS_3, Rule.K_LIVENESS_2),
+)
+"""The rules of level `cache`, but those about sums of `usage` and the running total, which stand in `sums`."""
+
+LEMMAS: Final = tuple(about(rule) for rule in RULES)

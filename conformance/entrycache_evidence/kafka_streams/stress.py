@@ -1,0 +1,372 @@
+"""Large runs of `kafka-streams`: what no small world holds, as many keys, namespaces, turns, calls, and long values."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.config import (
+    Config,
+    DeleteRead,
+    Delivery,
+    FailedFlush,
+    FlushedTombstone,
+    Total,
+    UndeliveredEviction,
+    Variants,
+)
+
+Run = tuple[Config, tuple[ops.Op, ...]]
+
+KEYS: Final = tuple(f"{number:03}" for number in range(70))
+MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f600", "a")
+"""Keys whose order differs by code points, by UTF-16 units and by bytes."""
+PLENTY_BYTES: Final = 1_000_000
+ENTRY_BYTES: Final = 47
+"""Of an entry with a key and a value of one letter."""
+CROWD: Final = 300
+READINGS: Final = (
+    Variants(undelivered_eviction=UndeliveredEviction.LOST),
+    Variants(failed_flush=FailedFlush.CLEAN),
+    Variants(total=Total.RUNNING),
+    Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE),
+    Variants(delivery=Delivery.ONE_BY_ONE),
+    Variants(delete_read=DeleteRead.CACHED),
+    RELEASED,
+)
+
+
+def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
+    """So many dirty entries, each with a context of its own, one in `every` a tombstone; their keys out of order."""
+    for index in range(number):
+        value = None if index % every == 2 else "v" * (index % 7)
+        key = KEYS[index * 37 % len(KEYS)]
+        yield ops.Put(ns, key, value, True, "t" * (index % 3), (("h", "x"), ("h", "y")), index, index, index % 4)
+
+
+def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
+    """One small entry a key, some of them dirty."""
+    return (ops.Put(ns, key, "1", key in dirty) for key in keys)
+
+
+def closed(names: Iterable[str]) -> Iterator[ops.Op]:
+    """So many namespaces are closed."""
+    return (ops.Close(ns) for ns in names)
+
+
+def looked_at(ns: str) -> tuple[ops.Op, ...]:
+    """Every listing of a namespace, over few keys, many and all, and what is told of it."""
+    first, last = KEYS[3], KEYS[-4]
+    return (
+        ops.Range(ns, first, last),
+        ops.Range(ns, first, last, to_inclusive=False),
+        ops.ReverseRange(ns, first, last),
+        ops.Range(ns, None, ""),
+        ops.Range(ns, "y", "\uffff"),
+        ops.All(ns),
+        ops.ReverseAll(ns),
+        ops.Usage(ns),
+        ops.Metrics(ns),
+        ops.Usage(),
+        ops.Metrics(),
+    )
+
+
+def handed_over() -> Iterator[ops.Op]:
+    """Many dirty entries, clean ones among them, handed over by flushes and by evictions."""
+    listener = (*(ops.Put("b", key, "1", True) for key in KEYS[:6]), ops.Get("a", KEYS[9]), ops.Flush("b"))
+    for number, heard in enumerate(((), listener)):
+        yield from (ops.Listen("a", heard), ops.Listen("b"), *written("a", 60), *written("b", 30))
+        yield from (*(ops.Get("a", key) for key in KEYS[:60]), *looked_at("a"))
+        yield from (ops.Evict("a"), *written("a", 25), *(ops.Evict("a") for _ in range(8)))
+        yield from (ops.Put("a", KEYS[5], "w"), ops.Flush("a"))
+        yield from (ops.Put("a", key, "c") for key in KEYS[40:60])
+        yield from (ops.Evict("a"), *written("a", 20), *(ops.Delete("a", key) for key in KEYS[2:30:3]))
+        yield from (*looked_at("a"), ops.Flush("a"), *looked_at("b"), ops.Clear("a"), *looked_at("a"))
+        if number:
+            yield from (ops.Close("a"), ops.Close("b"), ops.Put("a", "x", "1"), *looked_at("a"))
+
+
+def texts() -> Iterator[ops.Op]:
+    """Long values and topics, headers of one name, letters outside of the basic plane, orders that differ."""
+    for number, key in enumerate(MIXED):
+        value = (None, "", "é" * 6_000, "\U0001f600" * 4_000, "\ud83d")[number % 5]
+        yield ops.Put(
+            "a", key, value, number % 2 == 0, "é\U0001f600" * number, (("\U0001f600", "é"), ("h", ""), ("h", "z"))
+        )
+    yield ops.Put("a", "half", "1", True, "\ud83d", (("\ude00", "1"),))
+    yield from (ops.PutIfAbsent("a", key, "1", True, timestamp=0, offset=0, partition=0) for key in MIXED)
+    yield from (ops.Get("a", key) for key in MIXED)
+    yield from (ops.All("a"), ops.ReverseAll("a"), ops.Usage("a"))
+    yield from (ops.Range("a", one, other) for one in MIXED for other in MIXED[::2])
+    yield from (ops.Listen("a"), ops.Flush("a"), ops.All("a"))
+    long = "k" * 70_000
+    yield from (*put("b", (long, long + "y", long + "z")), ops.Range("b", long, long + "y"), ops.Range("b", long, long))
+
+
+def crowded() -> Iterator[ops.Op]:
+    """More keys than an eviction might be bounded by, taken by one write; then by a lower limit."""
+    keys = tuple(f"{number:03}" for number in range(CROWD))
+    yield from (
+        ops.PutAll("a", tuple(ops.Write(key, "1") for key in keys)),
+        ops.Put("a", "x", "v" * (PLENTY_BYTES - 60)),
+    )
+    yield from (ops.Usage(), ops.Clear("a"), ops.PutAll("a", tuple(ops.Write(key, "1") for key in keys)))
+    yield from (ops.Resize(ENTRY_BYTES), ops.Metrics())
+
+
+def limits() -> Iterator[ops.Op]:
+    """Overflows and lower limits that take many turns of one namespace, of three and of five."""
+    yield from (ops.Listen(ns) for ns in "abcde")
+    yield from (*(event for ns in "abcde" for event in written(ns, 20)), ops.Usage(), ops.Metrics())
+    yield from (ops.Resize(4_000), ops.Metrics(), ops.Resize(1_234_567), *written("a", 60))
+    yield from (ops.Resize(3_000), ops.Put("c", "x", "v" * 2_900), ops.Usage(), ops.Resize(PLENTY_BYTES))
+    many = tuple(ops.Write(key, "1", number % 3 == 0) for number, key in enumerate((*KEYS[:20], *KEYS[30:40])))
+    yield from (ops.PutAll("d", many), ops.PutAll("d", (*many, ops.Write(KEYS[0], "2"))), ops.Usage("d"))
+    yield from (ops.PutIfAbsent("e", KEYS[2], None) for _ in range(3))
+    yield from (ops.Delete("e", "-"), ops.Metrics("e"))
+    yield from (ops.Listen("c", fails=2), *written("c", 20), ops.Flush("c"), ops.Flush("c"), ops.Flush("c"))
+
+
+def calls() -> Iterator[ops.Op]:
+    """Listeners that call one another many times, close and write again what is being handed over."""
+    steps = (ops.Put("b", "x", "1", True), ops.Flush("b"), ops.Put("b", "y", None, True), ops.Flush("b"))
+    yield ops.Listen("b", (ops.Put("a", "x", "2", True), ops.Flush("c"), ops.Get("a", "x")))
+    yield ops.Listen("c", (ops.Put("b", "z", "1", True),))
+    for _ in range(3):
+        yield ops.Listen("a", (*steps, *steps, ops.Get("a", "x"), ops.Usage()))
+        yield from (*written("c", 5), *written("a", 5), ops.Flush("a"), *looked_at("a"))
+        yield ops.Listen("a", (ops.Close("a"), *written("a", 3), ops.Close("a"), *written("a", 2)))
+        yield from (*written("a", 4), ops.Flush("a"), *looked_at("a"))
+
+
+def closings() -> Iterator[ops.Op]:
+    """A namespace that is closed, filled and handed over inside a call, and closed and filled again in that one."""
+    inner = ops.Listen("a", (ops.Close("a"), ops.Put("a", "y", "1", True)))
+    yield ops.Listen("a", (ops.Close("a"), inner, ops.Put("a", "x", "1", True), ops.Flush("a")))
+    yield from (ops.Put("a", "w", "1", True), ops.Flush("a"), ops.Usage())
+    for step in (ops.Close("a"), ops.Delete("a", "w"), ops.Clear("a")):
+        yield from (ops.Close("a"), ops.Listen("a", (step, ops.Put("a", "x", "2"), ops.Put("a", "w", "2"))))
+        yield from (ops.Put("a", "w", None, True), ops.Flush("a"), ops.All("a"))
+        yield from (ops.Close("a"), ops.Listen("a", (step,)), ops.Put("a", "w", None, True), ops.Flush("a"))
+    yield from (ops.Close("a"), ops.Listen("a", (ops.Put("a", "w", "2"),)), ops.Put("a", "w", None, True))
+    yield from (ops.Evict("a"), ops.All("a"), ops.Usage(), ops.Resize(2 * ENTRY_BYTES), ops.Close("a"))
+    steps = (ops.Close("a"), ops.Put("a", "y", "1"), ops.Put("b", "q", "v" * 100, True))
+    yield from (ops.Listen("a", steps), *put("a", "xwv", "x"), ops.Usage())
+
+
+def lost() -> Iterator[ops.Op]:
+    """Entries that are evicted while nobody listens, or while the listener throws, and what is handed over then."""
+    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
+        yield from (ops.Close("a"), *written("a", 4), ops.Evict("a"), *written("a", 12), ops.Evict("a"), listener)
+        yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *looked_at("a"))
+    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
+        yield from (
+            ops.Close("a"),
+            *put("a", "exyz", "exyz"),
+            *(ops.Get("a", key) for key in "zxe"),
+        )
+        yield from (ops.Evict("a"), ops.Get("a", "x"), ops.Put("a", "y", "1"), ops.PutIfAbsent("a", "y", "q"))
+        yield from (
+            ops.PutIfAbsent("a", "x", "y"),
+            listener,
+            ops.Flush("a"),
+            *looked_at("a"),
+            ops.Evict("a"),
+            ops.Evict("a"),
+        )
+        yield from (*looked_at("a"), ops.Put("a", "c", "1"), ops.Get("a", "x"), ops.Get("a", "e"), ops.Evict("a"))
+        yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *looked_at("a"))
+
+
+def thrown() -> Iterator[ops.Op]:
+    """An eviction that is refused, of an entry that was not the first of the dirty ones; then one that is."""
+    yield from (ops.Listen("a", fails=2), *put("a", "xyz", "xyz"), ops.Get("a", "x"), ops.Evict("a"), ops.Metrics("a"))
+    yield from (ops.Put("a", "w", "1", True), ops.Evict("a"), ops.Metrics("a"), ops.Flush("a"), ops.All("a"))
+
+
+def turns() -> Iterator[ops.Op]:
+    """Limits that are met in the middle of a round, that a running total has left behind, and what closes in a turn."""
+    yield from (*put("b", "x"), *put("aa", "x"), *put("C", "x"), ops.Resize(ENTRY_BYTES), ops.Metrics("aa"))
+    yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *closed(("aa", "b", "C")))
+    yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
+    for left in (3, 2, 1, 0):
+        yield from (ops.Resize(left * ENTRY_BYTES), ops.Usage(), ops.Metrics())
+    yield from (ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Flush("a"), ops.Resize(2 * ENTRY_BYTES), ops.Usage(), ops.Metrics(), ops.Resize(PLENTY_BYTES))
+    yield from (ops.Put("a", "z", "1"), *put("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Listen("a", (ops.Close("b"), ops.Put("b", "y", "1"))), ops.Put("a", "x", "1", True))
+    yield from (ops.Put("b", "x", "1"), ops.Resize(ENTRY_BYTES - 1), ops.Metrics(), ops.Resize(PLENTY_BYTES))
+
+
+def reopened() -> Iterator[ops.Op]:
+    """A namespace that is closed and filled again before the turn that it was chosen for."""
+    own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
+    yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
+    yield from (*put("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
+
+
+def endless() -> Iterator[ops.Op]:
+    """A running total above the sum, until nothing is left to evict; then again, and the last namespace is closed."""
+    yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Flush("a"))
+    yield from (ops.Put("b", "x", "1"), ops.Resize(0), ops.Resize(PLENTY_BYTES), ops.Close("b"), ops.Close("a"))
+    yield from (ops.Listen("a", (ops.Close("a"),)), ops.Put("a", "x", "1", True), ops.Resize(0), ops.Usage())
+    yield from (
+        ops.Resize(PLENTY_BYTES),
+        ops.Listen("a", (ops.Resize(0),)),
+        ops.Put("a", "x", "1", True),
+        ops.Flush("a"),
+    )
+
+
+def counters() -> Iterator[ops.Op]:
+    """Writes and lookups until every counter is above 100."""
+    for _ in range(110):
+        yield from (ops.Put("a", "x", "1"), ops.Get("a", "x"), ops.Get("a", "y"))
+    yield from (ops.Metrics("a"), ops.Metrics())
+
+
+def stores() -> Iterator[ops.Op]:
+    """Two stores of many keys, some with steps downstream, over limits from none to plenty."""
+    for store in "st":
+        yield from (ops.StorePut(store, key, "1") for key in KEYS[::2])
+    yield ops.OnForward("s", KEYS[0], (ops.StorePut("t", KEYS[2], "2"), ops.StoreFlush("t"), ops.StoreAll("s")))
+    yield ops.OnForward("s", KEYS[4], (ops.StorePut("s", KEYS[6], "3"), ops.StoreFlush("s")))
+    yield from (ops.OnForward("s", key, ()) for key in KEYS[8:14])
+    for flushed in (ops.StoreFlush("s"), ops.Evict("s"), ops.Resize(900)):
+        yield from (ops.StorePut("s", key, ("", None, "5")[number % 3]) for number, key in enumerate(KEYS[:40]))
+        yield from (ops.StoreGet("s", key) for key in KEYS[:50:3])
+        yield from (flushed, ops.StoreInner("s"))
+        yield from (ops.StoreDelete("s", key) for key in KEYS[1:30:4])
+        yield from (ops.StoreAll("s"), ops.StoreFlush("s"))
+        yield from (ops.StoreRange("s", KEYS[5], KEYS[33]), ops.StoreInner("s"), ops.StoreInner("t"), ops.Metrics())
+    yield ops.Resize(0)
+    yield from (ops.StoreDelete("s", key) for key in KEYS[:40])
+    yield from (ops.StoreInner("s"), ops.Metrics())
+    yield from (ops.Close("s"), ops.StoreGet("s", "-"), ops.StoreGet("s", KEYS[0]), ops.Metrics("s"))
+    yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
+
+
+PLAYED: Final = (
+    handed_over,
+    texts,
+    crowded,
+    limits,
+    calls,
+    closings,
+    lost,
+    thrown,
+    turns,
+    reopened,
+    endless,
+    counters,
+    stores,
+)
+
+
+def large() -> Iterator[Run]:
+    """Every run under the norm, some with little room, and some under each reading of the releases."""
+    config = Config(PLENTY_BYTES)
+    for played in PLAYED:
+        yield config, tuple(played())
+    yield Config(900), tuple(handed_over())
+    yield Config(PLENTY_BYTES, 5), tuple(calls())
+    for variants in READINGS:
+        yield replace(config, variants=variants), (*handed_over(), *calls(), *stores())
+        for played in (limits, closings, lost, thrown, turns, reopened, endless):
+            yield replace(config, variants=variants), tuple(played())
+
+
+# --- crowds
+# Runs with hundreds of whatever can be counted, and short ones of stores whose forwards write, delete and flush.
+
+MANY: Final = 300
+"""Of what takes a step each."""
+MORE: Final = 1_100
+"""Of what one step makes."""
+STORMS: Final = 40
+"""Short runs of each reading."""
+
+
+def keys(number: int) -> Iterator[ops.Op]:
+    """Many keys in one namespace, all dirty: listed, handed over, evicted by one write and by a lower limit."""
+    names = [f"{at * 7 % number:04}" for at in range(number)]
+    every = tuple(ops.Write(name, None if at % 50 == 3 else "1", True) for at, name in enumerate(names))
+    yield from (
+        ops.PutAll("a", every),
+        ops.Usage("a"),
+        ops.Listen("a"),
+        ops.All("a"),
+        ops.Range("a", "0001", names[-1]),
+    )
+    yield from (ops.Flush("a"), ops.PutAll("a", every), ops.Evict("a"), ops.Flush("a"), ops.Metrics("a"))
+    yield from (ops.PutAll("a", every), ops.Put("a", "x", "v" * (PLENTY_BYTES - 100), True), ops.Metrics())
+    yield from (ops.Clear("a"), ops.PutAll("a", every), ops.Resize(ENTRY_BYTES), ops.Usage(), ops.Metrics())
+
+
+def spaces() -> Iterator[ops.Op]:
+    """Many namespaces, not opened in the order of their names, some of which nobody listens to."""
+    names = [f"{number * 7 % MANY}" for number in range(MANY)]
+    yield from (ops.Listen(ns) for ns in names[::2])
+    yield from (ops.Put(ns, "x", "1", number % 3 == 0) for number, ns in enumerate(names))
+    yield from (ops.Usage(), ops.Metrics(), ops.Resize(100 * ENTRY_BYTES), ops.Usage(), ops.Metrics(), ops.Resize(0))
+
+
+def headers() -> Iterator[ops.Op]:
+    """A record with many headers, once and after it was replaced, handed over."""
+    many = tuple((f"h{number}", "é" * (number % 3)) for number in range(MANY))
+    yield from (ops.Listen("a"), ops.Put("a", "x", "1", True, "t", many), ops.Put("a", "y", "1", True, "t", many[:-1]))
+    yield from (ops.Usage("a"), ops.Put("a", "x", None, True, "t", many), ops.Flush("a"), ops.Usage("a"))
+
+
+def many_lost() -> Iterator[ops.Op]:
+    """Many keys that were evicted while nobody listened."""
+    names = [f"{number:03}" for number in range(MANY)]
+    yield ops.PutAll("a", tuple(ops.Write(name, "1", True) for name in names))
+    yield from (ops.Evict("a") for _ in range(MANY - 20))
+    yield from (ops.Listen("a"), ops.Usage("a"), ops.Flush("a"), ops.Metrics("a"), ops.Evict("a"))
+
+
+def storm(source: random.Random) -> Iterator[ops.Op]:
+    """One store, few keys: forwards that write, delete, look up and flush the same keys; flushes set them off."""
+    for key in "abc":
+        if source.random() < 0.7:
+            yield ops.OnForward("s", key, tuple(_steps(source, source.randint(1, 3))))
+    for _ in range(3):
+        yield from _steps(source, source.randint(2, 6))
+        yield from (source.choice((ops.StoreFlush("s"), ops.Flush("s"), ops.Evict("s"))), ops.StoreInner("s"))
+    yield from (ops.StoreAll("s"), ops.StoreFlush("s"), ops.StoreInner("s"))
+
+
+def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
+    for _ in range(number):
+        key = source.choice("abc")
+        made: Sequence[ops.Op] = (
+            ops.StorePut("s", key, source.choice(("1", "2", None))),
+            ops.StoreDelete("s", key),
+            ops.StoreFlush("s"),
+            ops.StoreGet("s", key),
+            ops.Flush("s"),
+            ops.StorePut("s", key, "3"),
+            ops.StoreDelete("s", key),
+        )
+        yield source.choice(made)
+
+
+def crowds() -> Iterator[Run]:
+    """All of them under the norm or as the releases do it; storms under every reading."""
+    config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
+    for played in (keys(MORE), spaces(), headers()):
+        yield config, tuple(played)
+    yield released, (*keys(MANY + 11), *many_lost())
+    for at, variants in enumerate((Variants(), *READINGS)):
+        for number in range(STORMS):
+            source = random.Random(f"{at} {number}")
+            limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
+            yield Config(limit, source.choice((2, 8)), variants), tuple(storm(source))

@@ -1,0 +1,30 @@
+"""The evidence of z3: every lemma, with its fault refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+from entrycache_evidence.core.results import Evidence, Result
+from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.induction.lemma import Lemma, asked
+from entrycache_evidence.systems import SHOWN
+
+LEMMAS: Final[tuple[Lemma, ...]] = tuple(
+    lemma for shown in SHOWN.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
+)
+"""All of them, system by system."""
+
+
+def induct(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
+    """Prove the lemmas; the evidence for each that was proved, and what failed."""
+    evidence: list[Evidence] = []
+    failures: list[str] = []
+    answers = yield Batch("z3", asked, lemmas)
+    for lemma, (count, found) in zip(lemmas, answers, strict=True):
+        failures += found
+        if not found:
+            unit = "obligation" if count == 1 else "obligations"
+            evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
+    return evidence, failures

@@ -1,0 +1,214 @@
+"""How many states and transitions each world has, as committed: docs/worlds.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.results import Evidence, Result
+from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.core.spec_files import locate_docs_file, read_docs_json, write_docs_file
+from entrycache_evidence.model_checker.checker import (
+    AnyBoundedModel,
+    Counterexample,
+    Exploration,
+    Refutation,
+    explore,
+    shallowest,
+)
+from entrycache_faults.model import Model
+from entrycache_protocol.case import case_to_json
+from entrycache_reference.rules import Rule
+
+COUNTS_FILE: Final = "worlds.json"
+ACCEPT: Final = "python -m entrycache_dev.pages.model_counts PROFILE"
+"""What writes the counts anew, of the worlds of a profile."""
+
+
+class Key(NamedTuple):
+    """Which world it is; `within` None: to the end."""
+
+    system: str
+    world: str
+    within: int | None
+
+
+class Counts(NamedTuple):
+    """What an exploration of it sees. `closed`: no step leads out of these states."""
+
+    states: int
+    transitions: int
+    depth: int
+    closed: bool
+
+
+def counts_key(world: AnyBoundedModel) -> Key:
+    """Which world it is."""
+    return Key(world.parts().system.name, world.name, world.depth)
+
+
+def count_states(world: AnyBoundedModel, seen: Exploration) -> tuple[Key, Counts]:
+    """The counts of an exploration."""
+    return counts_key(world), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
+
+
+def locate_counts() -> Path | None:
+    """The committed counts, in a source checkout."""
+    return locate_docs_file(COUNTS_FILE)
+
+
+def load_counts() -> dict[Key, Counts]:
+    """The committed counts; none outside of a source checkout."""
+    held = read_docs_json(locate_counts())
+    return {
+        Key(*(line[name] for name in Key._fields)): Counts(*(line[name] for name in Counts._fields))
+        for line in (() if held is None else held["worlds"])
+    }
+
+
+def compare_counts(looked: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
+    """A line for each of these worlds that has other counts than are held, with how to accept them."""
+    return [
+        f"the world {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, in worlds.json; "
+        f"if that is meant: {ACCEPT}"
+        for key, now in (count_states(*one) for one in looked)
+        if key in held and held[key] != now
+    ]
+
+
+def describe_counts(counts: Counts) -> str:
+    """Counts in words."""
+    reach = "closed" if counts.closed else f"within {counts.depth} steps"
+    return f"{counts.states} states and {counts.transitions} transitions, {reach}"
+
+
+def dump_counts(held: Mapping[Key, Counts]) -> str:
+    """The text of the file, a line a world."""
+    lines: list[dict[str, Any]] = [{**key._asdict(), **counts._asdict()} for key, counts in held.items()]
+    return '{\n "schema": 1,\n "worlds": [\n  ' + ",\n  ".join(map(json.dumps, lines)) + "\n ]\n}\n"
+
+
+def write_counts(held: Mapping[Key, Counts]) -> None:
+    """Write docs/worlds.json of this checkout.
+
+    Raises:
+        FileNotFoundError: this is not a source checkout.
+    """
+    write_docs_file(COUNTS_FILE, locate_counts(), dump_counts(held))
+
+
+# --- soonest
+# In which world each planted fault was seen soonest, as committed: docs/soonest.json.
+#
+# It is looked for there first, and nothing is believed: where that world does not show it, all are asked.
+
+FIRST_SIGHTINGS_FILE: Final = "soonest.json"
+
+
+def locate_first_sightings() -> Path | None:
+    """The committed names, in a source checkout."""
+    return locate_docs_file(FIRST_SIGHTINGS_FILE)
+
+
+def load_first_sightings() -> dict[Rule, str]:
+    """The name of a world for each rule whose planted fault was looked for; none outside of a source checkout."""
+    held = read_docs_json(locate_first_sightings())
+    return {} if held is None else {Rule(rule): world for rule, world in held["worlds"].items()}
+
+
+def write_first_sightings(held: Mapping[Rule, str]) -> None:
+    """Write docs/soonest.json of this checkout, in the order of rules.
+
+    Raises:
+        FileNotFoundError: this is not a source checkout.
+    """
+    lines = {rule.value: held[rule] for rule in Rule if rule in held}
+    write_docs_file(
+        FIRST_SIGHTINGS_FILE, locate_first_sightings(), json.dumps({"schema": 1, "worlds": lines}, indent=1) + "\n"
+    )
+
+
+# --- evidence
+# The evidence of the explorer: the worlds exhausted, and for each rule a mutant with its shortest counterexample.
+
+
+def shown(world: AnyBoundedModel, seen: Exploration) -> str:
+    """What was exhausted, in words."""
+    reach = "closed" if seen.closed else f"up to {seen.depth} steps"
+    return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
+
+
+def exhaust(worlds: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
+    """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
+
+    The steps are those of the reference, or of the model; with `whole` they are held to definitions and frames too. A
+    law without a planted fault gives no evidence: nothing shows that it can fail.
+    """
+
+    def look(world: AnyBoundedModel) -> tuple[Exploration, str]:
+        found = explore(world, model=model, whole=whole)
+        broken = found.counterexample
+        return found._replace(counterexample=None), "" if broken is None else _failure(world, broken)
+
+    # The large ones stand last, and go first: none of them is left for one core at the end.
+    looked = (yield Batch("worlds", look, worlds[::-1]))[::-1]
+    failures = [failure for _, failure in looked if failure]
+    if failures:
+        return [], failures
+    seen = [(world, found) for world, (found, _) in zip(worlds, looked, strict=True)]
+    failures = compare_counts(seen, load_counts())
+    fired = {rule: [(world, found) for world, found in seen if found.fired.get(rule)] for rule in Rule}
+    rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
+
+    first = load_first_sightings()
+
+    def refutation(rule: Rule) -> str:
+        found = refute(rule, [world for world, _ in fired[rule]], first.get(rule))
+        return "" if found is None else _refuted(found)
+
+    told = yield Batch("planted faults", refutation, rules)
+    evidence = []
+    for rule, shorter in zip(rules, told, strict=True):
+        if shorter:
+            evidence.append(Evidence(rule, "exhausted", _bounds(rule, fired[rule]), shorter))
+        else:
+            failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
+    return evidence, failures
+
+
+def refute(rule: Rule, inside: Sequence[AnyBoundedModel], first: str | None = None) -> Refutation | None:
+    """The shortest case that shows the planted fault of a rule in the world named `first`, else in any of these."""
+    fault = FAULT_OF[rule]
+    return shallowest(fault, [world for world in inside if world.name == first]) or shallowest(fault, inside)
+
+
+def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -> str:
+    world, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
+    asked = sum(found.fired[rule] for _, found in inside)
+    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not world]
+    more = f"; also: {', '.join(others)}" if others else ""
+    return f"{shown(world, found)}{more}; asked {asked} times"
+
+
+def _is_norm(world: AnyBoundedModel) -> bool:
+    """Whether the world has no other reading than the norm."""
+    return bool(world.config.variants == type(world.config)().variants)
+
+
+def _size(seen: Exploration) -> str:
+    return f"{seen.states} states" if seen.closed else f"{seen.states} states within {seen.depth} steps"
+
+
+def _refuted(found: Refutation) -> str:
+    steps = len(found.counterexample.case.steps)
+    unit = "step" if steps == 1 else "steps"
+    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.world.name})."
+
+
+def _failure(world: AnyBoundedModel, found: Counterexample) -> str:
+    rules = ", ".join(rule.value for rule in found.rules)
+    case = json.dumps(case_to_json(found.case))
+    return f"{rules}: broken in {len(found.case.steps)} steps of the world {world.name!r}; the case: {case}"

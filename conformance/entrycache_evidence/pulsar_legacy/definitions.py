@@ -1,0 +1,457 @@
+"""What a step leaves, made in another way than the reference makes it.
+
+The content is one flat table here, by cache and position, and every number is summed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import trunc
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.pulsar_legacy.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy.config import Config, Eviction, SingleLookup
+from entrycache_reference.pulsar_legacy.laws.law import content, is_refusable
+from entrycache_reference.pulsar_legacy.state import Entry, Row, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+Table = dict[tuple[CacheName, Position], Entry]
+
+
+class DefinedState(NamedTuple):
+    """What a step leaves: the clock, the content, and the pass that waits."""
+
+    now_nanos: int
+    table: Table
+    scheduled_bytes: int | None
+
+
+def total_bytes(table: Table, name: CacheName | None = None) -> int:
+    """The bytes of all entries, or of one cache."""
+    if name is None:
+        return sum([entry.size_bytes for entry in table.values()])
+    return sum([entry.size_bytes for (cache, _), entry in table.items() if cache == name])
+
+
+def remove_where(table: Table, name: CacheName, leaves: Callable[[Position], bool]) -> Table:
+    """The table without those entries of one cache."""
+    return {place: entry for place, entry in table.items() if place[0] != name or not leaves(place[1])}
+
+
+def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
+    """An entry leaves where what lies below it in its cache is not enough."""
+
+    def leaves(pos: Position) -> bool:
+        below = [entry.size_bytes for (cache, other), entry in table.items() if cache == name and other < pos]
+        return sum(below) < need_bytes
+
+    return remove_where(table, name, leaves)
+
+
+def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
+    """What each cache gives, if anything: where the larger ones, and those of its size before it, hold less than half.
+
+    Those of one size stand by their names.
+    """
+    held = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
+    ranked = sorted(held, key=lambda name: (-held[name], name))
+    half = trunc(total_bytes(table) * 0.5)
+    taken = [name for at, name in enumerate(ranked) if sum(held[other] for other in ranked[:at]) < half]
+    whole = float(sum(held[name] for name in taken))
+    shares = [(name, trunc(need_bytes * (float(held[name]) / whole))) for name in taken]
+    return [(name, share) for name, share in shares if share > 0]
+
+
+def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, Table]]:
+    """The caches that give, one after another: how much each is to give, and the content after it."""
+    found: list[tuple[CacheName, int, Table]] = []
+    for name, share in shares_of(table, need_bytes):
+        table = free_bytes(table, name, share)
+        found.append((name, share, table))
+    return found
+
+
+def evict_bytes(table: Table, need_bytes: int) -> Table:
+    """The content after a size pass over all caches."""
+    return [table, *(after for _, _, after in free_by_givers(table, need_bytes))][-1]
+
+
+def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
+    """What the pass is to free that an insert asks for; None: it asks for none."""
+    size_bytes = total_bytes(pre.table)
+    if size_bytes > trunc(config.max_size_bytes * 0.98) and pre.scheduled_bytes is None:
+        return size_bytes - trunc(config.max_size_bytes * config.watermark)
+    return None
+
+
+def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> DefinedState:
+    """What an insert meets once it has asked for so much."""
+    if need_bytes is None:
+        return pre
+    if config.eviction is Eviction.MANUAL:
+        return pre._replace(scheduled_bytes=need_bytes)
+    return pre._replace(table=evict_bytes(pre.table, need_bytes) if need_bytes > 0 else pre.table)
+
+
+def is_taken(config: Config, pre: DefinedState, met: DefinedState, event: ops.Insert) -> bool:
+    """Whether an entry comes in that began in one state and has met another."""
+    return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in met.table
+
+
+def define_insert(config: Config, pre: DefinedState, event: ops.Insert) -> DefinedState:
+    """What an insert leaves."""
+    met = run_trigger(config, pre, triggered_bytes(config, pre))
+    if not is_taken(config, pre, met, event):
+        return met
+    entry = Entry(event.size, pre.now_nanos, None if event.token is ABSENT else event.token)
+    return met._replace(table={**met.table, (event.cache, event.pos): entry})
+
+
+def cutoff_of(config: Config, pre: DefinedState, event: ops.Expire) -> int:
+    """The latest stamp that is old."""
+    return pre.now_nanos - (config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos)
+
+
+def define_expire(config: Config, pre: DefinedState, event: ops.Expire) -> DefinedState:
+    """An entry leaves where neither it nor one below it is younger than the cutoff."""
+    latest = cutoff_of(config, pre, event)
+    young = [
+        pos for (cache, pos), entry in pre.table.items() if cache == event.cache and not entry.stamp_nanos <= latest
+    ]
+    first = min(young, default=None)
+    return pre._replace(table=remove_where(pre.table, event.cache, lambda pos: first is None or pos < first))
+
+
+def positions_of_read(event: ops.Read) -> list[Position]:
+    """The positions of a read."""
+    return [Position(event.first.ledger, entry) for entry in range(event.first.entry, event.last.entry + 1)]
+
+
+def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
+    """What a read offers to the cache: nothing where all is cached, else each position."""
+    asked = positions_of_read(event)
+    if all((event.cache, pos) in pre.table for pos in asked):
+        return []
+    return [ops.Insert(event.cache, pos, 100, pos.entry) for pos in asked]
+
+
+def define_read(config: Config, pre: DefinedState, event: ops.Read) -> DefinedState:
+    """Whatever it offers was inserted, one after another."""
+    after = pre
+    for offer in offers_of_read(pre, event):
+        after = define_insert(config, after, offer)
+    return after
+
+
+LEAVES: Final[dict[type[ops.Op], Callable[[Any, Position], bool]]] = {
+    ops.RemoveRange: lambda event, pos: (
+        event.first <= pos <= event.last and (event.last_inclusive or pos != event.last)
+    ),
+    ops.Clear: lambda event, pos: True,
+    ops.InvalidateBefore: lambda event, pos: pos < event.pos,
+    ops.InvalidateLedger: lambda event, pos: pos.ledger == event.ledger,
+    ops.RemoveCache: lambda event, pos: True,
+}
+"""Which entries of its cache leave by a call."""
+
+
+def define_removal(config: Config, pre: DefinedState, event: Any) -> DefinedState:
+    """What a removal by a call leaves."""
+    leaves = LEAVES[type(event)]
+    return pre._replace(table=remove_where(pre.table, event.cache, lambda pos: leaves(event, pos)))
+
+
+def define_run_scheduled(config: Config, pre: DefinedState, event: ops.RunScheduled) -> DefinedState:
+    """The pass that waited has run."""
+    need = pre.scheduled_bytes or 0
+    return DefinedState(pre.now_nanos, evict_bytes(pre.table, need) if need > 0 else pre.table, None)
+
+
+DEFINITIONS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any], DefinedState]]] = {
+    ops.Insert: define_insert,
+    ops.Advance: lambda config, pre, event: pre._replace(now_nanos=pre.now_nanos + event.nanos),
+    ops.Expire: define_expire,
+    ops.Evict: lambda config, pre, event: pre._replace(table=evict_bytes(pre.table, event.bytes)),
+    ops.EvictCache: lambda config, pre, event: pre._replace(table=free_bytes(pre.table, event.cache, event.bytes)),
+    ops.RunScheduled: define_run_scheduled,
+    ops.Read: define_read,
+    **dict.fromkeys(LEAVES, define_removal),
+}
+"""What each operation leaves that changes something."""
+
+
+def content_of(state: State) -> DefinedState:
+    """The clock, the content, and the pass that waits, of a state."""
+    return DefinedState(state.now_nanos, content(state), state.scheduled_bytes)
+
+
+def define_operation(config: Config, pre: DefinedState, event: ops.Op) -> DefinedState:
+    """What an operation leaves."""
+    define = DEFINITIONS.get(type(event))
+    return pre if define is None or is_refusable(event) else define(config, pre, event)
+
+
+# --- rows
+# What the rows of a step say, made of the content before and after it.
+#
+# A row about an entry shows the bytes of what has not left up to it. What a pass asked of each cache is not shown.
+
+
+class RowLabels(NamedTuple):
+    """What kind of an event a row tells: its rule, its operation and its cause."""
+
+    rule: Rule
+    op: str
+    cause: str
+
+
+Rows = Iterator[Row]
+
+
+def position_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **more: Any) -> Row:
+    """A row about a position, by the bytes of this content."""
+    sums = total_bytes(pre.table)
+    row = Row(*said, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
+    return row._replace(**more)
+
+
+def entry_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
+    """A row about an entry that is there."""
+    size, stamp, _ = pre.table[cache, pos]
+    return position_row(said, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
+
+
+def gone_rows(said: RowLabels, pre: DefinedState, after: Table) -> Rows:
+    """A row for each entry that has left, ascending."""
+    left = total_bytes(pre.table)
+    for place in sorted(pre.table.keys() - after.keys()):
+        left -= pre.table[place].size_bytes
+        yield entry_row(said, pre, *place)._replace(bytes_after=left, manager_bytes=left)
+
+
+def pass_row(said: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
+    """The beginning or the end of a pass; the end of one over a cache shows the stamp of the lowest position there."""
+    there = [(pos, entry.stamp_nanos) for (name, pos), entry in now.table.items() if name == cache]
+    stamp = min(there)[1] if there and said.op == "PASS_END" else None
+    sums = total_bytes(now.table)
+    row = Row(*said, now.now_nanos, sums, origin, cache, bound=number, stamp_ns=stamp)
+    return row._replace(manager_bytes=sums)
+
+
+def with_thresholds(row: Row, config: Config) -> Row:
+    """The row of a size pass, with the bytes above which one is asked for, and those down to which it is to free."""
+    limit = config.max_size_bytes
+    return row._replace(trigger_bytes=trunc(limit * 0.98), target_bytes=trunc(limit * config.watermark))
+
+
+def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) -> Rows:
+    """A size pass over all caches: what each of them gave, between two rows of its own."""
+    begin = pass_row(RowLabels(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE"), origin, pre, need_bytes)
+    yield with_thresholds(begin, config)
+    for _, _, after in free_by_givers(pre.table, need_bytes):
+        yield from gone_rows(RowLabels(Rule.L_EVICT_1, "EVICT", "SIZE"), pre, after)
+        pre = pre._replace(table=after)
+    end = pass_row(RowLabels(Rule.L_EVICT_5, "PASS_END", "SIZE"), origin, pre, need_bytes)
+    yield with_thresholds(end, config)
+
+
+def evict_cache_rows(config: Config, pre: DefinedState, event: ops.EvictCache, within: type[ops.Op] | None) -> Rows:
+    """A size pass over one cache."""
+    after = pre._replace(table=free_bytes(pre.table, event.cache, event.bytes))
+    begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, ENDS, strict=True))
+    yield with_thresholds(pass_row(begin, "CALL", pre, event.bytes, event.cache), config)
+    yield from gone_rows(RowLabels(Rule.L_EVICT_1, "EVICT", "SIZE"), pre, after.table)
+    yield with_thresholds(pass_row(end, "CALL", after, event.bytes, event.cache), config)
+
+
+ENDS: Final = ("PASS_BEGIN", "PASS_END")
+EVICTS: Final = (Rule.L_EVICT_1, Rule.L_EVICT_2)
+
+
+def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: type[ops.Op] | None) -> Rows:
+    """A time pass."""
+    after, latest = define_operation(config, pre, event), cutoff_of(config, pre, event)
+    yield pass_row(RowLabels(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME"), "CALL", pre, latest, event.cache)
+    yield from gone_rows(RowLabels(Rule.L_EXPIRE_1, "EVICT", "TIME"), pre, after.table)
+    yield pass_row(RowLabels(Rule.L_EXPIRE_2, "PASS_END", "TIME"), "CALL", after, latest, event.cache)
+
+
+def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: type[ops.Op] | None) -> Rows:
+    """The pass that it has run, and what became of the entry."""
+    need_bytes = triggered_bytes(config, pre)
+    if need_bytes is not None and need_bytes > 0 and config.eviction is Eviction.INLINE:
+        yield from evict_rows(config, pre, need_bytes, "TRIGGER")
+    met, cause = run_trigger(config, pre, need_bytes), "FILL" if within is ops.Read else "ADD"
+    if is_taken(config, pre, met, event):
+        after = define_insert(config, pre, event)
+        row = entry_row(RowLabels(Rule.L_INSERT_1, "INSERT", cause), after, event.cache, event.pos)
+        yield row._replace(stamp_ns=None, new_stamp_ns=pre.now_nanos)
+    else:
+        is_full = not total_bytes(pre.table) < config.max_size_bytes
+        said = (
+            RowLabels(Rule.L_INSERT_3, "SKIP", "FULL") if is_full else RowLabels(Rule.L_INSERT_2, "REJECT", "DUPLICATE")
+        )
+        yield position_row(said, met, event.cache, event.pos, size_bytes=event.size)
+
+
+def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:
+    """A hit or a miss."""
+    if is_found(config, pre, event):
+        yield entry_row(RowLabels(Rule.L_READ_1, "HIT", "GET"), pre, event.cache, event.pos)
+    else:
+        yield position_row(RowLabels(Rule.L_READ_1, "MISS", "GET"), pre, event.cache, event.pos)
+
+
+def is_found(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
+    """Whether a single position is found."""
+    by_position = config.variants.single_lookup is SingleLookup.POSITION
+    return by_position and (event.cache, event.pos) in pre.table
+
+
+def range_rows(config: Config, pre: DefinedState, event: ops.GetRange, within: type[ops.Op] | None) -> Rows:
+    """A hit for each position of the range that is cached, ascending."""
+    for cache, pos in sorted(pre.table):
+        if cache == event.cache and event.first <= pos <= event.last:
+            yield entry_row(RowLabels(Rule.L_READ_2, "HIT", "GET"), pre, cache, pos)
+
+
+def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[ops.Op] | None) -> Rows:
+    """Only hits, or only misses and then each insert; ascending."""
+    missed = offers_of_read(pre, event)
+    for entry in range(event.first[1], event.last[1] + 1):
+        pos = Position(event.first[0], entry)
+        if missed:
+            yield position_row(RowLabels(Rule.L_READ_5, "MISS", "READ"), pre, event.cache, pos)
+        else:
+            yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, pos)
+    for offer in missed:
+        yield from insert_rows(config, pre, offer, ops.Read)
+        pre = define_insert(config, pre, offer)
+
+
+def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within: type[ops.Op] | None) -> Rows:
+    """A hit; or a miss, and what storage gave is left out."""
+    if is_found(config, pre, event):
+        yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, event.pos)
+        return
+    yield position_row(RowLabels(Rule.L_READ_6, "MISS", "READ"), pre, event.cache, event.pos)
+    yield position_row(RowLabels(Rule.L_READ_6, "SKIP", "NOT_WANTED"), pre, event.cache, event.pos, size_bytes=100)
+
+
+def removal_rows(config: Config, pre: DefinedState, event: Any, within: type[ops.Op] | None) -> Rows:
+    """A row for each entry that has left."""
+    rule, cause = REMOVAL_LABELS[ops.RemoveCache if within is ops.RemoveCache else type(event)]
+    yield from gone_rows(RowLabels(rule, "REMOVE", cause), pre, define_operation(config, pre, event).table)
+
+
+REMOVAL_LABELS: Final[dict[type[ops.Op], tuple[Rule, str]]] = {
+    ops.RemoveRange: (Rule.L_INVALIDATE_1, "RANGE"),
+    ops.Clear: (Rule.L_INVALIDATE_2, "CLEAR"),
+    ops.InvalidateBefore: (Rule.L_INVALIDATE_3, "CURSOR"),
+    ops.InvalidateLedger: (Rule.L_INVALIDATE_4, "LEDGER"),
+    ops.RemoveCache: (Rule.L_INVALIDATE_5, "CLOSE"),
+}
+
+
+def pass_rows(config: Config, pre: DefinedState, event: ops.Evict, within: type[ops.Op] | None) -> Rows:
+    """A size pass that was called for, or triggered."""
+    yield from evict_rows(config, pre, event.bytes, "CALL" if within is None else "TRIGGER")
+
+
+def scheduled_rows(config: Config, pre: DefinedState, event: ops.RunScheduled, within: type[ops.Op] | None) -> Rows:
+    """The pass that waited, if it is to free anything."""
+    if (pre.scheduled_bytes or 0) > 0:
+        yield from evict_rows(config, pre, pre.scheduled_bytes or 0, "TRIGGER")
+
+
+ROWS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any, type[ops.Op] | None], Rows]]] = {
+    ops.Insert: insert_rows,
+    ops.Get: get_rows,
+    ops.GetRange: range_rows,
+    ops.Expire: expire_rows,
+    ops.Evict: pass_rows,
+    ops.EvictCache: evict_cache_rows,
+    ops.RunScheduled: scheduled_rows,
+    ops.Read: read_rows,
+    ops.ReadOne: read_one_rows,
+    **dict.fromkeys(LEAVES, removal_rows),
+}
+"""The rows of each operation that tells any."""
+
+
+def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: type[ops.Op] | None) -> tuple[Row, ...]:
+    """The rows that an operation tells, alone or `within` another; a refused one tells nothing."""
+    tell = ROWS.get(type(event))
+    return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
+
+
+# --- defined
+# The definition: what a step is, made in another way than the reference makes it.
+#
+# It speaks where no law of a rule has spoken, and then names the rule of the operation.
+
+
+def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:
+    """What an operation does in a row, as operations."""
+    kind = type(event)
+    if is_refusable(event):
+        return []
+    if kind is ops.Evict:
+        return [ops.EvictCache(*share) for share in shares_of(pre.table, event.bytes)]
+    if kind is ops.Read:
+        return [*offers_of_read(pre, event)]
+    if kind is ops.RemoveCache:
+        return [ops.Clear(event.cache)]
+    need_bytes = pre.scheduled_bytes if kind is ops.RunScheduled else None
+    if kind is ops.Insert and config.eviction is Eviction.INLINE:
+        need_bytes = triggered_bytes(config, pre)
+    return [ops.Evict(need_bytes)] if need_bytes is not None and need_bytes > 0 else []
+
+
+def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Whether a step consists of what its operation does, each part done to what the one before it left."""
+    if [part.event for part in step.parts] != parts_of(config, content_of(pre), event):
+        return False
+    first = pre._replace(scheduled_bytes=None) if type(event) is ops.RunScheduled else pre
+    left = [first, *(part.step.state for part in step.parts)]
+    are_joined = [part.pre for part in step.parts] == left[:-1]
+    return are_joined and (type(event) is ops.Evict or not step.givers)
+
+
+def shows_caches_by_name(event: ops.Op, step: Step) -> bool:
+    """Whether what `observe` shows stands in the order of names."""
+    caches = [*getattr(step.outcome, "caches", ())]
+    return type(event) is not ops.Observe or caches == sorted(caches)
+
+
+def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None) -> bool:
+    """Whether a step leaves and tells what its operation is defined to, alone or as a part `within` another."""
+    if step.state is pre and type(event) not in DEFINITIONS and not step.rows and not step.parts:
+        return shows_caches_by_name(event, step) and rows_of_operation(config, content_of(pre), event, within) == ()
+    before, left = content_of(pre), content_of(step.state)
+    return (
+        define_operation(config, before, event) == left
+        and total_bytes(left.table) == step.state.size_bytes
+        and has_its_parts(config, pre, event, step)
+        and rows_of_operation(config, before, event, within) == step.rows
+    )
+
+
+def check_definition(
+    config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None
+) -> tuple[Rule, ...]:
+    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step.
+
+    A part is an operation `within` that of the step.
+    """
+    for part in step.parts:
+        wrong = check_definition(config, part.pre, part.event, part.step, type(event))
+        if wrong:
+            return wrong
+    right = is_defined(config, pre, event, step, within) and not changes_outside(pre, event, step)
+    return () if right else (event.rule,)
+
+
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]

@@ -1,0 +1,131 @@
+"""What the operations may change: the aspects of the state, and whose they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final
+
+from entrycache_evidence.core.frame import Change, Key, KeyedValues, Record, build_comparison, undeclared_changes
+from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy.ops import Op
+from entrycache_reference.pulsar_legacy.state import Cache, State, Step
+
+
+class Aspect(Enum):
+    """An aspect of the state, in words."""
+
+    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+
+    CLOCK = "the clock"
+    CACHES = "which caches hold entries"
+    ENTRIES = "which entries are cached"
+    SIZE = "the size"
+    STAMP = "the stamp"
+    PAYLOAD = "the payload"
+    CACHE_BYTES = "the bytes"
+    BYTES = "the manager's bytes"
+    SCHEDULED = "the pass that is scheduled"
+
+
+class Extent(Enum):
+    """Whose aspect it may be, in words."""
+
+    __hash__ = object.__hash__
+
+    RANGE = "its range"
+    BELOW = "what is below its position"
+    LEDGER = "its ledger"
+    CACHE = "its cache"
+    ALL = "all"
+
+
+MayChange = Mapping[Aspect, Extent]
+
+NO_CHANGE: Final[MayChange] = {}
+
+PASS: Final[MayChange] = {
+    Aspect.CACHES: Extent.ALL,
+    Aspect.ENTRIES: Extent.ALL,
+    Aspect.CACHE_BYTES: Extent.ALL,
+    Aspect.BYTES: Extent.ALL,
+}
+"""What a size pass over all caches may change."""
+
+ADDING: Final[MayChange] = {
+    **PASS,
+    Aspect.SIZE: Extent.CACHE,
+    Aspect.STAMP: Extent.CACHE,
+    Aspect.PAYLOAD: Extent.CACHE,
+    Aspect.SCHEDULED: Extent.ALL,
+}
+"""What an insert may change: what its pass removes, and an entry that this pass removed comes in anew."""
+
+
+def removal(whose: Extent) -> MayChange:
+    """What a removal from one cache may change: these entries, and what follows from it."""
+    return {
+        Aspect.CACHES: Extent.CACHE,
+        Aspect.ENTRIES: whose,
+        Aspect.CACHE_BYTES: Extent.CACHE,
+        Aspect.BYTES: Extent.ALL,
+    }
+
+
+# --- frame
+# The law of frames: a step changes what its operation declares, and nothing else.
+
+ENTRY: Final = Record((Aspect.SIZE, Aspect.STAMP, Aspect.PAYLOAD))
+
+STATE: Final = Record(
+    (
+        Aspect.CLOCK,
+        KeyedValues(Aspect.CACHES, Record((KeyedValues(Aspect.ENTRIES, ENTRY), Aspect.CACHE_BYTES)), Cache({}, 0)),
+        Aspect.BYTES,
+        Aspect.SCHEDULED,
+    )
+)
+"""The aspects of the state: one for each field of `State`, and of what it is made of, in their order."""
+
+MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
+    ops.Insert: ADDING,
+    ops.Get: NO_CHANGE,
+    ops.GetRange: NO_CHANGE,
+    ops.Exists: NO_CHANGE,
+    ops.RemoveRange: removal(Extent.RANGE),
+    ops.Clear: removal(Extent.CACHE),
+    ops.InvalidateBefore: removal(Extent.BELOW),
+    ops.InvalidateLedger: removal(Extent.LEDGER),
+    ops.RemoveCache: removal(Extent.CACHE),
+    ops.Usage: NO_CHANGE,
+    ops.Observe: NO_CHANGE,
+    ops.Advance: {Aspect.CLOCK: Extent.ALL},
+    ops.Expire: removal(Extent.CACHE),
+    ops.Evict: PASS,
+    ops.EvictCache: removal(Extent.CACHE),
+    ops.RunScheduled: {**PASS, Aspect.SCHEDULED: Extent.ALL},
+    ops.Read: ADDING,
+    ops.ReadOne: NO_CHANGE,
+}
+"""What each operation may change."""
+
+BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
+"""What an operation may change beside its parts, where that is not what it may change without any."""
+
+changes: Final = build_comparison(STATE)
+
+IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
+    Extent.RANGE: lambda event, key: key[0] == event.cache and event.first <= key[1] <= event.last,
+    Extent.BELOW: lambda event, key: key[0] == event.cache and key[1] < event.pos,
+    Extent.LEDGER: lambda event, key: key[0] == event.cache and key[1].ledger == event.ledger,
+    Extent.CACHE: lambda event, key: key[0] == event.cache,
+    Extent.ALL: lambda event, key: True,
+}
+"""What each word of a declaration means."""
+
+
+def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
+    """Everything that a step changed outside the frame of its operation."""
+    return undeclared_changes(
+        changes(pre, step.state), MAY_CHANGE[type(event)], lambda whose, key: IS_IN[whose](event, key)
+    )

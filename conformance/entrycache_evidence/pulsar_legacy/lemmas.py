@@ -1,0 +1,235 @@
+"""Laws of `pulsar-legacy` as they stand in the reference, asked of steps whose numbers are z3 terms.
+
+A cache is an entry, what lies below it as one, and what lies above it as one; another cache is one entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from math import trunc
+from types import FunctionType
+from typing import Any, Final
+
+import z3
+
+from entrycache_evidence.induction.lemma import Asked, Case, Lemma, Obligation, Planted, on_terms
+from entrycache_evidence.induction.symbolic import Term, raw
+from entrycache_evidence.pulsar_legacy.runs import A, B, at
+from entrycache_faults.model import Model
+from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
+from entrycache_reference.pulsar_legacy import Config, ops
+from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup, Variants
+from entrycache_reference.pulsar_legacy.laws import LAWS
+from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+BELOW, OWN, NEXT, ABOVE = at(2), at(5), at(6), at(0, 2)
+"""What lies below, the entry, a position that is not cached, and what lies above in the ledger behind."""
+
+Places = tuple[tuple[CacheName, Position], ...]
+SHAPES: Final[dict[str, Places]] = {
+    "nothing": (),
+    "the entry among others": ((A, BELOW), (A, OWN), (A, ABOVE), (B, OWN)),
+    "not the entry": ((A, BELOW), (A, ABOVE), (B, OWN)),
+    "the entry alone": ((A, OWN),),
+    "the entry and those above": ((A, OWN), (A, ABOVE), (B, OWN)),
+}
+ONE_BY_ONE: Final = ("nothing", "the entry among others", "not the entry", "the entry alone")
+ALL_CACHES: Final = ("nothing", "the entry alone", "the entry and those above")
+"""The shapes for operations on one cache, and for those that may run a size pass over all."""
+
+
+def number(name: str) -> Any:
+    """Any integer."""
+    return Term(z3.Int(name))
+
+
+def state_of(places: Places, is_waiting: bool, token: int | None) -> State:
+    """A state that holds entries at these places: any numbers."""
+    caches: dict[CacheName, Cache] = {}
+    for name in dict.fromkeys(name for name, _ in places):
+        entries = {
+            pos: Entry(number(f"{name}{pos}.size"), number(f"{name}{pos}.stamp"), token)
+            for cache, pos in places
+            if cache == name
+        }
+        caches[name] = Cache(entries, number(f"{name}.bytes"))
+    return State(number("now"), caches, number("bytes"), number("scheduled") if is_waiting else None)
+
+
+def sound(state: State) -> Any:
+    """What the rules promise of a state: sums, and what cannot be negative."""
+    entries = [entry for cache in state.caches.values() for entry in cache.entries.values()]
+    said = [raw(entry.size_bytes) >= 0 for entry in entries]
+    said += [raw(cache.size_bytes) == _sum(cache.entries.values()) for cache in state.caches.values()]
+    return z3.And(raw(state.size_bytes) == _sum(state.caches.values()), *said)
+
+
+def _sum(held: Any) -> Any:
+    return sum((raw(one.size_bytes) for one in held), z3.IntVal(0))
+
+
+CONFIG: Final = Config(number("limit"), ttl_nanos=number("ttl"))
+MANUAL: Final = Config(number("limit"), ttl_nanos=number("ttl"), eviction=Eviction.MANUAL)
+OBJECT: Final = Config(number("limit"), variants=Variants(SingleLookup.OBJECT))
+BOUNDS: Final = ((OWN, OWN), (at(0), ABOVE), (BELOW, OWN), (NEXT, at(9)), (ABOVE, OWN))
+"""Ranges that hold the entry, all, the entry and what is below, nothing, and a reversed one."""
+
+INSERTS: Final[tuple[ops.Op, ...]] = (
+    ops.Insert(A, OWN, number("size")),
+    ops.Insert(A, NEXT, number("size"), 7),
+)
+SINGLE: Final[tuple[ops.Op, ...]] = (
+    *(ops.Get(A, pos) for pos in (OWN, NEXT)),
+    *(ops.ReadOne(A, pos) for pos in (OWN, NEXT)),
+)
+READS: Final[tuple[ops.Op, ...]] = (ops.Read(A, OWN, OWN), ops.Read(A, OWN, NEXT), ops.Read(A, NEXT, OWN))
+STEPS: Final[tuple[ops.Op, ...]] = (
+    *SINGLE,
+    *(ops.GetRange(A, *bounds) for bounds in BOUNDS),
+    *(ops.Exists(A, pos) for pos in (OWN, NEXT)),
+    *(ops.RemoveRange(A, *bounds, inclusive) for bounds, inclusive in product(BOUNDS, (False, True))),
+    ops.Clear(A),
+    *(ops.InvalidateBefore(A, pos) for pos in (OWN, ABOVE, at(0, 3))),
+    *(ops.InvalidateLedger(A, ledger) for ledger in (1, 2)),
+    ops.RemoveCache(A),
+    *(ops.Usage(), ops.Usage(A), ops.Observe()),
+    ops.Advance(number("nanos")),
+    *(ops.Expire(A, age) for age in (ABSENT, number("age"))),
+    ops.EvictCache(A, number("need")),
+)
+PASSES: Final[tuple[ops.Op, ...]] = (ops.Evict(number("need")), ops.RunScheduled())
+
+
+def _fit(model: Model) -> Model:
+    """The model, where the share of a cache is any number that goes with these three."""
+    share = z3.Function("share", *[z3.IntSort()] * 4)
+    return on_terms(model, {"passes.compute_share": lambda *of: Term(share(*map(raw, of)))})
+
+
+def _states(shapes: Iterable[str], waiting: Iterable[str]) -> Iterator[tuple[str, State]]:
+    """A state of each of these shapes; of those in `waiting`, with a pass that waits."""
+    for names, is_waiting, named in ((shapes, False, ""), (waiting, True, ", a pass waits")):
+        for name in names:
+            yield name + named, state_of(SHAPES[name], is_waiting, 7 if name == "the entry alone" else None)
+
+
+def _cases() -> Iterator[Case]:
+    """Each on each; what runs a size pass on fewer entries, and a read triggers none."""
+    trigger = raw(trunc(number("limit") * 0.98))
+    for name, state in _states(ONE_BY_ONE, ONE_BY_ONE[1:2]):
+        given = sound(state)
+        quiet = z3.And(given, raw(state.size_bytes) + 200 <= trigger)
+        yield from (Case(f"{op.name}, {name}", state, op, CONFIG, given) for op in STEPS)
+        yield from (Case(f"{op.name}, {name}, by object", state, op, OBJECT, given) for op in SINGLE)
+        yield from (Case(f"{op.name}, {name}", state, op, CONFIG, quiet) for op in READS)
+    for name, state in _states(ALL_CACHES, ALL_CACHES):
+        for op, config in (*product(INSERTS, (CONFIG, MANUAL)), *product(PASSES, (CONFIG,))):
+            yield Case(f"{op.name}, {name}, {config.eviction.value}", state, op, config, sound(state))
+
+
+ASKED: Final = Asked(
+    tuple(_cases()),
+    _fit,
+    "an entry, those below as one, those above as one, another cache as one; any numbers, any limit, whatever its "
+    "products with the shares are",
+)
+
+UNASKED: Final = frozenset({Rule.L_EVICT_5})
+"""Its law computes in doubles: see `shares`."""
+
+
+def _with_base(lemma: Lemma) -> Lemma:
+    """What the steps keep holds of the first state too."""
+
+    def obligations(table: Any, model: Model) -> Iterator[Obligation]:
+        yield Obligation("base: the first state", z3.BoolVal(True), sound(model.initial(CONFIG)))
+        yield from lemma.obligations(table, model)
+
+    return lemma._replace(claim=f"the first state; {lemma.claim}", obligations=obligations)
+
+
+_STEPS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKED)
+STEP_LEMMAS: Final = tuple(_with_base(lemma) if lemma.rule is Rule.L_STATE_1 else lemma for lemma in _STEPS)
+
+
+# --- shares
+# The lemma about the shares of a size pass of `pulsar-legacy`, computed in doubles.
+#
+# A double stands as the real number that it is. What a division or a product gives is any number within half a unit of
+# its last place of the exact one: that is what IEEE 754 promises of rounding to nearest, and no more of it is used. Bytes
+# are numbers that a double holds exactly, so below 2^53.
+
+HALF_A_PLACE: Final = z3.Q(1, 2**53)
+"""The most that rounding to nearest adds or takes, relative to the exact number."""
+
+MOST: Final = 2**48
+"""The greatest amount: 256 TiB."""
+
+
+class Double:
+    """A double that is not negative; what is known of it and of those it was made of is kept in `said`."""
+
+    def __init__(self, term: Any, said: list[Any]) -> None:
+        self.term, self.said = term, said
+
+    def _rounded(self, exact: Any) -> Double:
+        made = z3.FreshReal("rounded")
+        self.said += [made >= 0, made <= exact * (1 + HALF_A_PLACE), made >= exact * (1 - HALF_A_PLACE)]
+        return Double(made, self.said)
+
+    def __truediv__(self, other: Double) -> Double:
+        """The quotient: what times the divisor is this number, rounded."""
+        exact = z3.FreshReal("quotient")
+        self.said.append(exact * other.term == self.term)
+        return self._rounded(exact)
+
+    def __mul__(self, other: Double) -> Double:
+        return self._rounded(self.term * other.term)
+
+    def whole(self) -> Any:
+        """The number, truncated."""
+        whole = z3.FreshReal("whole")
+        self.said += [whole >= 0, whole <= self.term, whole > self.term - 1]
+        return whole
+
+
+def _share_of(model: Model, said: list[Any]) -> Callable[[Any, Any, Any], Any]:
+    """The model's own function, where `float` makes such a double, and `int` truncates it."""
+    made = model["passes.compute_share"]
+    names = {**made.__globals__, "float": lambda number: Double(number, said), "int": Double.whole}
+    share = FunctionType(made.__code__, names)
+    return lambda *of: raw(share(*of))
+
+
+def _shares(table: Any, model: Model) -> list[Obligation]:
+    """Of two caches that give, whatever their bytes are."""
+    amount, *held = z3.Reals("amount first second")
+    said: list[Any] = []
+    share, total = _share_of(model, said), z3.Sum(held)
+    given = [share(amount, cache, total) for cache in held]
+    sane = z3.And(amount >= 1, amount <= MOST, *(cache >= 0 for cache in held), total > 0)
+    rounded = z3.And(sane, *said)
+    return [
+        Obligation("together no byte more than the amount", rounded, z3.Sum(given) < amount + 1),
+        Obligation("at most two bytes short of it", rounded, z3.Sum(given) > amount - 3),
+        Obligation("one that holds no bytes gives none", z3.And(rounded, held[0] == 0), given[0] <= 0),
+    ]
+
+
+FAULT: Final = next(fault for fault in SEEDED_FAULTS.others if fault.note.startswith("Each cache that gives gives all"))
+
+SHARE_LEMMAS: Final = (
+    Lemma(
+        Rule.L_EVICT_5,
+        "the shares of two caches of any bytes, of any amount up to 2^48: together at most the amount, and at most two "
+        "bytes short of it; quotient and product rounded to nearest, as doubles are",
+        _shares,
+        Planted(FAULT.note, FAULT.model),
+    ),
+)
+
+LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS)
+"""All lemmas of the system."""

@@ -1,0 +1,291 @@
+"""The small worlds of the levels `manager`, `reads` and `cursors`, and of the variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_all
+from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, EventModel, slot
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    CountFloor,
+    DuplicateCount,
+    Eviction,
+    SizePassRounds,
+    Variants,
+    ZeroReads,
+)
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position
+
+_A: Final = CacheName("a")
+_B: Final = CacheName("b")
+_C: Final = CursorName("c")
+_D: Final = CursorName("d")
+_H: Final = HoldName("h")
+_LOW: Final = Position(0, 0)
+_NEXT: Final = Position(0, 1)
+_OTHER: Final = Position(1, 0)
+
+MANAGER: Final = EventModel(
+    "trigger and settings",
+    Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1, max_requeues=1),
+    (
+        ops.Insert(_A, _LOW, 1),
+        ops.Insert(_A, _NEXT, 2, 1),
+        ops.Insert(_A, _OTHER, 1),
+        ops.Insert(_B, _LOW, 4),
+        ops.Get(_A, _LOW),
+        ops.Advance(1),
+        ops.Cycle(),
+        ops.RunScheduled(),
+        ops.Evict(1),
+        ops.Clear(_A),
+        ops.Configure(max_size_bytes=2),
+        ops.Configure(watermark=1),
+        ops.Configure(ttl_nanos=0),
+        ops.Configure(max_size_bytes=3, watermark=2),
+        ops.InvalidateBefore(_A, _NEXT),
+        ops.InvalidateLedger(_A, 1),
+        ops.RemoveCache(_A),
+        ops.CursorAdd(_A, _C, _LOW),
+        ops.Metrics(),
+    ),
+    "inserts of 1, 2 and 4 bytes under a limit of 4, a lookup, cycle, run_scheduled, evict, settings, invalidation, "
+    "a cursor, metrics",
+    latest_nanos=2,
+    slots=4,
+    least=1,
+    depth=5,
+)
+"""The trigger at 3 bytes, the target at 2."""
+
+MANUAL: Final = replace(
+    MANAGER,
+    name="trigger and settings, eviction manual",
+    config=replace(MANAGER.config, eviction=Eviction.MANUAL),
+)
+"""The flag instead of the pass."""
+
+READS: Final = EventModel(
+    "reads",
+    Config(max_size_bytes=4, watermark=0.5, storage_entry_size=1, max_requeues=1),
+    (
+        ops.Insert(_A, _LOW, 2, 2, 7),
+        ops.Insert(_A, _NEXT, 1),
+        ops.Read(_A, _LOW, Position(0, 2), 2),
+        ops.Read(_A, _LOW, _NEXT, 0),
+        ops.Read(_A, _LOW, _NEXT, 1, _H),
+        ops.Read(_A, _NEXT, _LOW, 1),
+        ops.Read(_A, _LOW, _OTHER, 1),
+        ops.ReadOne(_A, _LOW),
+        ops.ReadOne(_A, _LOW, _H),
+        ops.Release(_H),
+        ops.GetRange(_A, _LOW, _NEXT),
+        ops.Clear(_A),
+        ops.Evict(1),
+        ops.Metrics(),
+    ),
+    "inserts with and without a payload, reads of two and three positions with and without a hold, refused reads, "
+    "read_one, release, a range, clear, evict, metrics",
+    slots=4,
+    least=-1,
+    depth=8,
+)
+"""Fills that trigger, and holds whose entries leave and come back."""
+
+VARIANT: Final = replace(
+    READS,
+    name="readings of 5.0.1",
+    config=replace(
+        READS.config,
+        max_requeues=2,
+        variants=Variants(
+            count_floor=CountFloor.ZERO,
+            zero_reads=ZeroReads.COUNTED,
+            duplicate_count=DuplicateCount.REPLACED,
+            size_pass_rounds=SizePassRounds.ONE,
+        ),
+    ),
+    events=(
+        ops.Insert(_A, _LOW, 1, 2),
+        ops.Insert(_A, _LOW, 1),
+        ops.Insert(_A, _NEXT, 1, 0),
+        ops.Read(_A, _LOW, _NEXT, 0, _H),
+        ops.Read(_A, _LOW, _NEXT, 1),
+        ops.MarkRead(_A, _LOW),
+        ops.Release(_H),
+        ops.Evict(1),
+        ops.Evict(2),
+    ),
+    told_of="inserts with counts of none, 0 and 2, reads with 0 and 1, mark_read, release, evict",
+)
+"""All variants of the later era at once."""
+
+CURSORS: Final = EventModel(
+    "cursors",
+    Config(ttl_nanos=500_000),
+    (
+        *(ops.CursorAdd(_A, cursor, pos) for cursor in (_C, _D) for pos in (_LOW, _NEXT, None)),
+        *(ops.CursorMove(_A, cursor, pos) for cursor in (_C, _D) for pos in (_LOW, _NEXT, None)),
+        *(ops.CursorRemove(_A, cursor) for cursor in (_C, _D)),
+        *(ops.CursorRank(_A, cursor) for cursor in (_C, _D)),
+        ops.Slowest(_A),
+        ops.Cursors(_A),
+        ops.ShouldCache(_A),
+        ops.Advance(500_000),
+        ops.Insert(_A, _LOW, 1),
+        ops.RemoveCache(_A),
+        ops.Configure(ttl_nanos=1_000_000),
+    ),
+    "two cursors on two positions or none, every operation on them, half milliseconds, an insert, remove_cache, "
+    "another time to live",
+    latest_nanos=2_000_000,
+    slots=1,
+)
+"""The active container; the grace period is 1 ms."""
+
+HEAP: Final = replace(
+    CURSORS,
+    name="cursors, heap container",
+    config=Config(ttl_nanos=500_000, evict_by_expected_reads=False),
+    events=tuple(event for event in CURSORS.events if type(event) not in {ops.Insert, ops.Configure, ops.RemoveCache}),
+    told_of="two cursors on two positions or none, every operation on them, half milliseconds",
+    slots=0,
+)
+"""The heap container."""
+
+LATER: Final = (MANAGER, MANUAL, READS, VARIANT, CURSORS, HEAP)
+
+
+# --- small
+# The worlds that are exhausted. Each is small in its own direction; together they fire every law.
+
+_HIGH: Final = Position(1, 0)
+
+WRONG: Final[tuple[ops.Op, ...]] = (
+    ops.Insert(_A, _LOW, -1),
+    ops.Advance(-1),
+    ops.Expire(-1),
+    ops.Evict(0),
+)
+"""Events that the protocol refuses."""
+
+RANGES: Final[tuple[ops.Op, ...]] = (
+    ops.GetRange(_A, _LOW, _HIGH),
+    ops.GetRange(_A, _HIGH, _LOW),
+    ops.RemoveRange(_A, _LOW, _HIGH, False),
+    ops.RemoveRange(_A, _LOW, _HIGH, True),
+    ops.RemoveRange(_A, _HIGH, _LOW, True),
+    ops.Clear(_A),
+    ops.Clear(CacheName("b")),
+)
+"""Ranges over two ledgers, in order and reversed."""
+
+ALL: Final = BoundedModel(
+    "every operation",
+    Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
+    (slot("a", 0, 0), slot("a", 1, 0), slot("b", 0, 0)),
+    (0, 1),
+    (ABSENT, 0, 2),
+    (-1, 2),
+    3,
+    (ABSENT, 0),
+    (1, 2),
+    RANGES,
+    WRONG,
+    looks=True,
+    depth=4,
+)
+"""Refused events, ranges, lookups of what is absent and all else, up to a depth."""
+
+PAIR: Final = BoundedModel(
+    "two entries of one cache",
+    Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
+    (slot("a", 0, 0), slot("a", 1, 0)),
+    (1,),
+    (ABSENT, 1),
+    (0, 1),
+    2,
+    (ABSENT,),
+    (1,),
+    (*RANGES[:5], ops.Observe()),
+    WRONG,
+    looks=True,
+)
+"""Every operation on two entries, to the end."""
+
+ACCESS_OFF: Final = replace(
+    PAIR,
+    name="access extends nothing",
+    config=Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1, extend_recently_accessed=False),
+    ranges=(),
+    wrong=(),
+    looks=False,
+)
+"""The setting off: the mark is kept, and nobody looks at it."""
+
+CACHING_OFF: Final = replace(PAIR, name="caching switched off", config=Config(max_size_bytes=0, ttl_nanos=1))
+"""A limit of 0."""
+
+WIDE: Final = BoundedModel(
+    "three entries of two caches",
+    Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
+    (slot("a", 0, 0), slot("a", 0, 1), slot("b", 0, 0)),
+    (1,),
+    (ABSENT, 1),
+    (0, 1),
+    3,
+    (ABSENT,),
+    (2,),
+)
+"""A large world: every order of three entries, with all that keeps them."""
+
+TWO_CACHES: Final = replace(WIDE, name="two entries of two caches", keys=(slot("a", 0, 0), slot("b", 0, 0)))
+"""All that can happen to two entries whose caches differ."""
+
+UNAWAITED: Final = replace(WIDE, name="three entries of two caches, no reads expected", expected=(ABSENT,))
+"""Every order of three entries that only access keeps."""
+
+UNBUDGETED: Final = replace(
+    WIDE, name="three entries of two caches, no budget", config=replace(WIDE.config, max_requeues=0)
+)
+"""Every order of three entries that are read and expected, and not kept for it."""
+
+VAST: Final = replace(
+    WIDE,
+    name="three entries of two caches, budget 2, four slots",
+    config=Config(max_size_bytes=1000, max_requeues=2, ttl_nanos=2),
+    sizes=(1, 2),
+    slots=4,
+    needs=(1, 3),
+    counts=(0, 2),
+    depth=8,
+)
+"""The large world of a night."""
+
+NO_BUDGET: Final = replace(
+    PAIR,
+    name="no budget",
+    config=Config(max_size_bytes=1000, max_requeues=0, ttl_nanos=1),
+    ranges=(),
+    wrong=(),
+    looks=False,
+)
+"""Expected reads extend nothing."""
+
+WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
+    *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
+    *LATER,
+    *(TWO_CACHES, UNAWAITED, UNBUDGETED),
+)
+"""As far as a long run goes with them."""
+
+BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, UNAWAITED.name: 8, UNBUDGETED.name: 5}
+"""The most steps of the largest ones in a pull request."""
+
+CI: Final = limit_all(WHOLE, BOUNDED)
+LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, WIDE)
+NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*LONG, VAST)

@@ -1,0 +1,212 @@
+"""Small states for contracts, and what the rules ask of a pass over one, written without the reference's functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.core.models import current_model
+from entrycache_faults.model import Model
+from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS as OWN
+from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
+from entrycache_faults.seeded import Fault, FaultRegistry
+from entrycache_reference.pulsar_pip430 import outcomes, passes
+from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_reference.pulsar_pip430.decision import Action, Facts, Line
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+CACHE = CacheName("a")
+NORM = Model("entrycache_reference.pulsar_pip430")
+
+
+def in_question(place: str) -> Any:
+    """The function that a contract is about: the reference's, or that of the model with a planted error."""
+    return (current_model() or NORM)[place]
+
+
+class Held(NamedTuple):
+    """One slot of the queue; `gone`: it is dead, and the rest means nothing."""
+
+    gone: bool
+    size: int
+    stamp: int
+    requeues: int
+    accessed: bool
+    reads: int | None
+
+
+def sound(queue: tuple[Held, ...], now: int) -> bool:
+    """Whether this is a queue that the rules allow: sizes and requeues not below 0, stamps in order."""
+    latest = 0
+    for held in queue:
+        if not held.gone:
+            if held.size < 0 or held.requeues < 0 or held.stamp < latest:
+                return False
+            latest = held.stamp
+    return latest <= now
+
+
+def state_of(queue: tuple[Held, ...], now: int, settings: Settings) -> State:
+    """The state with this queue; the slots are numbered from the head."""
+    entries: dict[Position, Entry] = {}
+    slots: list[Slot | None] = []
+    total = 0
+    for number, held in enumerate(queue):
+        pos = Position(0, number)
+        if held.gone:
+            slots.append(None)
+        else:
+            slots.append(Slot(CACHE, pos))
+            entries[pos] = Entry(held.size, held.stamp, held.requeues, held.accessed, held.reads, None)
+            total += held.size
+    return State(now, settings, {CACHE: Cache(entries, total)}, tuple(slots), total)
+
+
+def broken_sums(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, ...]:
+    """The rules about bytes that a pass breaks."""
+    after = step.state
+    cache = after.caches[CACHE]
+    entries = cache.entries
+    wrong: list[str] = []
+    removed = [held for number, held in enumerate(queue) if not held.gone and Position(0, number) not in entries]
+    freed = sum(held.size for held in removed)
+    if not cache.size_bytes == after.size_bytes == pre.size_bytes - freed:
+        wrong.append("R-STATE-1")
+    if step.outcome != outcomes.Removed(len(removed), freed):
+        wrong.append("R-EVICT-7")
+    return tuple(wrong)
+
+
+def broken_order(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, ...]:
+    """The rules about slots, stamps and requeues that a pass breaks."""
+    after = step.state
+    entries = after.caches[CACHE].entries
+    wrong: list[str] = []
+    live = [slot.pos for slot in after.queue if slot is not None]
+    if len(set(live)) != len(live) or set(live) != set(entries):
+        wrong.append("R-STATE-2")
+    stamps = [entries[pos].stamp_nanos for pos in live if pos in entries]
+    if any(stamps[at] > stamps[at + 1] for at in range(len(stamps) - 1)) or any(at > pre.now_nanos for at in stamps):
+        wrong.append("R-STATE-3")
+    if after.queue and after.queue[0] is None:
+        wrong.append("R-EVICT-1")
+    rounds: dict[int, int] = {}
+    for number, held in enumerate(queue):
+        pos = Position(0, number)
+        if held.gone or pos not in entries:
+            continue
+        entry = entries[pos]
+        times = entry.requeues - held.requeues
+        rounds[number] = times
+        if times == 0:
+            if entry != Entry(held.size, held.stamp, held.requeues, held.accessed, held.reads, None):
+                wrong.append("R-EVICT-2")
+            continue
+        if entry.accessed or entry.stamp_nanos != pre.now_nanos:
+            wrong.append("R-REQUEUE-4")
+        for_access = 1 if held.accessed and pre.settings.extend_recently_accessed else 0
+        if times > for_access and not (held.reads is not None and held.reads > 0):
+            wrong.append("R-REQUEUE-8")
+        if times > for_access and entry.requeues > pre.settings.max_requeues:
+            wrong.append("R-REQUEUE-6")
+    # A pass goes round the queue: who was taken fewer times stands before who was taken more often.
+    order = [pos.entry for pos in live if pos.entry in rounds]
+    if order != sorted(rounds, key=lambda number: (rounds[number], number)):
+        wrong.append("R-EVICT-8")
+    return tuple(wrong)
+
+
+# --- planted
+# The errors that contracts have to see: one planted fault a rule, the flips of the table, and some inside passes.
+
+INSIDE: Final = FaultRegistry(OWN.package)
+"""Errors inside passes, which only contracts are to see."""
+
+planted = INSIDE.register
+
+
+@planted(Rule.STATE_3, "passes.requeue_entry")
+@planted(Rule.REQUEUE_4, "passes.requeue_entry")
+def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+    """A requeued entry keeps its stamp."""
+    return entry._replace(accessed=False, requeues=entry.requeues + 1)
+
+
+@planted(Rule.STATE_1, "passes.remove_from_cache")
+def without_keeping_the_bytes(caches: dict[CacheName, Cache], slot: Slot) -> None:
+    """A pass leaves the bytes of what it removes in the cache's sum."""
+    cache = caches[slot.cache]
+    entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
+    caches[slot.cache] = Cache(entries, cache.size_bytes)
+
+
+@planted(Rule.STATE_2, "passes.remove_from_cache")
+def without_keeping_the_entry(caches: dict[CacheName, Cache], slot: Slot) -> None:
+    """A pass takes the slot of what it removes and leaves the entry."""
+
+
+@planted(Rule.EVICT_7, "passes.run_pass")
+def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, config: Config) -> Step:
+    """A pass counts requeued entries as evicted ones."""
+    done = passes.run_pass(state, kind, bound, config)
+    assert isinstance(done.outcome, outcomes.Removed)
+    again = sum(row.op == "REQUEUE" for row in done.rows)
+    return done._replace(outcome=outcomes.Removed(done.outcome.entries + again, done.outcome.bytes))
+
+
+STALE: Final = next(fault for fault in INSIDE if fault.rule is Rule.STATE_3)
+
+PLANTED: Final[tuple[Fault, ...]] = (
+    *OWN.own,
+    *INSIDE,
+    *(dataclasses.replace(flip, note=f"The table flipped, {flip.note}.") for flip in decision_flips()),
+)
+"""In a fixed order: a number names one for a child process."""
+
+
+# --- fact_by_fact
+# The decision table asked one fact after another: whoever follows branches meets only those that decide.
+
+
+class Question(NamedTuple):
+    """The column of a fact, and what is next where it is false and where it is true."""
+
+    column: int
+    no: Question | Line
+    yes: Question | Line
+
+
+class FactByFact:
+    """A table from facts to lines, for facts that may stand for booleans: each is turned into one once it is asked.
+
+    It answers as the table does. The table itself would turn all facts into booleans for its hash, and so tell apart
+    ways that end on one line.
+    """
+
+    def __init__(self, table: Mapping[Facts, Line]) -> None:
+        self.first = _first(list(table.items()), 0)
+
+    def __getitem__(self, facts: Facts) -> Line:
+        """The line for these facts."""
+        at = self.first
+        while isinstance(at, Question):
+            at = at.yes if facts[at.column] else at.no
+        return at
+
+
+def _first(left: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
+    """What is asked first about these lines, whose facts agree before the column; a line, if it is the only one."""
+    found = left[0][1]
+    if all(line is found for _, line in left):
+        return found
+    no, yes = (_first([part for part in left if part[0][column] is fact], column + 1) for fact in (False, True))
+    return no if no is yes else Question(column, no, yes)
+
+
+def fact_by_fact(model: Model) -> Model:
+    """The model, whose decisions ask one fact after another."""
+    place = "decision.LOOKUP"
+    return Model(model.package, {**model.replaced, place: FactByFact(model[place])})

@@ -1,0 +1,502 @@
+"""What an operation makes of a state and answers, where its rules leave something open: one definition an operation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from entrycache_evidence.pulsar_pip430.frame import BESIDE, MAY_CHANGE, changes_outside, is_opening
+from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
+from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, refusable
+from entrycache_reference.pulsar_pip430.ops import Op, RemoveCache
+from entrycache_reference.pulsar_pip430.outcomes import (
+    CacheView,
+    Counted,
+    Existing,
+    Hit,
+    Hits,
+    Observed,
+    Served,
+    SlotView,
+)
+from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+
+def hits_or_misses(config: Config, pre: State, event: ops.Get, step: Step) -> bool:
+    """A hit with its payload, if it carries one; else a miss with none."""
+    entry = cached_entry(pre, event.cache, event.pos)
+    if entry is None:
+        return step.outcome == Hit(False)
+    return step.outcome == Hit(True, None if entry.token is None else (entry.token,))
+
+
+def lists_what_is_there(config: Config, pre: State, event: ops.GetRange, step: Step) -> bool:
+    """The cached positions between the bounds, ascending; their payloads only if all of them carry one."""
+    entries = entries_of(pre, event.cache)
+    found = sorted({pos for pos in entries if not (pos < event.first or pos > event.last)})
+    carried = [entry.token for pos in found if (entry := entries[pos]).token is not None]
+    tokens = tuple(carried) if found and len(carried) == len(found) else None
+    return step.outcome == Hits(tuple(found), tokens)
+
+
+def says_if_cached(config: Config, pre: State, event: ops.Exists, step: Step) -> bool:
+    """Whether the position is one of those of its cache."""
+    return step.outcome == Existing(event.pos in entries_of(pre, event.cache))
+
+
+def answers_the_count(config: Config, pre: State, event: ops.MarkRead | ops.ExpectRead, step: Step) -> bool:
+    """The count as the step leaves it."""
+    entry = cached_entry(step.state, event.cache, event.pos)
+    return step.outcome == Counted(None if entry is None else entry.expected_reads)
+
+
+def shows_everything(config: Config, pre: State, event: ops.Observe, step: Step) -> bool:
+    """Time, bytes, every cache that holds entries, every live slot in its place, and how many are dead."""
+    filled = {name: cache for name, cache in pre.caches.items() if cache.entries}
+    views = {
+        name: CacheView(sum([entry.size_bytes for entry in cache.entries.values()]), tuple(sorted(cache.entries)))
+        for name, cache in filled.items()
+    }
+    slots = [slot for slot in pre.queue if slot is not None]
+    total = sum([view.bytes for view in views.values()])
+    live = tuple([_view(slot, pre.caches[slot.cache].entries[slot.pos], pre.now_nanos) for slot in slots])
+    shown = Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
+    answer = step.outcome
+    return answer == shown and isinstance(answer, Observed) and list(answer.caches) == sorted(views)
+
+
+def _view(slot: Slot, entry: Entry, now: int) -> SlotView:
+    size, stamp, requeues, mark, count, _ = entry
+    return SlotView(slot.cache, slot.pos, size, now - stamp, requeues, mark, count)
+
+
+def serves(config: Config, pre: State, event: ops.Read | ops.ReadOne, step: Step) -> bool:
+    """Hits and fills part the positions asked for; payloads are handed over if every hit carries one."""
+    if refusable(config, pre, event):
+        return True
+    wanted = requested_positions(event)
+    entries = entries_of(pre, event.cache)
+    hits = [pos for pos in wanted if pos in entries]
+    fills = [pos for pos in wanted if pos not in entries]
+    carried = [token for pos in hits if (token := entries[pos].token) is not None]
+    tokens = (*carried, *(pos.entry for pos in fills)) if len(carried) == len(hits) else None
+    return step.outcome == Served(tuple(hits), tuple(fills), tokens)
+
+
+def requested_positions(event: ops.Read | ops.ReadOne) -> list[Position]:
+    """The positions that a read asks for, ascending."""
+    if type(event) is ops.ReadOne:
+        return [event.pos]
+    assert type(event) is ops.Read
+    ledger, first = event.first
+    return [Position(ledger, first + more) for more in range(event.last.entry - first + 1)]
+
+
+def leaves_dead_slots(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Every slot stays in its place; that of an entry that has left is dead."""
+    after = step.state
+    if after.caches is pre.caches:
+        return after.queue == pre.queue
+    kept = entries_of(after, event.cache)
+    return after.queue == tuple(
+        [
+            None if slot is not None and slot.cache == event.cache and slot.pos not in kept else slot
+            for slot in pre.queue
+        ]
+    )
+
+
+def keeps_held_positions(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Nothing but reads and releases opens or frees a hold; what is held stays, position by position, in its order."""
+    before, after = pre.holds, step.state.holds
+    if before is after or type(event) in HOLDING_OPS:
+        return True
+    return before.keys() == after.keys() and all(
+        [held.slot for held in kept] == [held.slot for held in after[name]] for name, kept in before.items()
+    )
+
+
+HOLDING_OPS: Final = frozenset({ops.Read, ops.ReadOne, ops.Release})
+"""The operations that open and free holds (R-COUNT-7)."""
+
+REMOVAL_OPS: Final = (ops.RemoveRange, ops.Clear, ops.InvalidateBefore, ops.InvalidateLedger)
+
+ANSWERS: Final[Mapping[type[ops.Op], Check]] = {
+    **dict.fromkeys(ops.OPS, always),
+    **dict.fromkeys(REMOVAL_OPS, leaves_dead_slots),
+    ops.Get: hits_or_misses,
+    ops.GetRange: lists_what_is_there,
+    ops.Exists: says_if_cached,
+    ops.MarkRead: answers_the_count,
+    ops.ExpectRead: answers_the_count,
+    ops.Observe: shows_everything,
+    ops.Read: serves,
+    ops.ReadOne: serves,
+}
+"""The definition of each operation; what its laws say already is not said again."""
+
+
+# --- rows
+# What the rows of a step say, made of the states before and after it: the rows of one operation, without its parts.
+#
+# A row about an entry shows it as it was before the event, but for the count and the requeues, which are those after it;
+# its bytes are those of the manager after the event.
+
+RowLabels = tuple[Rule | None, str | None]
+"""The rule and the cause that the rows of a part have in a step of another operation; None: its own."""
+
+OWN_LABELS: Final[RowLabels] = (None, None)
+
+Rows = Callable[[Config, State, Any, Step, RowLabels], tuple[Row, ...]]
+
+
+def position_row(
+    rule: Rule, op: str, cause: str | None, state: State, cache: CacheName, pos: Position, size: int | None = None
+) -> Row:
+    """A row about a position, by the bytes of this state, with nothing of an entry but its size."""
+    at, total = pos, state.size_bytes
+    return Row(rule, op, cause, state.now_nanos, total, None, cache, at[0], at[1], size, manager_bytes=total)
+
+
+def entry_row(
+    rule: Rule, op: str, cause: str | None, before: State, after: State, cache: CacheName, pos: Position
+) -> Row:
+    """A row about an entry that is there before and after the event."""
+    size, stamp, requeues, mark, _, _ = before.caches[cache].entries[pos]
+    count, total = after.caches[cache].entries[pos].expected_reads, after.size_bytes
+    return Row(
+        *(rule, op, cause, after.now_nanos, total, None, cache, pos[0], pos[1], size, count, requeues, mark, stamp),
+        manager_bytes=total,
+    )
+
+
+def no_rows(config: Config, pre: State, event: ops.Op, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """An operation that only looks, or lets time pass, tells nothing."""
+    return ()
+
+
+def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """Taken, a duplicate, or caching is off."""
+    if config.max_size_bytes == 0:
+        return (position_row(Rule.INSERT_3, "SKIP", "DISABLED", pre, event.cache, event.pos, event.size),)
+    if cached_entry(pre, event.cache, event.pos) is not None:
+        return (position_row(Rule.INSERT_2, "REJECT", "DUPLICATE", pre, event.cache, event.pos, event.size),)
+    entry = cached_entry(step.state, event.cache, event.pos)
+    if entry is None:
+        return ()
+    row = position_row(Rule.INSERT_1, "INSERT", said[1] or "ADD", pre, event.cache, event.pos, event.size)
+    total = pre.size_bytes + event.size
+    return (
+        row._replace(
+            bytes_after=total,
+            expected_reads=entry.expected_reads,
+            requeues=0,
+            accessed=False,
+            new_stamp_ns=pre.now_nanos,
+            manager_bytes=total,
+        ),
+    )
+
+
+def get_rows(config: Config, pre: State, event: ops.Get, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """A hit or a miss."""
+    cause = said[1] or "GET"
+    if cached_entry(pre, event.cache, event.pos) is None:
+        return (position_row(said[0] or Rule.READ_1, "MISS", cause, pre, event.cache, event.pos),)
+    return (entry_row(said[0] or Rule.READ_2, "HIT", cause, pre, step.state, event.cache, event.pos),)
+
+
+def range_rows(config: Config, pre: State, event: ops.GetRange, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """A hit for each position that is cached, ascending."""
+    found = sorted(pos for pos in entries_of(pre, event.cache) if event.first <= pos <= event.last)
+    return tuple([entry_row(Rule.READ_4, "HIT", "GET", pre, step.state, event.cache, pos) for pos in found])
+
+
+def count_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """A count that changed; that of an entry without one tells nothing."""
+    entry = cached_entry(pre, event.cache, event.pos)
+    if entry is None or entry.expected_reads is None:
+        return ()
+    rule, op, cause = COUNT_LABELS[type(event)]
+    return (entry_row(rule, op, cause, pre, step.state, event.cache, event.pos),)
+
+
+COUNT_LABELS: Final[dict[type[ops.Op], tuple[Rule, str, str | None]]] = {
+    ops.MarkRead: (Rule.COUNT_1, "READ_DONE", "DELIVERED"),
+    ops.ExpectRead: (Rule.COUNT_2, "EXPECT", None),
+}
+
+REMOVAL_LABELS: Final[dict[type[ops.Op], RowLabels]] = {
+    ops.RemoveRange: (Rule.INVALIDATE_1, "RANGE"),
+    ops.Clear: (Rule.INVALIDATE_4, "CLEAR"),
+    ops.InvalidateBefore: (Rule.INVALIDATE_7, "CURSOR"),
+    ops.InvalidateLedger: (Rule.INVALIDATE_8, "LEDGER"),
+}
+
+
+def removal_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """One row for each entry that has left, ascending; each shows the bytes of what has not left up to it."""
+    rule, cause = REMOVAL_LABELS[type(event)] if said is OWN_LABELS else said
+    assert rule is not None
+    entries = entries_of(pre, event.cache)
+    gone = sorted(entries.keys() - entries_of(step.state, event.cache).keys())
+    return tuple([_removed_row(rule, cause, pre, event.cache, gone[: at + 1]) for at in range(len(gone))])
+
+
+def _removed_row(rule: Rule, cause: str | None, pre: State, cache: CacheName, gone: Iterable[Position]) -> Row:
+    """The row of the last of these."""
+    entries = pre.caches[cache].entries
+    *_, pos = gone
+    total = pre.size_bytes - sum([entries[one].size_bytes for one in gone])
+    row = entry_row(rule, "REMOVE", cause, pre, pre, cache, pos)
+    return row._replace(bytes_after=total, manager_bytes=total)
+
+
+def cursor_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """A cursor that was added, has moved, or was taken out; a call without effect tells nothing."""
+    cache = pre.caches.get(event.cache)
+    members = {} if cache is None else cache.members
+    is_member = event.cursor in members
+    stuck = not config.evict_by_expected_reads and members.get(event.cursor) is None
+    rule, op = (Rule.CURSOR_2 if is_member else Rule.CURSOR_1), "CURSOR_ADD"
+    if type(event) is not ops.CursorAdd:
+        if not is_member or (type(event) is ops.CursorMove and stuck):
+            return ()
+        rule, op = (Rule.CURSOR_3, "CURSOR_MOVE") if type(event) is ops.CursorMove else (Rule.CURSOR_5, "CURSOR_REMOVE")
+    to = getattr(event, "pos", None)
+    ledger, entry = (None, None) if to is None else to
+    total = pre.size_bytes
+    row = Row(rule, op, None, pre.now_nanos, total, None, event.cache, ledger, entry)
+    return (row._replace(manager_bytes=total, cursor=event.cursor),)
+
+
+def value_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+    """The settings in force, or the counters, as one value."""
+    if type(event) is ops.Metrics:
+        return (_value_row(Rule.METRICS_7, "METRICS", pre, {**pre.counts._asdict(), "bytes": pre.size_bytes}),)
+    grace = config.ttl_nanos // 500_000 if config.grace_millis is None else config.grace_millis
+    fixed = {
+        "evict_by_expected_reads": config.evict_by_expected_reads,
+        "evict_by_mark_deleted": config.evict_by_mark_deleted,
+        "grace_millis": grace,
+        "storage_entry_size": config.storage_entry_size,
+        "eviction": config.eviction.value,
+    }
+    return (_value_row(Rule.CONFIG_1, "CONFIG", pre, {**step.state.settings._asdict(), **fixed}),)
+
+
+def _value_row(rule: Rule, op: str, state: State, value: dict[str, Any]) -> Row:
+    total = state.size_bytes
+    text = json.dumps(value, separators=(",", ":"))
+    return Row(rule, op, None, state.now_nanos, total, manager_bytes=total, value=text)
+
+
+ROWS: Final[dict[type[ops.Op], Rows]] = {
+    **dict.fromkeys(ops.OPS, no_rows),
+    **dict.fromkeys(REMOVAL_LABELS, removal_rows),
+    **dict.fromkeys(COUNT_LABELS, count_rows),
+    **dict.fromkeys((ops.CursorAdd, ops.CursorMove, ops.CursorRemove), cursor_rows),
+    **dict.fromkeys((ops.Configure, ops.Metrics), value_rows),
+    ops.Insert: insert_rows,
+    ops.Get: get_rows,
+    ops.GetRange: range_rows,
+}
+"""The rows of each operation; those of the passes stand beside this module, those of its parts in `whole`."""
+
+
+def rows_of_operation(
+    config: Config, pre: State, event: ops.Op, step: Step, said: RowLabels = OWN_LABELS
+) -> tuple[Row, ...]:
+    """The rows that this operation tells of itself in a step like this; a refused one tells nothing."""
+    if refusable(config, pre, event):
+        return ()
+    return ROWS[type(event)](config, pre, event, step, said)
+
+
+def open_row(pre: State, cache: CacheName) -> Row:
+    """The row of the first step that names a cache, or that names it again after it was taken out."""
+    total = pre.size_bytes
+    return Row(Rule.STATE_9, "CACHE_OPEN", None, pre.now_nanos, total, None, cache, manager_bytes=total)
+
+
+# --- whole
+# A step and its parts: which parts there are, in which order, and that the rows of the step are theirs.
+
+READ_OPS: Final = (ops.Read, ops.ReadOne)
+PASS_OPS: Final = (ops.Expire, ops.Evict)
+
+LOOKING_OPS: Final = frozenset(
+    {ops.Exists, ops.Usage, ops.Observe, ops.CursorRank, ops.Slowest, ops.Cursors, ops.ShouldCache}
+)
+"""The operations that only look: they change nothing, and tell nothing but their answer."""
+
+PART_LABELS: Final[dict[tuple[type[ops.Op], type[ops.Op]], RowLabels]] = {
+    (ops.Read, ops.Get): (Rule.READ_7, "READ"),
+    (ops.ReadOne, ops.Get): (Rule.READ_7, "READ"),
+    (ops.Read, ops.Insert): (None, "FILL"),
+    (ops.RemoveCache, ops.Clear): (Rule.INVALIDATE_9, "CLOSE"),
+}
+"""The rule and the cause of the rows of a part, by the operation of the step and that of the part."""
+
+PASS_ORIGINS: Final[dict[type[ops.Op], str]] = {
+    ops.Expire: "CALL",
+    ops.Evict: "CALL",
+    ops.Cycle: "CYCLE",
+    ops.Insert: "TRIGGER",
+    ops.Read: "TRIGGER",
+    ops.RunScheduled: "TRIGGER",
+}
+"""Who asks for a pass, by the operation of the step."""
+
+
+def are_fills_wanted(config: Config, event: ops.Op) -> bool:
+    """Whether what storage gives is offered to the cache; where caching is off it is, and is not taken."""
+    if type(event) is not ops.Read:
+        return False
+    least = 0 if config.variants.zero_reads is ZeroReads.COUNTED else 1
+    return event.expected_reads >= least or config.max_size_bytes == 0
+
+
+def parts_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterator[ops.Op]:
+    """The lookups of what is cached, the offers of what is not, then the deliveries of what is cached by then."""
+    wanted = requested_positions(event)
+    before = entries_of(pre, event.cache)
+    yield from (ops.Get(event.cache, pos) for pos in wanted if pos in before)
+    if are_fills_wanted(config, event):
+        for pos in wanted:
+            if pos not in before:
+                size = config.storage_entry_size
+                yield ops.Insert(event.cache, pos, size, event.expected_reads, pos.entry)
+    if event.hold is ABSENT:
+        states = [part.step.state for part in step.parts if type(part.event) is not ops.MarkRead]
+        kept = entries_of(states[-1] if states else pre, event.cache)
+        yield from (ops.MarkRead(event.cache, pos) for pos in wanted if pos in kept)
+
+
+def parts_of(config: Config, pre: State, event: Any, step: Step) -> list[ops.Op]:
+    """The operations that a step consists of, size passes left out: when one is due is a matter of the trigger."""
+    kind = type(event)
+    if refusable(config, pre, event):
+        return []
+    if kind in READ_OPS:
+        return list(parts_of_read(config, pre, event, step))
+    if kind is ops.Release:
+        held = [one.slot for one in pre.holds[event.hold] if one.is_cached]
+        return [ops.MarkRead(cache, pos) for cache, pos in held]
+    if kind is ops.RemoveCache:
+        return [ops.Clear(event.cache)]
+    if kind is ops.Cycle:
+        return [ops.Expire()]
+    return [event] if step.parts and kind is ops.Insert else []
+
+
+def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Whether a step consists of these operations, in this order."""
+    if not step.parts and type(event) not in COMPOSED_OPS:
+        return True
+    told_of = [part.event for part in step.parts if type(part.event) is not ops.Evict]
+    return told_of == parts_of(config, pre, event, step)
+
+
+COMPOSED_OPS: Final = frozenset({*READ_OPS, ops.Release, ops.RemoveCache, ops.Cycle})
+"""The operations that consist of others."""
+
+
+def own_rows(config: Config, pre: State, event: Any, step: Step, whole: ops.Op) -> tuple[Row, ...]:
+    """The rows of a step without parts, or of one part, within the step of an operation."""
+    if type(event) in PASS_OPS:
+        return pass_rows(config, pre, event, step, PASS_ORIGINS[type(whole)])
+    return rows_of_operation(config, pre, event, step, PART_LABELS.get((type(whole), type(event)), OWN_LABELS))
+
+
+def rows_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterator[Row]:
+    """Every position as it was looked up, ascending; then the fills; then the deliveries."""
+    parts = [(part.event, row) for part in step.parts for row in part.step.rows]
+    hits = {one.pos: row for one, row in parts if type(one) is ops.Get}
+    wanted = requested_positions(event)
+    yield from (hits.get(pos) or position_row(Rule.READ_8, "MISS", "READ", pre, event.cache, pos) for pos in wanted)
+    if are_fills_wanted(config, event):
+        yield from (row for one, row in parts if type(one) is ops.Insert or type(one) is ops.Evict)
+    else:
+        rule = Rule.READ_9 if type(event) is ops.Read else Rule.READ_10
+        size = config.storage_entry_size
+        fills = [pos for pos in wanted if pos not in hits]
+        yield from (position_row(rule, "SKIP", "NOT_WANTED", pre, event.cache, pos, size) for pos in fills)
+    yield from delivery_rows(step)
+
+
+def delivery_rows(step: Step) -> Iterator[Row]:
+    """The rows of what was handed over and is given back."""
+    for part in step.parts:
+        if type(part.event) is ops.MarkRead:
+            yield from (row._replace(rule=Rule.COUNT_5) for row in part.step.rows)
+
+
+def rows_of_parts(config: Config, pre: State, event: Any, step: Step) -> Iterator[Row]:
+    """The rows of a step that consists of others."""
+    if type(event) in READ_OPS:
+        yield from rows_of_read(config, pre, event, step)
+    elif type(event) is ops.Release:
+        yield from delivery_rows(step)
+    else:
+        yield from (row for part in step.parts for row in part.step.rows)
+    if type(event) is ops.RemoveCache:
+        yield open_row(step.state, event.cache)._replace(rule=Rule.INVALIDATE_9, op="CACHE_CLOSE")
+
+
+def rows_follow(config: Config, pre: State, event: Any, step: Step, opens: bool) -> bool:
+    """Whether the rows of a step and of its parts say what was done; `opens`: it opens the cache that it names."""
+    first = (open_row(pre, event.cache),) if opens else ()
+    if not step.parts and (type(event) not in COMPOSED_OPS or refusable(config, pre, event)):
+        return step.rows == (*first, *own_rows(config, pre, event, step, event))
+    return step.rows == (*first, *rows_of_parts(config, pre, event, step)) and all(
+        part.step.rows == own_rows(config, part.pre, part.event, part.step, event) for part in step.parts
+    )
+
+
+# --- defined
+# Definitions: what a step is, as a function of the state before it, made in another way than the reference makes it.
+#
+# Together with the frames they leave nothing open: what an operation may change is defined here or by a law of a rule,
+# and all else is as it was. They speak where no law of a rule has spoken, and then name the rule of the operation.
+
+
+def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
+    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    return () if is_defined(config, pre, event, step) else (event.rule,)
+
+
+def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Whether a step is the one that its operation is defined as, and keeps to its frame."""
+    if not step.parts and step.state is pre and not step.rows and type(event) in LOOKING_OPS:
+        return ANSWERS[type(event)](config, pre, event, step)
+    first = is_opening(pre, event, step)
+    return (
+        not changes_outside(pre, event, step)
+        and is_open_as_defined(event, step, first)
+        and all(_is_defined_part(config, part.pre, part.event, part.step) for part in step.parts)
+        and _is_defined_part(config, pre, event, step)
+        and has_its_parts(config, pre, event, step)
+        and rows_follow(config, pre, event, step, first)
+    )
+
+
+def is_open_as_defined(event: Any, step: Step, first: bool) -> bool:
+    """A step opens the cache that it names, if it is not open; after `remove_cache` it is not."""
+    is_closing = type(event) is RemoveCache
+    return not (first or is_closing) or step.state.caches[event.cache].is_open is not is_closing
+
+
+def _is_defined_part(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Whether a step without parts, or one part, makes of the state and answers what is defined."""
+    if type(event) in PASS_OPS:
+        return refusable(config, pre, event) or is_defined_pass(config, pre, event, step)  # type: ignore[arg-type]
+    return ANSWERS[type(event)](config, pre, event, step) and keeps_held_positions(config, pre, event, step)
+
+
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]

@@ -1,0 +1,348 @@
+"""One take of a pass as a relation: the facts, the line of the table, the entry after a requeue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import z3
+
+from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, norm
+from entrycache_evidence.induction.symbolic import Term, merged
+from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
+from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Action, Facts, Line
+from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_reference.rules import Rule
+
+Table = tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Any slot at the head of the queue, any settings, any bound; all are free constants of z3."""
+
+    gone: Any
+    size: Any
+    stamp: Any
+    requeues: Any
+    accessed: Any
+    counted: Any
+    count: Any
+    most: Any
+    extend: Any
+    now: Any
+    bound: Any
+    time: Any
+
+    @property
+    def awaited(self) -> Any:
+        """Somebody is still expected to read the entry."""
+        return z3.And(self.counted, self.count > 0)
+
+    @property
+    def kept_by_access(self) -> Any:
+        """The entry was accessed, and the setting makes that count."""
+        return z3.And(self.extend, self.accessed)
+
+    @property
+    def sane(self) -> Any:
+        """What holds for every entry and every setting by their types."""
+        return z3.And(self.size >= 0, self.requeues >= 0, self.most >= 0, self.stamp <= self.now)
+
+
+def any_head() -> Head:
+    """Free constants."""
+    integers = {name: z3.Int(name) for name in ("size", "stamp", "requeues", "count", "most", "now", "bound")}
+    flags = {name: z3.Bool(name) for name in ("gone", "accessed", "counted", "extend", "time")}
+    return Head(**integers, **flags)
+
+
+def _terms(*values: Any) -> Any:
+    return [Term(value) for value in values]
+
+
+def _entry(head: Head, count: Any) -> Entry:
+    size, stamp, requeues, accessed = _terms(head.size, head.stamp, head.requeues, head.accessed)
+    return Entry(size, stamp, requeues, accessed, count, None)
+
+
+def _settings(head: Head) -> Settings:
+    most: Any = Term(head.most)
+    extend: Any = Term(head.extend)
+    return Settings(1, 0.9, 1, most, extend)
+
+
+def _halts(model: Model, head: Head, entry: Entry | None) -> Any:
+    bound: Any = Term(head.bound)
+    time = merged(lambda: model["passes.has_to_halt"](passes.PassKind.TIME, bound, entry))
+    size = merged(lambda: model["passes.has_to_halt"](passes.PassKind.SIZE, bound, entry))
+    return z3.If(head.time, time, size)
+
+
+def _facts(model: Model, head: Head) -> tuple[Any, ...]:
+    entry, countless, settings = _entry(head, Term(head.count)), _entry(head, None), _settings(head)
+    expected = z3.If(
+        head.counted,
+        merged(lambda: model["decision.is_expected"](entry)),
+        merged(lambda: model["decision.is_expected"](countless)),
+    )
+    touched = z3.If(
+        head.counted,
+        merged(lambda: model["decision.is_touched"](entry, settings)),
+        merged(lambda: model["decision.is_touched"](countless, settings)),
+    )
+    live = z3.Not(head.gone)
+    return (
+        head.gone,
+        z3.If(head.gone, _halts(model, head, None), _halts(model, head, entry)),
+        z3.And(live, touched),
+        z3.And(live, expected),
+        z3.And(live, merged(lambda: model["decision.has_spare_requeue"](entry, settings))),
+    )
+
+
+class Take:
+    """One take, built from the lines of a table and the functions of a model."""
+
+    def __init__(self, table: Table, model: Model, budget: RequeueBudget = RequeueBudget.SHARED) -> None:
+        self.head = any_head()
+        self.table = table
+        self.model = model
+        self.facts = _facts(model, self.head)
+        matches = [self._matches(line) for line in table]
+        self.fires = [z3.And(match, *(z3.Not(earlier) for earlier in matches[:at])) for at, match in enumerate(matches)]
+        self.config = Config(variants=Variants(requeue_budget=budget))
+        self.stamp_after = self._after("stamp_nanos")
+        self.requeues_after = self._after("requeues")
+        self.accessed_after = self._after("accessed")
+
+    def _matches(self, line: Line) -> Any:
+        cells = zip(line.cells, self.facts, strict=True)
+        return z3.And([fact if cell else z3.Not(fact) for cell, fact in cells if cell is not ANY])
+
+    def _after(self, field: str) -> Any:
+        entry = _entry(self.head, Term(self.head.count))
+        now: Any = Term(self.head.now)
+
+        def answer(action: Action) -> Any:
+            return merged(lambda: getattr(self.model["passes.requeue_entry"](entry, now, action, self.config), field))
+
+        access, reads = answer(Action.REQUEUE_ACCESSED), answer(Action.REQUEUE_EXPECTED)
+        return z3.If(self.does(Action.REQUEUE_ACCESSED), access, reads)
+
+    def does(self, *actions: Action) -> Any:
+        """A line with one of these actions decides."""
+        return z3.Or([fires for line, fires in zip(self.table, self.fires, strict=True) if line.action in actions])
+
+    @property
+    def requeues_it(self) -> Any:
+        """The entry is put at the tail again."""
+        return self.does(Action.REQUEUE_ACCESSED, Action.REQUEUE_EXPECTED)
+
+    @property
+    def for_access(self) -> Any:
+        """The entry is requeued because it was accessed."""
+        return self.does(Action.REQUEUE_ACCESSED)
+
+    @property
+    def for_reads(self) -> Any:
+        """The entry is requeued because reads are expected."""
+        return self.does(Action.REQUEUE_EXPECTED)
+
+    @property
+    def removes_it(self) -> Any:
+        """The entry is removed."""
+        return self.does(Action.REMOVE)
+
+    @property
+    def drops_it(self) -> Any:
+        """The dead slot is dropped."""
+        return self.does(Action.MISSING)
+
+    @property
+    def ends(self) -> Any:
+        """The pass ends at this head."""
+        return self.does(Action.STOP)
+
+
+# --- table
+# Lemmas about one take: what the table decides about any head, and what a requeue makes of an entry.
+
+PULSAR: Final = norm("entrycache_reference.pulsar_pip430")
+
+
+def changed(line: Rule, column: str, value: bool | None) -> Planted:
+    """The table with one cell of the line of that rule changed."""
+    at = Facts._fields.index(column)
+    table = tuple(
+        item._replace(cells=(*item.cells[:at], value, *item.cells[at + 1 :])) if item.rule is line else item  # type: ignore[arg-type]
+        for item in DECISION
+    )
+    shown = "ANY" if value is None else str(value)
+    return Planted(f"The table's line {line.value} with {column} {shown}.", PULSAR, table)
+
+
+def mutant(rule: Rule) -> Planted:
+    """The planted fault of a rule."""
+    found = FAULT_OF[rule]
+    return Planted(found.note, found.model)
+
+
+def one_take(claim: Callable[[Take], tuple[Any, Any]]) -> Callable[[Table, Model], list[Obligation]]:
+    """The obligation that a claim, (given, goal), about one take makes."""
+
+    def obligations(table: Table, model: Model) -> list[Obligation]:
+        take = Take(table, model)
+        given, goal = claim(take)
+        return [Obligation("one take", z3.And(take.head.sane, given), goal)]
+
+    return obligations
+
+
+def _live(take: Take) -> Any:
+    """A live head at which the pass does not halt, by the words of the rules and not by the reference's `halts`."""
+    head = take.head
+    goes_on = z3.If(head.time, head.stamp < head.bound, head.bound > 0)
+    return z3.And(z3.Not(head.gone), goes_on)
+
+
+def _unextended(take: Take) -> Any:
+    return z3.And(_live(take), z3.Not(take.head.kept_by_access))
+
+
+def _termination(table: Table, model: Model) -> list[Obligation]:
+    found = []
+    for budget in RequeueBudget:
+        take = Take(table, model, budget)
+        head = take.head
+
+        def measure(accessed: Any, requeues: Any, most: Any = head.most) -> Any:
+            return 1 + z3.If(accessed, 1, 0) + z3.If(most > requeues, most - requeues, 0)
+
+        before, after = measure(head.accessed, head.requeues), measure(take.accessed_after, take.requeues_after)
+        name = f"the measure falls, variant requeue_budget {budget.value}"
+        found.append(Obligation(name, z3.And(head.sane, take.requeues_it), z3.And(after >= 1, after < before)))
+    take = Take(table, model)
+    found.append(Obligation("some line decides", take.head.sane, z3.Or(take.fires)))
+    dead = z3.And(take.head.sane, take.head.gone)
+    found.append(Obligation("a dead slot is never put back", dead, z3.Not(take.requeues_it)))
+    return found
+
+
+def _within(table: Table, model: Model) -> list[Obligation]:
+    take = Take(table, model)
+    head = take.head
+    given = z3.And(head.sane, take.for_reads)
+    return [Obligation("one take", given, z3.And(head.requeues < head.most, take.requeues_after <= head.most))]
+
+
+LEMMAS: Final = tuple(
+    lemma._replace(table=DECISION)
+    for lemma in (
+        Lemma(
+            Rule.EVICT_1,
+            "any dead head",
+            one_take(lambda take: (take.head.gone, take.drops_it)),
+            changed(Rule.EVICT_2, "gone", None)._replace(
+                note="The table's lines R-EVICT-1 and R-EVICT-2 exchanged, the latter with gone ANY.",
+                table=(
+                    DECISION[1]._replace(cells=(None, True, None, None, None)),
+                    DECISION[0],
+                    *DECISION[2:],
+                ),
+            ),
+        ),
+        Lemma(
+            Rule.EVICT_2,
+            "any live head at which the pass halts",
+            one_take(lambda take: (z3.And(z3.Not(take.head.gone), z3.Not(_live(take))), take.ends)),
+            changed(Rule.EVICT_2, "touched", False),
+        ),
+        Lemma(
+            Rule.EVICT_3,
+            "any live head",
+            one_take(lambda take: (z3.And(_unextended(take), z3.Not(take.head.awaited)), take.removes_it)),
+            mutant(Rule.EVICT_3),
+        ),
+        Lemma(
+            Rule.REQUEUE_1,
+            "any live head",
+            one_take(lambda take: (z3.And(_live(take), take.head.kept_by_access), take.for_access)),
+            mutant(Rule.REQUEUE_1),
+        ),
+        Lemma(
+            Rule.REQUEUE_2,
+            "any live head",
+            one_take(
+                lambda take: (
+                    z3.And(_unextended(take), take.head.awaited, take.head.requeues < take.head.most),
+                    take.for_reads,
+                )
+            ),
+            mutant(Rule.REQUEUE_2),
+        ),
+        Lemma(
+            Rule.REQUEUE_3,
+            "any live head",
+            one_take(
+                lambda take: (
+                    z3.And(_unextended(take), take.head.awaited, take.head.requeues >= take.head.most),
+                    take.removes_it,
+                )
+            ),
+            changed(Rule.REQUEUE_2, "spare", None),
+        ),
+        Lemma(
+            Rule.REQUEUE_4,
+            "any requeue",
+            one_take(
+                lambda take: (
+                    take.requeues_it,
+                    z3.And(take.stamp_after == take.head.now, z3.Not(take.accessed_after)),
+                )
+            ),
+            mutant(Rule.REQUEUE_4),
+        ),
+        Lemma(
+            Rule.REQUEUE_5,
+            "any requeue, variant requeue_budget shared",
+            one_take(lambda take: (take.requeues_it, take.requeues_after == take.head.requeues + 1)),
+            mutant(Rule.REQUEUE_5),
+        ),
+        Lemma(Rule.REQUEUE_6, "any requeue because of expected reads", _within, changed(Rule.REQUEUE_2, "spare", None)),
+        Lemma(
+            Rule.REQUEUE_7,
+            "any head",
+            one_take(lambda take: (z3.Not(take.head.extend), z3.Not(take.for_access))),
+            mutant(Rule.REQUEUE_7),
+        ),
+        Lemma(
+            Rule.REQUEUE_8,
+            "any requeue because of expected reads",
+            one_take(lambda take: (take.for_reads, take.head.awaited)),
+            mutant(Rule.REQUEUE_8),
+        ),
+        Lemma(
+            Rule.EXPIRE_1,
+            "any live head of a time pass",
+            one_take(
+                lambda take: (
+                    z3.And(take.head.time, z3.Or(take.removes_it, take.requeues_it)),
+                    take.head.stamp < take.head.bound,
+                )
+            ),
+            mutant(Rule.EXPIRE_1),
+        ),
+        Lemma(
+            Rule.LIVENESS_1,
+            "any take, both variants of requeue_budget; "
+            "measure 1 + [accessed] + max(0, max_requeues - requeues) an entry",
+            _termination,
+            mutant(Rule.LIVENESS_1),
+        ),
+    )
+)

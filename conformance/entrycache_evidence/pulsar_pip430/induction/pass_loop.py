@@ -1,0 +1,339 @@
+"""The loop of `run_pass`, run on z3 terms and looked at each time it decides whether to go on.
+
+An arbitrary turn is the second one: the first has brought the loop to any number of bytes freed and to any last event.
+`REST` stands for any number of slots behind: a turn that looked into one would fail, as nothing is known of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations, pairwise
+from typing import Any, ClassVar, Final, NamedTuple
+
+import z3
+
+from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.pulsar_pip430.induction.shapes import asking, entry_of, flag, number, sound
+from entrycache_faults.model import Model
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.pulsar_pip430.passes import PassEvent, PassKind
+from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, HeldPosition, Slot, State, Step
+from entrycache_reference.vocabulary import CacheName, HoldName, Position
+
+A: Final = CacheName("a")
+B: Final = CacheName("b")
+FIRST: Final = Slot(A, Position(0, 0))
+SECOND: Final = Slot(A, Position(0, 1))
+REST: Final = Slot(A, Position(0, 2))
+OTHERS: Final = Slot(B, Position(0, 0))
+NAMED: Final = {FIRST: "first", SECOND: "second", REST: "rest", OTHERS: "others"}
+TURNS: Final = 2
+RANK_OF_REST: Final = z3.Int("rank of the rest")
+BOUND: Final = number("bound")
+
+
+class Seen(NamedTuple):
+    """The loop where it decides whether to go on: what its names stand for."""
+
+    caches: dict[CacheName, Cache]
+    queue: tuple[Slot | None, ...]
+    freed: Any
+    events: tuple[PassEvent, ...]
+
+    def entry(self, slot: Slot) -> Entry:
+        """The entry of a live slot."""
+        return self.caches[slot.cache].entries[slot.pos]
+
+
+class Run(NamedTuple):
+    """The state that the pass met, the loop whenever it was looked at, and the step, where there was an end."""
+
+    pre: State
+    kind: PassKind
+    seen: tuple[Seen, ...]
+    step: Step | None
+
+    @property
+    def turns(self) -> tuple[tuple[Seen, Seen], ...]:
+        """The loop before and after each turn."""
+        return tuple(pairwise(self.seen))
+
+
+class _Enough(Exception):
+    """The turns that were asked for have been made."""
+
+
+class _Watched(deque[Slot | None]):
+    """The queue of a pass. Asked whether it is empty, at the head of the loop, it notes what the loop holds."""
+
+    noted: ClassVar[list[Seen]] = []
+
+    def __bool__(self) -> bool:
+        names = sys._getframe(1).f_locals
+        own, events = names["own"], tuple(names["events"])
+        self.noted.append(Seen(dict(own.caches), tuple(own.queue), names["freed_bytes"], events))
+        if len(self.noted) > TURNS and len(self) and not events[-1].halted:
+            raise _Enough
+        return len(self) > 0
+
+
+@cache
+def _watching(model: Model) -> Model:
+    return asking(model, {"passes.deque": _Watched})
+
+
+def played(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
+    """The run of a pass, as far as it is looked at."""
+    _Watched.noted.clear()
+    try:
+        step = _watching(model)["passes.run_pass"](pre, kind, BOUND, config)
+    except _Enough:
+        step = None
+    return Run(pre, kind, tuple(_Watched.noted), step)
+
+
+class Setting(NamedTuple):
+    """The two heads, whether they carry counts, what stands behind them, and what pass runs."""
+
+    kind: PassKind
+    heads: tuple[Slot | None, ...]
+    is_counted: bool
+    rest: tuple[Slot, ...]
+    budget: RequeueBudget = RequeueBudget.SHARED
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        heads = ["dead" if slot is None else "live" for slot in self.heads]
+        count = "counted" if self.is_counted else "uncounted"
+        behind = "more behind" if self.rest else "nothing behind"
+        return f"{self.kind.value} pass, {' then '.join(heads)}, {count}, {behind}, budget {self.budget.value}"
+
+    def state(self) -> State:
+        """Any such state."""
+        own = {slot.pos: entry_of(NAMED[slot], self.is_counted) for slot in self.heads if slot is not None}
+        own |= {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == A}
+        other = {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == B}
+        caches = {A: Cache(own, number("a.bytes")), B: Cache(other, number("b.bytes"))}
+        most: Any = number("most")
+        settings = Settings(number("limit"), 0.9, number("ttl"), most, flag("extend"))
+        held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, REST))
+        state = State(number("now"), settings, caches, (*self.heads, *self.rest), number("bytes"))
+        return state._replace(counts=Counts(evicted_entries=number("evicted")), holds={HoldName("kept"): held})
+
+
+def _settings() -> Iterator[Setting]:
+    behind = (REST, OTHERS)
+    for kind in PassKind:
+        for heads in ((FIRST, SECOND), (FIRST, None), (None, SECOND)):
+            yield Setting(kind, heads, True, behind)
+        yield Setting(kind, (FIRST, SECOND), False, behind)
+        yield Setting(kind, (FIRST, SECOND), True, ())
+        yield Setting(kind, (FIRST, SECOND), True, behind, RequeueBudget.SPLIT)
+        yield Setting(kind, (), True, ())
+
+
+SETTINGS: Final = tuple(_settings())
+
+
+@cache
+def runs(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
+    """What is assumed of the state, and every way that two turns go, with its condition."""
+    pre = setting.state()
+    given = z3.And(sound(pre), RANK_OF_REST >= 0)
+    if setting.kind is PassKind.SIZE:
+        given = z3.And(given, raw(BOUND) > 0)
+    config = Config(variants=Variants(requeue_budget=setting.budget))
+    return given, tuple(paths(lambda: played(model, pre, setting.kind, config), given))
+
+
+# --- claims
+# What is claimed of a pass: of any turn of the loop of `run_pass`, and of its end.
+
+Claim = Callable[[Run], Any]
+"""What is claimed of a run, by the words of the rules; asked on each way."""
+
+
+def entries(loop: Seen) -> dict[Slot, Entry]:
+    """All entries, by their slots."""
+    return {Slot(name, pos): entry for name, cache in loop.caches.items() for pos, entry in cache.entries.items()}
+
+
+def removed(before: Seen, after: Seen) -> list[Entry]:
+    """The entries that a turn removed."""
+    kept = entries(after)
+    return [entry for slot, entry in entries(before).items() if slot not in kept]
+
+
+def sums(run: Run) -> Any:
+    """The bytes of each cache are the sum of its sizes, and all of them what the manager has less what is freed."""
+    said = []
+    for loop in run.seen:
+        for cache in loop.caches.values():
+            said.append(raw(cache.size_bytes) == _sum(cache.entries.values()))
+        said.append(raw(run.pre.size_bytes) - raw(loop.freed) == _sum(entries(loop).values()))
+    if run.step is not None:
+        said.append(raw(run.step.state.size_bytes) == raw(run.pre.size_bytes) - raw(run.seen[-1].freed))
+        said.append(z3.BoolVal(run.step.state.caches == run.seen[-1].caches))
+    return z3.And(said)
+
+
+def _sum(held: Any) -> Any:
+    return sum((raw(entry.size_bytes) for entry in held), z3.IntVal(0))
+
+
+def one_slot_each(run: Run) -> Any:
+    """Each entry has one live slot, and each live slot an entry."""
+    loops = [(loop.queue, entries(loop)) for loop in run.seen]
+    if run.step is not None:
+        loops.append((run.step.state.queue, entries(run.seen[-1])))
+    return all(_live(queue) == sorted(NAMED[slot] for slot in held) for queue, held in loops)
+
+
+def _live(queue: tuple[Slot | None, ...]) -> list[str]:
+    return sorted(NAMED[slot] for slot in queue if slot is not None)
+
+
+def by_age(run: Run) -> Any:
+    """Of any two entries the one that stands before is not younger, and none is from the future."""
+    now = raw(run.pre.now_nanos)
+    said = []
+    for loop in run.seen:
+        stamps = [raw(loop.entry(slot).stamp_nanos) for slot in loop.queue if slot is not None]
+        said += [one <= two for one, two in combinations(stamps, 2)]
+        said += [stamp <= now for stamp in stamps]
+    return z3.And(said)
+
+
+def from_head_to_tail(run: Run) -> Any:
+    """A turn takes the head and nothing else; what it puts back stands at the tail. The end leaves the queue."""
+    for before, after in run.turns:
+        head, rest = before.queue[0], before.queue[1:]
+        wanted = before.queue if after.events[-1].halted else rest
+        if head in entries(after) and not after.events[-1].halted:
+            wanted = (*rest, head)
+        if after.queue != wanted:
+            return False
+    return run.step is None or run.step.state.queue == run.seen[-1].queue
+
+
+def the_rest_stays(run: Run) -> Any:
+    """A turn touches the head alone; one that halts, and the end, touch nothing."""
+    for before, after in run.turns:
+        head = None if after.events[-1].halted else before.queue[0]
+        was, now = entries(before), entries(after)
+        if any(now.get(slot) is not entry for slot, entry in was.items() if slot != head):
+            return False
+    if run.step is None:
+        return True
+    left = {
+        Slot(name, pos): entry for name, cache in run.step.state.caches.items() for pos, entry in cache.entries.items()
+    }
+    return left.keys() == entries(run.seen[-1]).keys() and all(
+        entry is left[slot] for slot, entry in entries(run.seen[-1]).items()
+    )
+
+
+def answers_what_left(run: Run) -> Any:
+    """Each turn adds what it removed, and one event; the answer is what the events add up to."""
+    said = []
+    for before, after in run.turns:
+        gone = removed(before, after)
+        said.append(raw(after.freed) == raw(before.freed) + _sum(gone))
+        said.append(z3.BoolVal(after.events[:-1] == before.events and after.events[-1].removed is bool(gone)))
+    if run.step is not None:
+        told, count = run.step.outcome, sum(event.removed for event in run.seen[-1].events)
+        assert isinstance(told, Removed)
+        evicted = raw(run.step.state.counts.evicted_entries) == raw(run.pre.counts.evicted_entries) + count
+        said += [z3.BoolVal(told.entries == count), raw(told.bytes) == raw(run.seen[-1].freed), evicted]
+    return z3.And(said)
+
+
+def one_row_each(run: Run) -> Any:
+    """The rows tell each entry that was removed, once, and no other."""
+    if run.step is None:
+        return True
+    told = [(row.cache, row.ledger_id, row.entry_id) for row in run.step.rows if row.op == "EVICT"]
+    gone = [event.slot for event in run.seen[-1].events if event.removed and event.slot is not None]
+    return told == [(slot.cache, *slot.pos) for slot in gone]
+
+
+def claims_follow(run: Run) -> Any:
+    """What is held of an entry is a claim on it as long as it is cached."""
+    if run.step is None:
+        return True
+    kept = entries(run.seen[-1])
+    held = [
+        (one, before)
+        for name in run.pre.holds
+        for one, before in zip(run.step.state.holds[name], run.pre.holds[name], strict=True)
+    ]
+    return all(
+        one.slot == before.slot and one.is_cached == (before.is_cached and one.slot in kept) for one, before in held
+    )
+
+
+def no_dead_head(run: Run) -> Any:
+    """A pass ends where nothing is queued, or at a live head."""
+    return run.step is None or run.step.state.queue[:1] != (None,)
+
+
+def enough_or_empty(run: Run) -> Any:
+    """A size pass ends where it has freed what it needs, or where nothing is queued."""
+    if run.step is None or run.kind is PassKind.TIME or not run.step.state.queue:
+        return True
+    return raw(run.seen[-1].freed) >= raw(BOUND)
+
+
+def overshoots_less_than_the_last(run: Run) -> Any:
+    """A size pass removes only while it has not freed what it needs: so it frees less than that and the last size."""
+    if run.kind is PassKind.TIME:
+        return True
+    said = []
+    for before, after in run.turns:
+        for entry in removed(before, after):
+            said += [raw(before.freed) < raw(BOUND), raw(after.freed) < raw(BOUND) + raw(entry.size_bytes)]
+    return z3.And(said)
+
+
+def takes_only_expired(run: Run) -> Any:
+    """A turn of a time pass that takes an entry takes one whose stamp is below the cutoff."""
+    if run.kind is PassKind.SIZE:
+        return True
+    taken = [before for before, after in run.turns if before.queue[0] is not None and not after.events[-1].halted]
+    return z3.And([raw(before.entry(before.queue[0]).stamp_nanos) < raw(BOUND) for before in taken if before.queue[0]])
+
+
+def the_rest_is_young(run: Run) -> Any:
+    """After a time pass no entry has a stamp below the cutoff: not the head, nor any behind it."""
+    if run.step is None or run.kind is PassKind.SIZE:
+        return True
+    return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.seen[-1]).values()])
+
+
+def rank(run: Run, loop: Seen) -> Any:
+    """1 for each slot, and for an entry its mark and what is left of its budget; that of the rest is any number."""
+    return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (REST, OTHERS)), RANK_OF_REST)
+
+
+def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
+    if slot is None:
+        return z3.IntVal(1)
+    entry, most = loop.entry(slot), raw(pre.settings.max_requeues)
+    accessed = raw(entry.accessed)
+    marked = z3.If(accessed if isinstance(entry.accessed, Term) else z3.BoolVal(accessed), 1, 0)
+    return 1 + marked + z3.If(most > raw(entry.requeues), most - raw(entry.requeues), 0)
+
+
+def ends(run: Run) -> Any:
+    """Each turn that does not halt lowers the rank, which is never negative; one that halts is the last."""
+    said = []
+    for before, after in run.turns:
+        if not after.events[-1].halted:
+            said += [rank(run, after) < rank(run, before), rank(run, after) >= 0]
+    halted = [after.events[-1].halted for _, after in run.turns]
+    return z3.And(*said, z3.BoolVal(not any(halted[:-1]) and (run.step is not None or not any(halted))))

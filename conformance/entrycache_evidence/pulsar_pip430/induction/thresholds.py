@@ -1,0 +1,237 @@
+"""R-TRIGGER-1 in IEEE doubles: the thresholds of any limit below 2^53 under any watermark from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import z3
+
+from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR, Table, Take, changed
+from entrycache_evidence.pulsar_pip430.induction.shapes import TARGET, TRIGGER, any_pass, asking, begin, number
+from entrycache_faults.model import Model, Place
+from entrycache_reference.pulsar_pip430 import decision, ops
+from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_reference.pulsar_pip430.decision import DECISION
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.pulsar_pip430.passes import Origin, PassKind
+from entrycache_reference.pulsar_pip430.state import State, Step
+from entrycache_reference.rules import Rule
+
+BITS: Final = 64
+_DOUBLE: Final = z3.Float64()
+_NEAREST: Final = z3.RNE()
+
+
+class Double:
+    """A double of z3 that can be multiplied."""
+
+    def __init__(self, term: Any) -> None:
+        self.term = term
+
+    def __mul__(self, other: Double | float) -> Double:
+        factor = other.term if isinstance(other, Double) else z3.FPVal(other, _DOUBLE)
+        return Double(z3.fpMul(_NEAREST, self.term, factor))
+
+
+class Whole:
+    """An integer of 64 bits that can be multiplied with a double, as Python does it, and compared."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, term: Any) -> None:
+        self.term = term
+
+    def __mul__(self, other: Double | float) -> Double:
+        return as_double(self) * other
+
+    def __eq__(self, other: object) -> Any:
+        return Term(self.term == other.term) if isinstance(other, Whole) else False
+
+
+def as_double(number: Whole) -> Double:
+    """`float` of an integer below 2^53: the same number."""
+    return Double(z3.fpSignedToFP(_NEAREST, number.term, _DOUBLE))
+
+
+def truncated(number: Double) -> Whole:
+    """`int` of a double that is not too large."""
+    return Whole(z3.fpToSBV(z3.RTZ(), number.term, z3.BitVecSort(BITS)))
+
+
+LIMIT: Final = z3.BitVec("limit", BITS)
+WATERMARK: Final = z3.FP("watermark", _DOUBLE)
+_ANY: Final = z3.And(
+    LIMIT >= 0,
+    z3.ULT(LIMIT, 2**53),
+    z3.fpGEQ(WATERMARK, z3.FPVal(0, _DOUBLE)),
+    z3.fpLEQ(WATERMARK, z3.FPVal(1, _DOUBLE)),
+)
+
+
+def _shown(table: Any, model: Model) -> Iterator[Obligation]:
+    """The law after a size pass. One case stands first, as z3 takes long to find errors in doubles among all."""
+    law = next(law for law in _laws()["laws.manager.TRIGGER_LAWS"] if law.rule is Rule.TRIGGER_1)
+    asked = _on_doubles(model)
+    for name, watermark, given in (
+        ("watermark 0.9, 1000 bytes", Double(z3.FPVal(0.9, _DOUBLE)), LIMIT == 1000),
+        ("any watermark, any limit", Double(WATERMARK), _ANY),
+    ):
+        settings = Settings(Whole(LIMIT), watermark, 0, 0, False)  # type: ignore[arg-type]
+        pre, event = State(0, settings, {}, (), 0), ops.Evict(1)
+
+        def passed(pre: State = pre, event: ops.Op = event) -> Step:
+            begin()
+            done: Step = asked.step(pre, event, Config())
+            return done
+
+        def judged(step: Step, pre: State = pre, event: ops.Op = event) -> tuple[bool, bool]:
+            is_about = bool(law.guard(Config(), pre, event, step))
+            return is_about, not is_about or bool(law.holds(Config(), pre, event, step))
+
+        yield from held_to(name, given, paths(passed, given), judged)
+
+
+def _laws() -> Model:
+    return on_terms(PULSAR, {"laws.steps.int": truncated, "laws.steps.float": as_double})
+
+
+def _on_doubles(model: Model) -> Model:
+    of_limits: dict[Place, object] = {"decision.int": truncated}
+    rows_of = on_terms(model, of_limits)["passes.rows_of_pass"]
+    return on_terms(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
+
+
+def _of_the_trigger(state: State) -> Any:
+    return truncated(decision.trigger_bytes(state) * state.settings.watermark)  # type: ignore[arg-type]
+
+
+OF_THE_TRIGGER: Final = Planted(
+    "The target is the watermark's share of the trigger, not of the limit.",
+    Model(PULSAR.package, {"decision.target_bytes": _of_the_trigger}),
+)
+
+TRIGGER_LEMMAS: Final = (
+    Lemma(
+        Rule.TRIGGER_1,
+        "the law itself, in IEEE doubles, after a size pass; any limit below 2^53 bytes, any watermark from 0 to 1",
+        _shown,
+        OF_THE_TRIGGER,
+    ),
+)
+"""The lemma of this module."""
+
+
+# --- bounds
+# Theorems about many passes, by the fold lemmas: how far a size pass goes, how old an entry gets.
+
+_FREED, _LAST = z3.Ints("freed last")
+_EMPTY = z3.Bool("nothing queued")
+
+
+def _any_pass(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
+    """A pass of which only that is known which the fold lemmas say: see `_promised`."""
+    freed: Any = Term(_FREED)
+    left = state._replace(size_bytes=state.size_bytes - freed)
+    return Step(left, Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
+
+
+def _promised(before: Any, need: Any) -> Any:
+    """R-EVICT-4 and R-EVICT-5 by `fold`: enough or all, and less than enough and the last; R-STATE-1: all is all."""
+    removed = z3.Implies(_FREED > 0, z3.And(need + _LAST > _FREED, _LAST <= _FREED))
+    return z3.And(_LAST >= 0, _FREED >= 0, before >= _FREED, removed, z3.If(_EMPTY, before == _FREED, need <= _FREED))
+
+
+@cache
+def _relieving(model: Model) -> Model:
+    return asking(model, {"passes.run_pass": _any_pass})
+
+
+def _relieved(table: Table, model: Model) -> Iterator[Obligation]:
+    """After the pass of a trigger the bytes are at most the target, and above it less the last entry, or nothing."""
+    state = State(number("now"), Config().settings, {}, (), number("bytes"))
+    sane = z3.And(raw(state.size_bytes) >= 0, TARGET >= 0, TRIGGER >= 0)
+    relieve = _relieving(model)["manager.evict_to_watermark"]
+    for condition, done in paths(lambda: relieve(state, Config(), Origin.TRIGGER), sane):
+        before, after = raw(state.size_bytes), raw(done.state.size_bytes)
+        if not done.rows:
+            quiet = z3.And(sane, condition)
+            yield Obligation("no pass", quiet, z3.And(after == before, z3.Or(before <= TRIGGER, before <= TARGET)))
+            continue
+        ran = z3.And(sane, condition, _promised(before, raw(done.rows[0])))
+        yield Obligation("at most the target, or nothing", ran, z3.Or(after <= TARGET, z3.And(_EMPTY, after == 0)))
+        yield Obligation("not far below it", ran, after > TARGET - _LAST)
+
+
+_TTL, _INTERVAL, _BEGUN, _BEFORE = z3.Ints("ttl interval inserted pass_before")
+_DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
+"""The age by which an entry was requeued for the n-th time: a time to live and an interval each."""
+
+
+def _aged(table: Table, model: Model) -> list[Obligation]:
+    """An entry that nobody accesses leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
+
+    Time passes run at most an interval apart. One that finds the entry expired takes it: after a time pass nothing is
+    expired (R-EXPIRE-2, by `fold`). So the pass before it, if the entry was there, met a stamp not below its cutoff.
+    """
+    take = Take(table, model)
+    head, cutoff = take.head, take.head.now - _TTL
+    ladder = z3.And(_DUE(0) == 0, _DUE(head.requeues + 1) == _DUE(head.requeues) + _TTL + _INTERVAL)
+    kept = z3.And(head.stamp <= _BEGUN + _DUE(head.requeues), head.requeues <= head.most)
+    gap = z3.And(head.now > _BEFORE, head.now - _BEFORE <= _INTERVAL)
+    unexpired = z3.Implies(head.stamp <= _BEFORE, head.stamp >= _BEFORE - _TTL)
+    sane = z3.And(head.sane, _TTL >= 0, _INTERVAL > 0, ladder)
+    met = z3.And(sane, kept, gap, unexpired, head.time, head.bound == cutoff, z3.Not(head.gone))
+    quiet = z3.And(met, z3.Not(head.accessed))
+    after = z3.And(take.stamp_after <= _BEGUN + _DUE(take.requeues_after), take.requeues_after <= head.most)
+    taken = z3.And(quiet, head.stamp < cutoff)
+    return [
+        Obligation("base: inserted", z3.And(_DUE(0) == 0, head.most >= 0), z3.And(_BEGUN + _DUE(0) >= _BEGUN)),
+        Obligation(
+            "each requeue is in time", z3.And(quiet, take.requeues_it), z3.And(after, z3.Not(take.accessed_after))
+        ),
+        Obligation("an expired head is taken", taken, z3.Or(take.requeues_it, take.removes_it)),
+        Obligation(
+            "it leaves in time",
+            z3.And(quiet, take.removes_it),
+            head.now <= _BEGUN + _DUE(head.requeues) + _TTL + _INTERVAL,
+        ),
+        Obligation("with the budget used up it leaves", z3.And(taken, head.requeues == head.most), take.removes_it),
+    ]
+
+
+def bytes_over_less_one(state: State) -> int:
+    """The pass of a trigger is asked for one byte less."""
+    return max(0, decision.bytes_over(state) - 1)
+
+
+ONE_LESS: Final = Planted(
+    "The pass of a trigger is asked for one byte less.",
+    Model(PULSAR.package, {"decision.bytes_over": bytes_over_less_one}),
+)
+
+BOUND_LEMMAS: Final = (
+    Lemma(
+        Rule.EVICT_4,
+        "after the size pass of a trigger the bytes are at most the target, or 0, and above the target less the size "
+        "of the last entry removed; any trigger and target, any pass that keeps R-EVICT-4 and R-EVICT-5 as proved of "
+        "its loop",
+        _relieved,
+        ONE_LESS,
+    ),
+    Lemma(
+        Rule.REQUEUE_6,
+        "an entry that nobody accesses leaves within (max_requeues + 1) * (ttl + interval) of its insertion, time "
+        "passes at most an interval apart; any number of passes",
+        _aged,
+        changed(Rule.REQUEUE_2, "spare", None),
+        DECISION,
+    ),
+)
+"""Bounds in bytes and in time."""
+
+LEMMAS: Final = (*TRIGGER_LEMMAS, *BOUND_LEMMAS)
+"""All lemmas about thresholds and bounds."""

@@ -1,0 +1,266 @@
+"""What a pass makes of a state, in closed form: no queue is walked, and nothing is taken one by one.
+
+Put every live slot at its place in the queue, from 0. An entry is spared a number of times that is known before the
+pass begins: once if access extends its stay, and then as often as its budget allows while reads are expected. So it
+leaves in the round of that number, if the pass comes so far. Whoever is sorted by round, then by place, leaves in that
+order; the sums of the sizes in that order tell where a size pass has freed enough. A time pass ends in round 0, at
+the last entry that is old enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
+from entrycache_reference.pulsar_pip430.laws.law import cached_entry, refusable
+from entrycache_reference.pulsar_pip430.laws.steps import target_of, trigger_of
+from entrycache_reference.pulsar_pip430.ops import Evict, Expire
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
+
+
+class Turn(NamedTuple):
+    """The look that a pass takes at a place of the queue, in one of its rounds; sorted, the order of these looks."""
+
+    round: int
+    place: int
+
+
+class PlacedSlot(NamedTuple):
+    """A live slot at its place, with its entry, and when it leaves if the pass comes so far."""
+
+    slot: Slot
+    entry: Entry
+    leaves: Turn
+
+
+class Reach(NamedTuple):
+    """How far a pass comes: up to the turn `last`, that one included. `bound`: its cutoff, or the bytes to free."""
+
+    bound: int
+    placed: tuple[PlacedSlot, ...]
+    last: Turn
+
+    def is_gone(self, one: PlacedSlot) -> bool:
+        """Whether the entry leaves."""
+        return one.leaves <= self.last
+
+    def times(self, one: PlacedSlot) -> int:
+        """How often the entry is requeued: in each round in which its turn comes, but the one in which it leaves."""
+        if self.is_gone(one):
+            return one.leaves.round
+        return self.last.round + (one.leaves.place <= self.last.place)
+
+
+FIRST_TURN = Turn(0, -1)
+
+
+def is_touched(state: State, entry: Entry) -> bool:
+    """Access extends the stay of the entry."""
+    return entry.accessed and state.settings.extend_recently_accessed
+
+
+def uses_budget(config: Config, entry: Entry, touched: bool, times: int) -> int:
+    """What these requeues use up of the budget: one each, with a split budget all but the one for access."""
+    is_split = config.variants.requeue_budget is RequeueBudget.SPLIT
+    return times - (is_split and touched and times > 0)
+
+
+def requeues_of(config: Config, state: State, event: Expire | Evict, entry: Entry) -> int:
+    """How often the entry would be requeued by a pass without an end."""
+    touched = is_touched(state, entry)
+    times = int(touched)
+    if entry.expected_reads is not None and entry.expected_reads > 0:
+        left = state.settings.max_requeues - entry.requeues - uses_budget(config, entry, touched, times)
+        times += max(0, left)
+    is_one_round = config.variants.size_pass_rounds is SizePassRounds.ONE and type(event) is Evict
+    return min(times, 1) if is_one_round else times
+
+
+_memo: list[tuple[Config, State, Expire | Evict, Reach]] = []
+
+
+def reach(config: Config, pre: State, event: Expire | Evict) -> Reach:
+    """How far this pass comes in this state; the last answer is kept, as its rows ask for it too."""
+    if _memo and _memo[0][0] is config and _memo[0][1] is pre and _memo[0][2] is event:
+        return _memo[0][3]
+    found = _compute_reach(config, pre, event)
+    _memo[:] = [(config, pre, event, found)]
+    return found
+
+
+def _compute_reach(config: Config, pre: State, event: Expire | Evict) -> Reach:
+    placed = []
+    for place, slot in enumerate(pre.queue):
+        entry = None if slot is None else cached_entry(pre, slot.cache, slot.pos)
+        if slot is not None and entry is not None:
+            placed.append(PlacedSlot(slot, entry, Turn(requeues_of(config, pre, event, entry), place)))
+    if type(event) is Evict:
+        order = sorted(placed, key=lambda one: one.leaves)
+        freed = accumulate(one.entry.size_bytes for one in order)
+        enough = [one.leaves for one, sum_so_far in zip(order, freed, strict=True) if sum_so_far >= event.bytes]
+        last = enough[0] if enough else max((one.leaves for one in placed), default=FIRST_TURN)
+        return Reach(event.bytes, tuple(placed), last)
+    assert type(event) is Expire
+    age = pre.settings.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos
+    cutoff = pre.now_nanos - age
+    old = [one.leaves.place for one in placed if one.entry.stamp_nanos < cutoff]
+    return Reach(cutoff, tuple(placed), Turn(0, max(old, default=-1)))
+
+
+def queue_after(pre: State, done: Reach) -> tuple[Slot | None, ...]:
+    """The queue after the pass: what it has still to reach in its round, then what it has requeued in it.
+
+    Dead slots stay where they are while no pass has come to them, so in round 0 only; at the head there is none.
+    """
+    live = {one.leaves.place: one for one in done.placed}
+    ahead: list[Slot | None] = []
+    behind: list[Slot | None] = []
+    for place, slot in enumerate(pre.queue):
+        one = live.get(place)
+        if one is not None and not done.is_gone(one):
+            (behind if place <= done.last.place else ahead).append(slot)
+        elif one is None and ahead and done.last.round == 0:
+            ahead.append(slot)
+    return (*ahead, *behind)
+
+
+def entry_after(config: Config, pre: State, done: Reach, one: PlacedSlot) -> Entry | None:
+    """The entry after the pass, None: it has left."""
+    times = done.times(one)
+    if done.is_gone(one):
+        return None
+    if not times:
+        return one.entry
+    used = uses_budget(config, one.entry, is_touched(pre, one.entry), times)
+    size, _, requeues, _, count, payload = one.entry
+    return Entry(size, pre.now_nanos, requeues + used, False, count, payload)
+
+
+def turns(pre: State, done: Reach) -> Iterator[tuple[Turn, PlacedSlot | None]]:
+    """Every slot that the pass takes, in the order in which it does; None: a dead one."""
+    taken: list[tuple[Turn, PlacedSlot | None]] = []
+    for one in done.placed:
+        place = one.leaves.place
+        rounds = done.times(one) + done.is_gone(one)
+        taken += [(Turn(number, place), one) for number in range(rounds)]
+    first = next((one.leaves.place for one in done.placed if one.leaves.place > done.last.place), len(pre.queue))
+    reached = len(pre.queue) if done.last.round else first
+    taken += [(Turn(0, place), None) for place in range(reached) if pre.queue[place] is None]
+    return iter(sorted(taken, key=lambda pair: pair[0]))
+
+
+def is_defined_pass(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
+    """Whether entries, queue and answer are those of the pass; that all else is as it was is a matter of frames."""
+    done = reach(config, pre, event)
+    gone = [one.entry.size_bytes for one in done.placed if done.is_gone(one)]
+    return (
+        step.outcome == Removed(len(gone), sum(gone))
+        and step.state.queue == queue_after(pre, done)
+        and all(
+            cached_entry(step.state, one.slot.cache, one.slot.pos) == entry_after(config, pre, done, one)
+            for one in done.placed
+        )
+    )
+
+
+# --- pass_rows
+# What the rows of a pass say, in closed form: the turns of the slots that it took, between its beginning and end.
+
+
+def pass_rows(config: Config, pre: State, event: Expire | Evict, step: Step, origin: str) -> tuple[Row, ...]:
+    """The rows of the pass that runs in this state; `origin`: who asked for it."""
+    if refusable(config, pre, event):
+        return ()
+    done = reach(config, pre, event)
+    taken = list(turns(pre, done))
+    sizes = [0 if one is None or turn != one.leaves else one.entry.size_bytes for turn, one in taken]
+    freed = list(accumulate(sizes, initial=0))
+    rows = [
+        _taken_row(config, pre, event, done, turn, one, (freed[at], freed[at + 1]))
+        for at, (turn, one) in enumerate(taken)
+    ]
+    return (_begin_row(pre, event, done, origin), *rows, _end_row(pre, event, done, step, origin, freed[-1]))
+
+
+def _bound_after(event: Expire | Evict, done: Reach, freed: int) -> int:
+    """A cutoff stays, a need shrinks by what was freed."""
+    return done.bound - freed if type(event) is Evict else done.bound
+
+
+def _common_row(pre: State, event: Expire | Evict, done: Reach, rule: Rule, op: str, freed: tuple[int, int]) -> Row:
+    """What every row of a pass shows; `freed`: before it and after it."""
+    total = pre.size_bytes - freed[1]
+    return Row(
+        rule,
+        op,
+        "SIZE" if type(event) is Evict else "TIME",
+        pre.now_nanos,
+        total,
+        bound=_bound_after(event, done, freed[0]),
+        max_requeues=pre.settings.max_requeues,
+        extend_accessed=pre.settings.extend_recently_accessed,
+        manager_bytes=total,
+    )
+
+
+def _row_of_pass(row: Row, pre: State, event: Expire | Evict, origin: str) -> Row:
+    """A row about the pass as a whole: of a size pass also its thresholds."""
+    if type(event) is Expire:
+        return row._replace(origin=origin)
+    return row._replace(origin=origin, trigger_bytes=trigger_of(pre), target_bytes=target_of(pre))
+
+
+def _begin_row(pre: State, event: Expire | Evict, done: Reach, origin: str) -> Row:
+    rule = Rule.EVICT_4 if type(event) is Evict else Rule.EXPIRE_1
+    return _row_of_pass(_common_row(pre, event, done, rule, "PASS_BEGIN", (0, 0)), pre, event, origin)
+
+
+def _end_row(pre: State, event: Expire | Evict, done: Reach, step: Step, origin: str, freed: int) -> Row:
+    """The end: at the head that is left, whose stamp it shows, or because nothing is left."""
+    queue = step.state.queue
+    head = cached_entry(step.state, queue[0].cache, queue[0].pos) if queue and queue[0] is not None else None
+    empty = Rule.EVICT_4 if type(event) is Evict else Rule.EXPIRE_2
+    rule = Rule.EVICT_2 if head is not None else empty
+    row = _row_of_pass(_common_row(pre, event, done, rule, "PASS_END", (freed, freed)), pre, event, origin)
+    return row if head is None else row._replace(stamp_ns=head.stamp_nanos)
+
+
+def _taken_row(
+    config: Config,
+    pre: State,
+    event: Expire | Evict,
+    done: Reach,
+    turn: Turn,
+    one: PlacedSlot | None,
+    freed: tuple[int, int],
+) -> Row:
+    """A slot that was taken: dropped, removed, or put at the tail."""
+    if one is None:
+        return _common_row(pre, event, done, Rule.EVICT_1, "TOMBSTONE", freed)
+    entry, touched = one.entry, is_touched(pre, one.entry)
+    requeues = entry.requeues + uses_budget(config, entry, touched, turn.round)
+    is_awaited = entry.expected_reads is not None and entry.expected_reads > 0
+    rule = Rule.REQUEUE_3 if is_awaited and requeues >= pre.settings.max_requeues else Rule.EVICT_3
+    of_entry: dict[str, Any] = {
+        "cache": one.slot.cache,
+        "ledger_id": one.slot.pos.ledger,
+        "entry_id": one.slot.pos.entry,
+        "size_bytes": entry.size_bytes,
+        "expected_reads": entry.expected_reads,
+        "requeues": requeues,
+        "accessed": entry.accessed if turn.round == 0 else False,
+        "stamp_ns": entry.stamp_nanos if turn.round == 0 else pre.now_nanos,
+    }
+    if turn == one.leaves:
+        return _common_row(pre, event, done, rule, "EVICT", freed)._replace(**of_entry)
+    is_for_access = touched and turn.round == 0
+    rule = Rule.REQUEUE_1 if is_for_access else Rule.REQUEUE_2
+    of_entry["requeues"] = entry.requeues + uses_budget(config, entry, touched, turn.round + 1)
+    of_entry["new_stamp_ns"] = pre.now_nanos
+    cause = "ACCESSED" if is_for_access else "EXPECTED_READS"
+    return _common_row(pre, event, done, rule, "REQUEUE", freed)._replace(cause=cause, **of_entry)

@@ -1,0 +1,85 @@
+"""Short runs for the tests of single rules, of the reference or of a model; what they played can be listened to."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.core.models import current_model, report_run
+from entrycache_reference import pulsar_pip430
+from entrycache_reference.pulsar_pip430 import NAME, Config, Row, State, Step
+from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.ops import Op
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
+from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
+
+A: Final = CacheName("a")
+B: Final = CacheName("b")
+C: Final = CursorName("c")
+D: Final = CursorName("d")
+H: Final = HoldName("h")
+REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+
+
+def at(entry: int, ledger: int = 1) -> Position:
+    """A position, most often in ledger 1."""
+    return Position(ledger, entry)
+
+
+class Played(NamedTuple):
+    """A run: the states, the initial one first, and the steps between them."""
+
+    states: tuple[State, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The answers, one a step."""
+        return tuple(done.outcome for done in self.steps)
+
+    @property
+    def last(self) -> Outcome:
+        """The answer of the last step."""
+        return self.steps[-1].outcome
+
+    @property
+    def before(self) -> State:
+        """The state before the last step."""
+        return self.states[-2]
+
+    @property
+    def after(self) -> State:
+        """The state after the last step."""
+        return self.states[-1]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the last step."""
+        return self.steps[-1].rows
+
+    def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry:
+        """The entry at a position; it has to be cached."""
+        found = self.find(entry, cache, ledger)
+        assert found is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
+        return found
+
+    def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry | None:
+        """The entry at a position, or None."""
+        return entry_at(self.after, cache, at(entry, ledger))
+
+    def queue(self) -> list[int | None]:
+        """The entry numbers of the removal queue from head to tail; None: a dead slot."""
+        return [None if slot is None else slot.pos.entry for slot in self.after.queue]
+
+
+def play(*events: Op, **config: Any) -> Played:
+    """The reference's run through these events, with these keys of the configuration not at their defaults."""
+    settings = Config(**config)
+    report_run(NAME, settings, events)
+    played = current_model() or pulsar_pip430
+    states = [played.initial(settings)]
+    steps: list[Step] = []
+    for event in events:
+        steps.append(played.step(states[-1], event, settings))
+        states.append(steps[-1].state)
+    return Played(tuple(states), tuple(steps))

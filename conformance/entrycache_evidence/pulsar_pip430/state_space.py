@@ -1,0 +1,268 @@
+"""A small world: a configuration, the events that may happen in it, and when two states are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from entrycache_conformance.systems.pulsar_pip430.system import SYSTEM
+from entrycache_evidence.model_checker.checker import Parts
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
+
+DEAD: Final = 255
+"""The byte of a dead slot in a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedModel:
+    """The bounds of an exploration. What is listed here can happen, in any order; nothing else can.
+
+    `slots` bounds the queue, dead slots counted: while it is that long nothing new is inserted. `counts` are the
+    least and the greatest expected reads: an event that would leave them does not happen. `looks` adds `exists`
+    and `usage`, `ranges` and `wrong` list further events.
+    """
+
+    name: str
+    config: Config
+    keys: tuple[Slot, ...]
+    sizes: tuple[int, ...]
+    expected: tuple[int | Absent | None, ...]
+    counts: tuple[int, int]
+    slots: int
+    older: tuple[int | Absent, ...]
+    needs: tuple[int, ...]
+    ranges: tuple[ops.Op, ...] = ()
+    wrong: tuple[ops.Op, ...] = ()
+    looks: bool = False
+    depth: int | None = None
+
+    @property
+    def oldest(self) -> int:
+        """The age from which on no event of this world tells two ages apart."""
+        return 1 + max(self.config.ttl_nanos if age is ABSENT else age for age in self.older)
+
+    def parts(self) -> Parts:
+        """Its events, and the states that its events do not tell apart."""
+        return Parts(SYSTEM, Events(self).of, Canon(self))
+
+    def told(self) -> str:
+        """Its bounds in words."""
+        caches = len({key.cache for key in self.keys})
+        ages = ", ".join("ttl" if age is ABSENT else str(age) for age in self.older)
+        return (
+            f"{self.name}: {len(self.keys)} positions in {caches} cache{'s' if caches > 1 else ''}, "
+            f"sizes {', '.join(map(str, self.sizes))}, "
+            f"inserted counts {', '.join(map(shown_count, self.expected))} within {self.counts[0]}..{self.counts[1]}, "
+            f"at most {self.slots} slots, max_requeues {self.config.max_requeues}, ttl {self.config.ttl_nanos}, "
+            f"extend_recently_accessed {str(self.config.extend_recently_accessed).lower()}, "
+            f"expire {ages}, evict {', '.join(map(str, self.needs))}"
+        )
+
+
+def shown_count(count: int | Absent | None) -> str:
+    """A number of expected reads in words."""
+    return "none" if count is ABSENT or count is None else str(count)
+
+
+class Events:
+    """The events of a world, made once."""
+
+    def __init__(self, world: BoundedModel) -> None:
+        self.world = world
+        self.inserts = {
+            key: tuple(
+                ops.Insert(key.cache, key.pos, size, count, index + 1)
+                for size, count in product(world.sizes, world.expected)
+            )
+            for index, key in enumerate(world.keys)
+        }
+        self.gets = {key: ops.Get(key.cache, key.pos) for key in world.keys}
+        self.reads = {key: ops.MarkRead(key.cache, key.pos) for key in world.keys}
+        self.expects = {key: ops.ExpectRead(key.cache, key.pos) for key in world.keys}
+        self.removes = {key: ops.RemoveRange(key.cache, key.pos, key.pos, True) for key in world.keys}
+        looks: list[ops.Op] = []
+        if world.looks:
+            looks = [ops.Exists(key.cache, key.pos) for key in world.keys]
+            looks += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in world.keys}))]
+        self.always: tuple[ops.Op, ...] = (
+            ops.Advance(1),
+            *(ops.Expire(age) for age in world.older),
+            *(ops.Evict(need) for need in world.needs),
+            *looks,
+            *world.ranges,
+            *world.wrong,
+        )
+
+    def of(self, state: State) -> Iterator[ops.Op]:
+        """The events that can happen in a state."""
+        yield from self.always
+        world = self.world
+        least, greatest = world.counts
+        room = len(state.queue) < world.slots
+        for key in world.keys:
+            cache = state.caches.get(key.cache)
+            entry = None if cache is None else cache.entries.get(key.pos)
+            if entry is None:
+                if room:
+                    yield from self.inserts[key]
+                if world.looks:
+                    yield from (self.gets[key], self.reads[key], self.expects[key], self.removes[key])
+                continue
+            if world.looks:
+                yield from self.inserts[key]
+            yield self.gets[key]
+            yield self.removes[key]
+            count = entry.expected_reads
+            if count is None:
+                if world.looks:
+                    yield self.reads[key]
+                    yield self.expects[key]
+                continue
+            if count > least:
+                yield self.reads[key]
+            if count < greatest:
+                yield self.expects[key]
+
+
+class Canon:
+    """The same state, as the world sees it: a time shift, saturated ages and requeue counts make no difference."""
+
+    def __init__(self, world: BoundedModel) -> None:
+        self.index = {key: number for number, key in enumerate(world.keys)}
+        self.cache_bit = {name: 1 << at for at, name in enumerate(sorted({key.cache for key in world.keys}))}
+        self.oldest = world.oldest
+        self.most = world.config.max_requeues
+
+    def key(self, state: State) -> bytes:
+        """Equal for states that no further event of the world, and no law, tells apart."""
+        now, oldest, most = state.now_nanos, self.oldest, self.most
+        parts = [sum([self.cache_bit[name] for name in state.caches])]
+        for slot in state.queue:
+            if slot is None:
+                parts.append(DEAD)
+                continue
+            size, stamp, requeues, accessed, count, _ = state.caches[slot.cache].entries[slot.pos]
+            age = now - stamp
+            parts += (
+                self.index[slot],
+                size,
+                age if age < oldest else oldest,
+                (requeues if requeues < most else most) * 2 + accessed,
+                0 if count is None else count + 100,
+            )
+        return bytes(parts)
+
+    def follows(self, step: Step) -> bool:
+        """Whether the state keeps within the bounds: no event of the world leads out of them."""
+        return True
+
+    def settled(self, state: State) -> State:
+        """The representative of its kind: the present is `oldest`, ages and requeue counts are saturated."""
+        oldest, most = self.oldest, self.most
+        shift = oldest - state.now_nanos
+        caches = state.caches
+        changed = False
+        for name, cache in state.caches.items():
+            entries: dict[Position, Entry] | None = None
+            for pos, entry in cache.entries.items():
+                stamp = entry.stamp_nanos + shift
+                if shift or stamp < 0 or entry.requeues > most:
+                    if entries is None:
+                        entries = dict(cache.entries)
+                    entries[pos] = entry._replace(stamp_nanos=max(stamp, 0), requeues=min(entry.requeues, most))
+            if entries is not None:
+                if not changed:
+                    caches, changed = dict(caches), True
+                caches = {**caches, name: cache._replace(entries=entries)}
+        return state._replace(now_nanos=oldest, caches=caches)
+
+
+def slot(cache: str, ledger: int, entry: int) -> Slot:
+    """A position of a cache, in short."""
+    return Slot(CacheName(cache), Position(ledger, entry))
+
+
+# --- bounded
+# A world given by its events: every one of them may happen in every state that keeps within the bounds.
+
+
+@dataclass(frozen=True, slots=True)
+class EventModel:
+    """The bounds of an exploration; `told_of` says in words what `events` holds.
+
+    A step that leaves the bounds is judged, and not gone on from: time after `latest_nanos`, a queue of more than
+    `slots`, dead ones counted, or a count below `least`.
+    """
+
+    name: str
+    config: Config
+    events: tuple[ops.Op, ...]
+    told_of: str
+    latest_nanos: int = 0
+    slots: int = 3
+    least: int = 0
+    depth: int | None = None
+
+    def parts(self) -> Parts:
+        """The same events in every state, and whole states."""
+        return Parts(SYSTEM, EveryEvent(self).of, WholeState(self))
+
+    def told(self) -> str:
+        """Its bounds in words."""
+        return (
+            f"{self.name}: {len(self.events)} events ({self.told_of}), time up to {self.latest_nanos}, "
+            f"at most {self.slots} slots, counts from {self.least} on"
+        )
+
+
+class EveryEvent:
+    """The same events in every state."""
+
+    def __init__(self, world: EventModel) -> None:
+        self._events = world.events
+
+    def of(self, state: State) -> tuple[ops.Op, ...]:
+        """The events that can happen in a state."""
+        return self._events
+
+
+class WholeState:
+    """Two states are the same if nothing but their counters differs: no law compares those with anything earlier."""
+
+    def __init__(self, world: EventModel) -> None:
+        self._world = world
+
+    def key(self, state: State) -> Hashable:
+        """Equal for the same state."""
+        caches = tuple(
+            (
+                name,
+                cache.is_open,
+                cache.grace_start_nanos,
+                tuple(sorted(cache.members.items())),
+                tuple((pos, cache.entries[pos]) for pos in sorted(cache.entries)),
+            )
+            for name, cache in sorted(state.caches.items())
+        )
+        holds = tuple(sorted(state.holds.items()))
+        return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds
+
+    def settled(self, state: State) -> State:
+        """The representative of its kind: as it was reached first."""
+        return state
+
+    def follows(self, step: Step) -> bool:
+        """Whether the state keeps within the bounds."""
+        world, state = self._world, step.state
+        if state.now_nanos > world.latest_nanos or len(state.queue) > world.slots:
+            return False
+        return all(
+            entry.expected_reads is None or entry.expected_reads >= world.least
+            for cache in state.caches.values()
+            for entry in cache.entries.values()
+        )

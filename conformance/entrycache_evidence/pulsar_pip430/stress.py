@@ -1,0 +1,361 @@
+"""Large runs of `pulsar-pip430`: what no small world holds, as long queues, wide reads, great counts and ages."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from entrycache_evidence.core.stress import each_by_chance
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    CountFloor,
+    DuplicateCount,
+    Eviction,
+    RequeueBudget,
+    SizePassRounds,
+    Variants,
+    ZeroReads,
+)
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, Token
+
+Run = tuple[Config, tuple[ops.Op, ...]]
+
+CACHES: Final = tuple(CacheName(name) for name in "abc")
+A, B, C = CACHES
+CROWD: Final = 240
+"""More slots than a pass, a call or a listing might be bounded by."""
+PLENTY_BYTES: Final = 10**13
+ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
+"""A limit of which 98 % as the IEEE product is a byte more than the exact one, truncated."""
+HOUR_NANOS: Final = 3_600 * 10**9
+READINGS: Final = (
+    Variants(),
+    Variants(requeue_budget=RequeueBudget.SPLIT),
+    Variants(size_pass_rounds=SizePassRounds.ONE),
+    Variants(count_floor=CountFloor.ZERO),
+    Variants(zero_reads=ZeroReads.COUNTED),
+    Variants(duplicate_count=DuplicateCount.REPLACED),
+)
+"""The norm, and each reading of a release alone."""
+
+
+def at(entry: int, ledger: int = 1) -> Position:
+    """A position, most often in ledger 1."""
+    return Position(ledger, entry)
+
+
+def filled(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
+    """So many entries, cache after cache in turn: counts from none to 2, each with a payload of its own."""
+    for index in range(number):
+        count = (None, 0, 1, 2)[index // len(caches) % 4]
+        yield ops.Insert(caches[index % len(caches)], at(index // len(caches)), size, count, index)
+
+
+def crowd() -> Iterator[ops.Op]:
+    """Passes, calls and listings over a long queue, some of whose slots are dead, marked, or held."""
+    yield from filled(CROWD)
+    yield ops.GetRange(A, at(0), at(70))
+    yield from (ops.Get(cache, at(entry)) for cache in (B, C) for entry in (1, 2, 3, 5, 8, 70))
+    yield ops.Read(A, at(10), at(39), 2, HoldName("h"))
+    yield from (
+        ops.Insert(C, at(200), 100),
+        ops.Insert(C, at(201), 100, 1, Token(7)),
+        ops.GetRange(C, at(200), at(201)),
+    )
+    yield from (ops.Usage(name) for name in CACHES)
+    yield from (ops.Usage(), ops.Observe())
+    yield from (ops.RemoveRange(B, at(1), at(1), True), ops.RemoveRange(C, at(60), at(75), False))
+    yield from (ops.Advance(1_500), ops.Evict(1_150), ops.Evict(10_550), ops.Observe())
+    yield ops.Get(A, at(78))
+    yield from (ops.Advance(3 * 10**9 + 7), ops.Expire(), ops.Release(HoldName("h")), ops.Observe())
+    yield from (ops.Insert(B, at(90 - 3 * ledger, ledger), 100, 1) for ledger in range(12))
+    yield from (ops.GetRange(B, at(70, 3), at(60, 8)), ops.RemoveRange(B, at(80, 2), at(70, 5), True), ops.Observe())
+    yield ops.Evict(10**9)
+    yield from (*filled(CROWD, caches=(A,)), ops.RemoveRange(A, at(3), at(200), True), ops.Clear(A), ops.Expire(0))
+    yield from (*filled(CROWD), ops.Evict(10**9), ops.Metrics())
+
+
+def reads() -> Iterator[ops.Op]:
+    """Reads of many positions, of which none, some or all are cached, held and released in another order."""
+    h, i = HoldName("h"), HoldName("i")
+    for expected in (0, 1, 25):
+        yield from (ops.Read(A, at(0), at(29), expected), ops.Read(A, at(10), at(49), expected, h))
+        yield from (ops.Read(B, at(0), at(39), expected, i), ops.ReadOne(A, at(20)), ops.Metrics())
+        yield from (ops.RemoveRange(A, at(15), at(22), True), ops.InvalidateBefore(B, at(30)))
+        yield from (ops.Read(A, at(12), at(26), expected), ops.Release(h), ops.Observe(), ops.Release(i))
+        yield from (ops.InvalidateLedger(A, 1), ops.Clear(B))
+
+
+def counts() -> Iterator[ops.Op]:
+    """Counts far above and below 0, at the edges where they might be bounded."""
+    for number, count in enumerate((97, 150, 999, 999_999, 2_000_000)):
+        yield ops.Insert(A, at(number), 100, count)
+        yield from (ops.ExpectRead(A, at(number)) for _ in range(6))
+        yield from (ops.MarkRead(A, at(number)) for _ in range(4))
+    yield ops.Insert(A, at(9), 100, 1)
+    for _ in range(9):
+        yield from (ops.MarkRead(A, at(9)), ops.Get(A, at(9)))
+    yield from (ops.Observe(), ops.Advance(2 * 10**9), ops.Expire(), ops.Evict(1))
+
+
+def budgets() -> Iterator[ops.Op]:
+    """Entries that are put back again and again, marked or awaited."""
+    yield from (ops.Insert(A, at(number), 100, 1_000_000, number) for number in range(7))
+    for number in range(34):
+        yield from (ops.Get(A, at(number % 3)), ops.Get(A, at(1)), ops.Advance(2 * 10**9), ops.Expire())
+    yield from (ops.Observe(), ops.Evict(250), ops.Evict(10**6))
+
+
+def amounts() -> Iterator[ops.Op]:
+    """Sizes and needs beyond what 16, 20, 31 and 32 bits hold."""
+    for number, size in enumerate((0, 70_000, 3 << 20, 2 << 30, 3 << 30, 5 << 30, 12_000, 9)):
+        yield from (ops.Insert(A, at(number), size, number % 2), ops.Insert(B, at(number), size))
+    yield from (ops.Get(A, at(1)), ops.Get(B, at(6)), ops.Usage(), ops.Observe())
+    yield from (ops.Evict(2 << 20), ops.Evict(5 << 30), ops.Evict(1 << 40), ops.Metrics())
+
+
+def ages() -> Iterator[ops.Op]:
+    """Stamps and ages of hours and weeks, to the nanosecond."""
+    yield from (ops.Insert(A, at(0), 100), ops.Advance(2 * HOUR_NANOS), ops.Insert(A, at(1), 100), ops.Expire())
+    for number, step in enumerate((1_000 * 10**9, 2_000 * 10**9 + 1_500, 10**15, 1_999_999, 999_999_999, 1, 10**15)):
+        yield from (ops.Insert(A, at(number), 100), ops.Insert(B, at(number), 100, 1), ops.Advance(step))
+        yield from (ops.Insert(C, at(number), 100), ops.Expire(step), ops.Expire(step - 1), ops.Observe(), ops.Cycle())
+
+
+def cursors() -> Iterator[ops.Op]:
+    """Many members of one cache, in several ledgers, added and moved out of order, with and without a position."""
+    names = [CursorName(f"{number:02}") for number in range(26)]
+    yield from (ops.CursorAdd(A, names[0], at(1)), ops.CursorRemove(A, names[0]))
+    yield from (ops.Advance(2 * 10**9 - 1), ops.ShouldCache(A), ops.Advance(1), ops.ShouldCache(A))
+    for number, name in enumerate(names):
+        yield ops.CursorAdd(A, name, None if number == 5 else at(number * 7 % 26, 9 - number // 3))
+    told = (ops.Slowest(A), ops.Cursors(A), ops.ShouldCache(A))
+    yield from (ops.CursorRank(A, name) for name in names)
+    yield from told
+    for number, name in enumerate(names[:14]):
+        yield from (ops.CursorMove(A, name, at(30 - number, 5 - number % 3)), ops.Slowest(A))
+    yield from (ops.RemoveCache(A), ops.Insert(A, at(0), 100), *told)
+    yield ops.CursorMove(A, names[20], None)
+    yield from (ops.CursorRank(A, name) for name in names)
+    yield from told
+    yield ops.Advance(900_000)
+    for name in names:
+        yield from (ops.CursorRemove(A, name), ops.Advance(10**9), *told)
+    yield from (ops.CursorAdd(A, names[0], at(1)), ops.CursorRemove(A, names[0]))
+    yield from (ops.Advance(2 * 10**9 - 500_000), *told, ops.Advance(10**6), *told)
+
+
+def graces() -> Iterator[ops.Op]:
+    """The default grace period of a time to live of hours, in its last millisecond, days and weeks after it."""
+    yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")))
+    yield ops.Advance(4 * HOUR_NANOS - 1)
+    for step in (1, 10**6, 10**6, 10**9, 20 * HOUR_NANOS, 6 * 24 * HOUR_NANOS, 2**31 * 10**6, 2**31 * 10**6):
+        yield from (ops.ShouldCache(A), ops.Advance(step))
+    yield ops.ShouldCache(A)
+
+
+def triggers() -> Iterator[ops.Op]:
+    """Inserts and fills that overflow a large limit by much, and all that may be scheduled."""
+    yield from (ops.Insert(A, at(number, 3), 100) for number in range(6))
+    yield from (ops.Advance(2 * 10**9), *filled(60, 2_000), ops.Cycle())
+    yield from (ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000), ops.RunScheduled(), ops.Observe())
+    yield from (*filled(30, 3_000), ops.Read(B, at(600), at(625), 1), ops.Cycle(), ops.RunScheduled())
+    yield from (
+        ops.Configure(max_size_bytes=20_000),
+        ops.RunScheduled(),
+        ops.Observe(),
+        ops.Cycle(),
+        ops.Insert(C, at(700), 1),
+        ops.Metrics(),
+    )
+    yield from (ops.Insert(A, at(0, ledger), 100) for ledger in range(12))
+    yield from (ops.InvalidateBefore(A, at(0, 9)), ops.InvalidateLedger(A, 10), ops.RemoveCache(A), ops.Observe())
+
+
+def ledgers() -> Iterator[ops.Op]:
+    """Ledgers and entries that 16, 31, 32 and 52 bits do not tell apart."""
+    far = (1, *(1 + (1 << bits) for bits in (16, 31, 32, 52)))
+    for drop in (
+        ops.InvalidateLedger(A, 1),
+        ops.InvalidateBefore(A, at(1, far[3])),
+        ops.RemoveRange(A, at(0), at(1), True),
+    ):
+        yield from (ops.Insert(A, at(entry, ledger), 100) for ledger in far for entry in far)
+        yield from (
+            drop,
+            *(ops.Get(A, at(1, ledger)) for ledger in far),
+            ops.Observe(),
+            ops.InvalidateLedger(A, far[3]),
+        )
+
+
+def exact() -> Iterator[ops.Op]:
+    """Inserts whose pass frees just what it needs, with the one entry at the head."""
+    yield from (ops.Insert(A, at(number), 100) for number in range(15))
+    yield from (ops.Metrics(), ops.Observe())
+
+
+def rounded() -> Iterator[ops.Op]:
+    """As many bytes as the exact trigger allows, and one more, which the IEEE product allows too; then another."""
+    exact = ROUNDED_UP_BYTES * 98 // 100
+    yield from (ops.Insert(A, at(0), exact), ops.Insert(A, at(1), 1), ops.Observe(), ops.Insert(A, at(2), 1))
+
+
+PLAYED: Final = (crowd, reads, counts, budgets, amounts, ages, cursors, triggers, ledgers)
+
+
+def large() -> Iterator[Run]:
+    """Every run under the norm, some under each reading; the last are of the heap container and of manual eviction."""
+    config = Config(max_size_bytes=PLENTY_BYTES, max_requeues=40, ttl_nanos=1_000_000_001, storage_entry_size=1_500)
+    tight = replace(config, max_size_bytes=100_003, max_requeues=2)
+    for played in PLAYED:
+        yield (tight if played is triggers else config), tuple(played())
+    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
+    yield replace(config, max_size_bytes=1_000), tuple(exact())
+    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
+    for variants in READINGS[1:]:
+        yield replace(config, variants=variants), (*crowd(), *reads(), *budgets(), *counts(), *amounts())
+    for variants in READINGS[1:]:
+        yield replace(config, evict_by_expected_reads=False, variants=variants), tuple(reads())
+    yield (
+        replace(config, evict_by_expected_reads=False),
+        tuple(event for event in cursors() if type(event) is not ops.CursorRank),
+    )
+    yield replace(tight, eviction=Eviction.MANUAL), tuple(triggers())
+
+
+# --- storms
+# Short runs over two caches of two positions, in which every operation meets every other, under readings together.
+
+STORMS: Final = 260
+STEPS: Final = 26
+TTL_NANOS: Final = 10
+
+
+def steps(source: random.Random) -> Iterator[ops.Op]:
+    """Steps over few places, counts from below 0 to 3, holds that overlap, passes of little, and all that looks."""
+    for number in range(STEPS):
+        cache, pos, hold = source.choice((A, A, B)), at(source.randrange(2)), HoldName(source.choice("hi"))
+        insert = ops.Insert(cache, pos, source.choice((1, 2, 3)), source.choice((None, ABSENT, 0, 1, 1, 2, 3)), number)
+        made: Sequence[ops.Op] = (
+            insert,
+            insert,
+            insert,
+            ops.Read(cache, at(0), at(source.randrange(2)), source.choice((-1, 0, 1, 2)), hold),
+            ops.Read(cache, pos, pos, source.choice((0, 1))),
+            ops.Release(hold),
+            ops.Release(hold),
+            ops.Get(cache, pos),
+            ops.MarkRead(cache, pos),
+            ops.ExpectRead(cache, pos),
+            ops.Evict(source.choice((1, 2, 5))),
+            ops.Expire(),
+            ops.Cycle(),
+            ops.Advance(source.choice((1, TTL_NANOS - 1, TTL_NANOS))),
+            ops.RemoveRange(cache, at(0), pos, source.random() < 0.5),
+            source.choice(
+                (ops.Clear(cache), ops.RemoveCache(cache), ops.InvalidateLedger(cache, 1), ops.RunScheduled())
+            ),
+        )
+        yield source.choice(made)
+    yield from (ops.Observe(), ops.Metrics(), ops.Evict(3), ops.Advance(TTL_NANOS + 1), ops.Expire(), ops.Observe())
+
+
+def storms() -> Iterator[Run]:
+    """Most under two or more readings, some with a limit that inserts come to."""
+    for number in range(STORMS):
+        source = random.Random(f"storm {number}")
+        yield (
+            Config(
+                max_size_bytes=source.choice((6, 10, 1_000, 1_000)),
+                ttl_nanos=TTL_NANOS,
+                max_requeues=source.choice((0, 1, 2)),
+                storage_entry_size=source.choice((1, 2)),
+                extend_recently_accessed=source.random() < 0.8,
+                evict_by_expected_reads=source.random() < 0.9,
+                eviction=source.choice((Eviction.INLINE, Eviction.INLINE, Eviction.MANUAL)),
+                variants=each_by_chance(Variants(), source),
+            ),
+            tuple(steps(source)),
+        )
+
+
+# --- crowds
+# Runs with hundreds of whatever can be counted: caches, cursors, holds and reads of an entry, turns, positions.
+
+MANY: Final = 300
+"""Of what takes a step each."""
+MORE: Final = 270
+"""Of what one step makes."""
+
+
+def positions() -> Iterator[ops.Op]:
+    """One read, and what takes, holds, drops or lists all that it has filled."""
+    last = at(MORE - 1)
+    yield from (ops.Read(A, at(0), last, 1), ops.Read(A, at(0), last, 1, HoldName("h")), ops.GetRange(A, at(0), last))
+    yield from (ops.Evict(MORE * 50), ops.Release(HoldName("h")), ops.Evict(10**9), ops.Metrics(), ops.Observe())
+    for drop in (
+        ops.RemoveRange(A, at(1), last, False),
+        ops.InvalidateBefore(A, last),
+        ops.Clear(A),
+        ops.RemoveCache(A),
+    ):
+        yield from (ops.Read(A, at(0), last, 0), drop, ops.Usage(), ops.Read(A, at(0), last, 2), ops.Observe())
+        yield from (ops.Advance(10**10), ops.Expire(), ops.Metrics())
+
+
+def caches() -> Iterator[ops.Op]:
+    """An entry in each of many caches, in an order that is not that of their names."""
+    names = [CacheName(f"{number * 7 % MANY}") for number in range(MANY)]
+    yield from (ops.Insert(name, at(0), 100 + number % 3, number % 2) for number, name in enumerate(names))
+    yield from (ops.Get(name, at(0)) for name in names[::40])
+    yield from (ops.Observe(), ops.Usage(), ops.Usage(names[-1]), ops.Metrics(), ops.Evict(20_000), ops.Observe())
+    yield from (ops.Clear(names[-2]), ops.Advance(10**10), ops.Expire(), ops.Observe(), ops.Metrics())
+
+
+def many_cursors() -> Iterator[ops.Op]:
+    """Many cursors of one cache, added out of order, asked, moved and removed."""
+    names = [CursorName(f"c{number}") for number in range(MANY)]
+    yield from (ops.CursorAdd(A, name, at(number * 7 % MANY)) for number, name in enumerate(names))
+    asked = (*names[::60], names[-1])
+    for moved in (names[:9], names[-9:]):
+        yield from (ops.CursorRank(A, name) for name in asked)
+        yield from (ops.Slowest(A), ops.Cursors(A), ops.ShouldCache(A), ops.Insert(A, at(0), 100))
+        yield from (ops.CursorMove(A, name, at(MANY + number)) for number, name in enumerate(moved))
+    yield from (ops.CursorRemove(A, name) for name in names[5:-5:9])
+    yield from (ops.CursorRank(A, name) for name in (names[0], names[-1]))
+    yield from (ops.Slowest(A), ops.Cursors(A))
+
+
+def claims() -> Iterator[ops.Op]:
+    """Many holds, expectations and reads of one entry."""
+    yield from (ops.Insert(A, at(0), 100, 2, 7), ops.Insert(B, at(0), 100))
+    holds = [HoldName(f"h{number}") for number in range(MANY)]
+    yield from (ops.Read(A, at(0), at(0), 0, hold) for hold in holds)
+    yield from (ops.Evict(150), ops.Observe(), ops.Clear(A))
+    yield from (ops.Release(hold) for hold in (*holds[::2], *holds[1::2]))
+    yield ops.Insert(A, at(0), 100, 2)
+    yield from (ops.ExpectRead(A, at(0)) for _ in range(MANY))
+    yield from (ops.MarkRead(A, at(0)) for _ in range(MANY + 5))
+    yield from (ops.Observe(), ops.Advance(2 * 10**9), ops.Expire(), ops.Metrics())
+
+
+def turns() -> Iterator[ops.Op]:
+    """One entry that is put back pass after pass, beside one that leaves at once."""
+    yield from (ops.Insert(A, at(0), 100, MANY), ops.Insert(A, at(1), 100))
+    for _ in range(MANY + 20):
+        yield from (ops.Advance(2 * 10**9), ops.Expire())
+    yield from (ops.Observe(), ops.Metrics())
+
+
+def crowds() -> Iterator[Run]:
+    """All of them under the norm, turns under readings too; and storms."""
+    config = Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
+    for played in (many_cursors, caches, claims, turns, positions):
+        yield config, tuple(played())
+    for variants in READINGS[1:]:
+        yield replace(config, variants=variants), tuple(turns())
+    yield from storms()

@@ -1,0 +1,259 @@
+"""The events of a world of `pulsar-pip430` as TLA+ records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+from entrycache_evidence.pulsar_pip430 import tla_claims
+from entrycache_evidence.pulsar_pip430.bounded_models import PAIR, UNAWAITED
+from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, Events, slot
+from entrycache_evidence.tlc.evidence import Beside, SecondModel
+from entrycache_evidence.tlc.runner import Module, maybe, texts, tla
+from entrycache_reference.pulsar_pip430 import NAME, ops, outcomes
+from entrycache_reference.pulsar_pip430.config import Config, Eviction
+from entrycache_reference.pulsar_pip430.ops import Op
+from entrycache_reference.pulsar_pip430.state import Counts, Slot, State, Step
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+
+
+def every(world: BoundedModel) -> tuple[ops.Op, ...]:
+    """Each event of a world once: those that always happen, then those that depend on the state."""
+    events = Events(world)
+    kinds = (events.gets, events.reads, events.expects, events.removes)
+    inserts = (event for some in events.inserts.values() for event in some)
+    return (*events.always, *inserts, *(event for kind in kinds for event in kind.values()))
+
+
+def records(world: BoundedModel) -> tuple[Mapping[str, Any], ...]:
+    """The record of each event, in the same order."""
+    always = len(Events(world).always)
+    return tuple({"always": at < always, **record(event)} for at, event in enumerate(every(world)))
+
+
+def key_of(event: Any) -> tuple[str, int, int]:
+    """The place that an operation names."""
+    return (event.cache, *event.pos)
+
+
+def given(value: Any) -> tuple[Any, ...]:
+    """An argument that may be absent or null."""
+    return maybe(None if value is ABSENT else value)
+
+
+def fraction(value: float) -> tuple[int, int]:
+    """A watermark as a fraction of whole numbers."""
+    exact = Fraction(str(value))
+    return exact.numerator, exact.denominator
+
+
+def record(event: ops.Op) -> dict[str, Any]:
+    """One operation: its name, the caches that it names, and its arguments; `one` is the entry that it is about."""
+    cache = getattr(event, "cache", ABSENT)
+    return {"op": event.name, "names": frozenset(given(cache)), **_arguments(event)}
+
+
+def _arguments(event: ops.Op) -> dict[str, Any]:  # noqa: PLR0912 - a line an operation
+    match event:
+        case ops.Insert():
+            return {"key": key_of(event), "size": event.size, "expected": given(event.expected_reads)}
+        case ops.Get() | ops.MarkRead() | ops.ExpectRead() | ops.Exists():
+            return {"key": key_of(event), "one": key_of(event)}
+        case ops.GetRange():
+            return {"cache": event.cache, "first": event.first, "last": event.last}
+        case ops.RemoveRange():
+            one = (event.cache, *event.first)
+            bounds = {"first": event.first, "last": event.last, "inclusive": event.last_inclusive}
+            return {"cache": event.cache, "one": one, **bounds}
+        case ops.Usage():
+            return {"of": given(event.cache)}
+        case ops.Advance():
+            return {"nanos": event.nanos}
+        case ops.Expire():
+            return {"older": given(event.older_than_nanos)}
+        case ops.Evict():
+            return {"bytes": event.bytes}
+        case ops.Clear() | ops.RemoveCache():
+            return {"cache": event.cache}
+        case ops.InvalidateBefore():
+            return {"cache": event.cache, "position": event.pos}
+        case ops.InvalidateLedger():
+            return {"cache": event.cache, "ledger": event.ledger}
+        case ops.Configure():
+            return _settings(event)
+        case ops.Observe() | ops.Cycle() | ops.RunScheduled():
+            return {}
+    raise TypeError(f"{event.name} stands in no TLA+ module")
+
+
+def _settings(event: ops.Configure) -> dict[str, Any]:
+    watermark = event.watermark
+    return {
+        "max": given(event.max_size_bytes),
+        "watermark": () if watermark is ABSENT else (fraction(watermark),),
+        "ttl": given(event.ttl_nanos),
+        "requeues": given(event.max_requeues),
+        "extend": given(event.extend_recently_accessed),
+    }
+
+
+# --- look
+# How a state and a step of `pulsar-pip430` read in the words of its TLA+ module: the abstraction between the two.
+
+
+@lru_cache(maxsize=4096)
+def slot_text(slot: Slot, size: int, age: int, requeues: int, accessed: bool, count: int | None) -> str:
+    """A live slot with its entry."""
+    return tla(((slot.cache, *slot.pos), size, age, requeues, accessed, maybe(count)))
+
+
+class QueueLook:
+    """Ages saturate, and requeue counts; entries are shown where they stand in the queue, each once.
+
+    That each entry has one live slot is not assumed: an entry without one is shown beside the queue.
+    """
+
+    def __init__(self, world: BoundedModel) -> None:
+        self.world = world
+        self.events: tuple[Op, ...] = every(world)
+        self.caches = tuple(sorted({key.cache for key in world.keys}))
+
+    def fresh(self, state: State) -> State:
+        """A step begins with no counts: they only grow, and nothing looks at them."""
+        return state._replace(counts=Counts())
+
+    def state(self, state: State) -> str:
+        """Open caches, settings, the flag, the manager's bytes, and the queue from head to tail."""
+        now = state.settings
+        queue = f"<<{', '.join([self._slot(state, slot) for slot in state.queue])}>>"
+        opened = tuple(name in state.caches for name in self.caches)
+        limits = (now.max_size_bytes, fraction(now.watermark), now.ttl_nanos)
+        settings = (*limits, now.max_requeues, now.extend_recently_accessed)
+        before, amiss = tla((opened, *settings, state.is_scheduled, state.size_bytes)), self._unqueued(state)
+        return f"{before[:-2]}, {queue}{', ' + tla(amiss) if amiss else ''}>>"
+
+    def _slot(self, state: State, slot: Slot | None) -> str:
+        if slot is None:
+            return "<<>>"
+        entry = state.caches[slot.cache].entries[slot.pos]
+        age = min(state.now_nanos - entry.stamp_nanos, self.world.oldest)
+        requeues = min(entry.requeues, self.world.config.max_requeues)
+        return slot_text(slot, entry.size_bytes, age, requeues, entry.accessed, entry.expected_reads)
+
+    def _unqueued(self, state: State) -> tuple[object, ...]:
+        live = {slot for slot in state.queue if slot is not None}
+        cached = {Slot(name, pos) for name, cache in state.caches.items() for pos in cache.entries}
+        sums = sum(cache.size_bytes for cache in state.caches.values())
+        return () if live == cached and sums == state.size_bytes else (tuple(sorted(cached - live)), sums)
+
+    def label(self, number: int, step: Step) -> str:
+        """The number of the event, its answer, and what was inserted, evicted, and counted as a cycle."""
+        counts = step.state.counts
+        cycles = counts.eviction_cycles
+        return tla((number, answer(step.outcome), counts.inserted_entries, counts.evicted_entries, cycles))
+
+
+def answer(outcome: object) -> object:
+    """An outcome as the module answers it."""
+    match outcome:
+        case outcomes.Refused():
+            return outcome.error.value
+        case outcomes.Inserted():
+            return outcome.inserted
+        case outcomes.Hit():
+            return outcome.hit
+        case outcomes.Existing():
+            return outcome.exists
+        case outcomes.Hits():
+            return outcome.hits
+        case outcomes.Removed() | outcomes.Used():
+            return outcome.entries, outcome.bytes
+        case outcomes.Counted():
+            return maybe(outcome.expected_reads)
+        case _:
+            return ()
+
+
+# --- worlds
+# The worlds of `pulsar-pip430` in which TLC's states and edges are held beside the explorer's.
+
+_A: Final = CacheName("a")
+
+TRIGGER: Final = BoundedModel(
+    "trigger, settings and invalidation",
+    Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1, max_requeues=1),
+    (slot("a", 0, 0), slot("a", 1, 0)),
+    (2,),
+    (1,),
+    (0, 1),
+    2,
+    (ABSENT,),
+    (1,),
+    (
+        ops.Cycle(),
+        ops.RunScheduled(),
+        ops.Configure(max_size_bytes=2),
+        ops.Configure(max_size_bytes=4, watermark=1),
+        ops.Configure(watermark=0.5),
+        ops.InvalidateBefore(_A, Position(1, 0)),
+        ops.InvalidateLedger(_A, 1),
+        ops.RemoveCache(_A),
+    ),
+    (ops.Configure(max_size_bytes=3, watermark=2), ops.Configure(max_size_bytes=0)),
+)
+"""A limit that is crossed, settings that change, and entries that leave by calls of the manager."""
+
+MANUAL: Final = replace(
+    TRIGGER,
+    name="trigger, settings and invalidation, eviction manual",
+    config=replace(TRIGGER.config, eviction=Eviction.MANUAL),
+)
+"""The flag instead of the pass."""
+
+
+def beside(world: BoundedModel) -> Beside:
+    """A world of the explorer, and the module that is run with the same constants."""
+    look = QueueLook(world)
+    settings = world.config
+    constants = {
+        "Start": {
+            "max": settings.max_size_bytes,
+            "watermark": fraction(settings.watermark),
+            "ttl": settings.ttl_nanos,
+            "requeues": settings.max_requeues,
+            "extend": settings.extend_recently_accessed,
+        },
+        "Eviction": settings.eviction.value,
+        "Caches": look.caches,
+        "Events": records(world),
+        "Slots": world.slots,
+        "Least": world.counts[0],
+        "Greatest": world.counts[1],
+        "Looks": world.looks,
+        "Oldest": world.oldest,
+        "Most": settings.max_requeues,
+    }
+    config = ("INIT Init", "NEXT Next", "VIEW View", "ACTION_CONSTRAINT Edge", "INVARIANT AlwaysSound")
+    module = Module(NAME, "RemovalQueueWorld", texts(constants), config)
+    return Beside(world, look, module)
+
+
+SMALL: Final = replace(
+    PAIR, name="two entries of one cache, one slot", expected=(ABSENT, 0, 2), counts=(-1, 2), slots=1
+)
+"""A few states, with every operation of the level."""
+
+QUICK: Final = beside(SMALL)
+"""The smallest."""
+
+CLOSED: Final = (beside(PAIR), beside(UNAWAITED), beside(TRIGGER), beside(MANUAL))
+"""Each to its end."""
+
+
+# --- second
+# The second model of `pulsar-pip430`.
+
+SECOND: Final = SecondModel((QUICK, *CLOSED), (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS))

@@ -1,1 +1,0 @@
-"""The small worlds of `pulsar-pip430`."""

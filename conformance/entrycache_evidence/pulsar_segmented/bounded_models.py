@@ -1,0 +1,168 @@
+"""The worlds of `pulsar-segmented` that are exhausted; together they fire every law of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM
+from entrycache_evidence.model_checker.checker import Parts
+from entrycache_reference.pulsar_segmented import Config, Mode, State, Step, Variants, ops
+from entrycache_reference.pulsar_segmented.config import (
+    ClearedIndex,
+    ClearedOffset,
+    Duplicate,
+    FailedOffer,
+    RangeWalk,
+    Used,
+)
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
+
+A, B = CacheName("a"), CacheName("b")
+REFERENCE: Final = Config(4, 2, Mode.REFERENCE)
+LOOKS: Final[tuple[ops.Op, ...]] = (ops.Usage(), ops.Observe())
+
+
+def at(entry: int, ledger: int = 1) -> Position:
+    """A position, mostly of ledger 1."""
+    return Position(ledger, entry)
+
+
+def inserts(
+    places: Iterable[tuple[CacheName, Position]], sizes: Iterable[int], first_token: int | Absent = ABSENT
+) -> tuple[ops.Op, ...]:
+    """Each of these sizes at each of these places; with a token, each place has its own."""
+    numbered = list(enumerate(places))
+    return tuple(
+        ops.Insert(cache, pos, size, ABSENT if first_token is ABSENT else first_token + number)
+        for number, (cache, pos) in numbered
+        for size in sizes
+    )
+
+
+THREE: Final = tuple((A, at(entry)) for entry in range(3))
+RANGES: Final = tuple(
+    ops.GetRange(A, first, last)
+    for first, last in ((at(0), at(1)), (at(0), at(2)), (at(2), at(0)), (at(-1), at(0)), (at(0), at(0, 2)))
+)
+
+
+def lookups(places: Iterable[tuple[CacheName, Position]]) -> tuple[ops.Op, ...]:
+    """Each of them alone, the ranges, and what only looks."""
+    return (*(ops.Get(*place) for place in places), *RANGES, *LOOKS)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedModel:
+    """The bounds of an exploration; `told_of` says in words what `events` hold. Every event may happen everywhere."""
+
+    name: str
+    config: Config
+    events: tuple[ops.Op, ...]
+    told_of: str
+    depth: int | None = None
+
+    def parts(self) -> Parts:
+        """The same events in every state."""
+        return Parts(SYSTEM, lambda _: self.events, Plain())
+
+    def told(self) -> str:
+        """Its bounds in words."""
+        return f"{self.name}: {len(self.events)} events ({self.told_of})"
+
+
+class Plain:
+    """Every state is one of its own."""
+
+    def key(self, state: State) -> Hashable:
+        """The whole state."""
+        return tuple(state.segments.values()), state.current
+
+    def settled(self, state: State) -> State:
+        """The state."""
+        return state
+
+    def follows(self, step: Step) -> bool:
+        """Every step is gone on from."""
+        return True
+
+
+EVERY: Final = BoundedModel(
+    "every operation on references",
+    REFERENCE,
+    (*inserts(THREE, (0, 1, 2, 3, -1)), *lookups((*THREE, (B, at(0))))),
+    "three entries of five sizes in two segments of 2 bytes",
+)
+COPIES: Final = BoundedModel(
+    "every operation on copies",
+    Config(258, 2),
+    (*inserts(THREE, (1, 64, 65, 129, 130)), *lookups(THREE)),
+    "three entries of five sizes in two segments of 129 bytes",
+)
+PAYLOADS: Final = BoundedModel(
+    "payloads",
+    REFERENCE,
+    (*inserts(THREE, (1, 2), 7), *lookups(THREE)),
+    "three entries with a payload each, of two sizes, in two segments of 2 bytes",
+)
+LEDGERS: Final = BoundedModel(
+    "three segments, two ledgers, two caches",
+    Config(6, 3, Mode.REFERENCE),
+    (*inserts(((A, at(0)), (A, at(1)), (A, at(0, 2)), (B, at(0))), (1, 2)), *lookups(((A, at(0)), (B, at(0))))),
+    "four entries of two sizes in three segments of 2 bytes",
+)
+UNSAID: Final = BoundedModel(
+    "a number of segments that nobody says",
+    Config(5, None, Mode.REFERENCE),
+    (*inserts(THREE, (1, 2, 3)), *lookups(THREE)),
+    "three entries of three sizes",
+)
+OFF: Final = BoundedModel(
+    "nothing is cached", Config(0), (*inserts(THREE, (0, 1, -1)), *lookups(THREE)), "a limit of 0"
+)
+
+VARIANTS: Final = tuple(
+    BoundedModel(
+        f"every operation on references, {name}",
+        replace(REFERENCE, variants=variants),
+        (*inserts(THREE, (1, 2)), *lookups(THREE)),
+        "three entries of two sizes in two segments of 2 bytes",
+        depth=5,
+    )
+    for name, variants in {
+        "duplicates overwrite": Variants(duplicate=Duplicate.OVERWRITTEN),
+        "duplicates turn": Variants(duplicate=Duplicate.ROTATING),
+        "tries count": Variants(failed_offer=FailedOffer.COUNTED),
+        "offsets stay": Variants(cleared_offset=ClearedOffset.KEPT),
+        "indexes stay": Variants(cleared_index=ClearedIndex.KEPT),
+        "ranges are walked once": Variants(range_walk=RangeWalk.ONE_PASS),
+        "offsets are used": Variants(used=Used.OFFSETS),
+    }.items()
+)
+
+AS_THE_BRANCH: Final = Variants(
+    duplicate=Duplicate.ROTATING,
+    failed_offer=FailedOffer.COUNTED,
+    cleared_offset=ClearedOffset.KEPT,
+    range_walk=RangeWalk.ONE_PASS,
+    used=Used.OFFSETS,
+)
+
+BRANCH: Final = replace(
+    VARIANTS[0],
+    name="every operation on references, as the branch has them",
+    config=replace(REFERENCE, variants=AS_THE_BRANCH),
+)
+
+CI: Final[tuple[BoundedModel, ...]] = (EVERY, COPIES, PAYLOADS, LEDGERS, UNSAID, OFF, *VARIANTS, BRANCH)
+LONG: Final[tuple[BoundedModel, ...]] = (*CI, replace(BRANCH, name=f"{BRANCH.name}, deeper", depth=7))
+NIGHTLY: Final[tuple[BoundedModel, ...]] = (
+    *LONG,
+    BoundedModel(
+        "four segments",
+        Config(8, 4, Mode.REFERENCE),
+        (*inserts(tuple((A, at(entry)) for entry in range(5)), (1, 2)), *lookups(THREE)),
+        "five entries of two sizes in four segments of 2 bytes",
+    ),
+)

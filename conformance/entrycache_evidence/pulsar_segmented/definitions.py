@@ -1,0 +1,234 @@
+"""The definition: what a step leaves, answers and tells, made in another way than the reference makes it.
+
+It speaks where no law of a rule has spoken, and then names the rule of the operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from entrycache_evidence.pulsar_segmented.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_reference.pulsar_segmented import outcomes
+from entrycache_reference.pulsar_segmented.config import (
+    ClearedIndex,
+    ClearedOffset,
+    Config,
+    Duplicate,
+    FailedOffer,
+    RangeWalk,
+    Used,
+)
+from entrycache_reference.pulsar_segmented.laws.law import does_fit, growth, is_cached, is_in_current
+from entrycache_reference.pulsar_segmented.ops import Get, GetRange, Insert, Observe, Op, Usage
+from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Hit, Hits, Inserted, Observed, Refused
+from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, Segment, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, Position
+
+__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+
+
+class DefinedStep(NamedTuple):
+    """What a step is: the state after it, its answer, and its rows."""
+
+    state: State
+    outcome: Any
+    rows: tuple[Row, ...] = ()
+
+
+def written_bytes(state: State) -> int:
+    """How far all segments together are written."""
+    return sum([segment.offset for segment in state.segments.values()])
+
+
+def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **more: Any) -> Row:
+    """A row about a place."""
+    cache, (ledger, entry) = place
+    return Row(rule, op, cause, cache, ledger, entry, manager_bytes=written_bytes(state), **more)
+
+
+def payload_of(event: Insert) -> int | None:
+    """What an insert brings with it."""
+    return None if event.token is ABSENT else event.token
+
+
+def with_failed_offers(config: Config, state: State, index: int, times: int, size: int) -> State:
+    """The ring after a segment was tried so many times and did not take the entry."""
+    if config.variants.failed_offer is FailedOffer.UNCOUNTED:
+        return state
+    segment = state.segments[index]
+    tried = Segment(segment.entries, segment.offset + times * growth(config, size))
+    return state._replace(segments={**state.segments, index: tried})
+
+
+def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: tuple[Row, ...] = ()) -> DefinedStep:
+    """The current segment has taken the entry, at the byte up to which it was written."""
+    entries, at = state.segments[state.current]
+    here = Place(event.cache, event.pos)
+    new = Entry(here, event.size, at, payload_of(event))
+    segment = Segment((*[one for one in entries if one.place != here], new), at + growth(config, event.size))
+    after = state._replace(segments={**state.segments, state.current: segment})
+    row = position_row(rule, "INSERT", "ADD", here, after, size_bytes=event.size, token=new.token)
+    return DefinedStep(after, Inserted(True), (*before, row._replace(segment=state.current, bound=at)))
+
+
+def reason_not_to_take(config: Config, pre: State, event: Insert) -> tuple[Rule, str, str] | None:
+    """Why an insert reaches no segment, if it reaches none."""
+    if config.max_size_bytes == 0:
+        return Rule.S_INSERT_4, "SKIP", "DISABLED"
+    if event.size > pre.segment_bytes:
+        return Rule.S_INSERT_3, "SKIP", "FULL"
+    if config.variants.duplicate is Duplicate.IGNORED and is_cached(pre, event):
+        return Rule.S_INSERT_2, "REJECT", "DUPLICATE"
+    return None
+
+
+def define_insert(config: Config, pre: State, event: Insert) -> DefinedStep:
+    """Refused, left out, taken by the current segment, or offered to the next one."""
+    if event.size < 0:
+        return DefinedStep(pre, Refused(ErrorKind.ILLEGAL_ARGUMENT))
+    reason = reason_not_to_take(config, pre, event)
+    if reason is not None:
+        row = position_row(*reason, Place(event.cache, event.pos), pre, size_bytes=event.size)
+        return DefinedStep(pre, Inserted(False), (row,))
+    is_rejected = config.variants.duplicate is Duplicate.ROTATING and is_in_current(pre, event)
+    if does_fit(pre, event) and not is_rejected:
+        return take_entry(config, pre, event, Rule.S_INSERT_1)
+    return define_turn(config, pre, event)
+
+
+def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
+    """The segment behind the current one, after the last the first, is cleared and asked."""
+    number = len(pre.segments)
+    index = pre.current + 1 - number * (pre.current == number - 1)
+    full = with_failed_offers(config, pre, pre.current, 2, event.size)
+    entries, offset = full.segments[index]
+    kept = entries if config.variants.cleared_index is ClearedIndex.KEPT else ()
+    start = offset if config.variants.cleared_offset is ClearedOffset.KEPT else 0
+    after = State({**full.segments, index: Segment(kept, start)}, index, full.segment_bytes)
+    turn = turn_rows(full, after, event.size)
+    if start + event.size <= pre.segment_bytes or config.variants.cleared_offset is ClearedOffset.RESET:
+        return take_entry(config, after, event, Rule.S_RING_1, turn)
+    left = with_failed_offers(config, after, index, 1, event.size)
+    row = position_row(Rule.S_RING_5, "SKIP", "FULL", Place(event.cache, event.pos), left, size_bytes=event.size)
+    return DefinedStep(left, Inserted(False), (*turn, row))
+
+
+def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:
+    """Two rows around those of the entries that have left, in the order of their inserts."""
+    index, room = after.current, full.segment_bytes
+    there = after.segments[index].entries
+    gone = [entry for entry in full.segments[index].entries if entry not in there]
+    begin = Row(Rule.S_RING_1, "PASS_BEGIN", "TURN", None, None, None, size, segment=index)
+    end = Row(Rule.S_RING_1, "PASS_END", "TURN", segment=index, trigger_bytes=room, manager_bytes=written_bytes(after))
+    return (
+        begin._replace(bound=full.segments[full.current].offset, trigger_bytes=room, manager_bytes=written_bytes(full)),
+        *[
+            position_row(Rule.S_RING_2, "EVICT", "TURN", place, full, size_bytes=bytes_, segment=index, bound=start)
+            for place, bytes_, start, _ in gone
+        ],
+        end,
+    )
+
+
+def newest_first(state: State) -> list[Segment]:
+    """The segments, the current one first, then the one before it, and so on."""
+    back_to_first = [state.segments[index] for index in range(state.current, -1, -1)]
+    return back_to_first + [state.segments[index] for index in range(len(state.segments) - 1, state.current, -1)]
+
+
+def newest_entry(state: State, place: Place) -> Entry | None:
+    """The entry of a place in the newest segment that has one."""
+    every = [entry for segment in newest_first(state) for entry in segment.entries if entry.place == place]
+    return every[0] if every else None
+
+
+def payloads_of(entries: list[Entry]) -> tuple[int, ...] | None:
+    """What entries carry, if there are some and each carries something."""
+    tokens = [entry.token for entry in entries]
+    return None if not tokens or None in tokens else tuple(token for token in tokens if token is not None)
+
+
+def hit_row(rule: Rule, cause: str, state: State, entry: Entry) -> Row:
+    """A row about an entry that is found."""
+    return position_row(rule, "HIT", cause, entry.place, state, size_bytes=entry.size_bytes, token=entry.token)
+
+
+def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
+    """A hit with its payload, or a miss."""
+    place = Place(event.cache, event.pos)
+    entry = newest_entry(pre, place)
+    if entry is None:
+        return DefinedStep(pre, Hit(False), (position_row(Rule.S_GET_1, "MISS", "GET", place, pre),))
+    return DefinedStep(pre, Hit(True, payloads_of([entry])), (hit_row(Rule.S_GET_1, "GET", pre, entry),))
+
+
+def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]:
+    """The entries of a range: all that there are, or what one walk over the segments meets."""
+    ledger, first, last = event.first.ledger, event.first.entry, event.last.entry
+    places = [Place(event.cache, Position(ledger, at)) for at in range(first, last + 1)]
+    if config.variants.range_walk is RangeWalk.WHOLE:
+        return [entry for place in places if (entry := newest_entry(pre, place)) is not None]
+    found: list[Entry] = []
+    for segment in newest_first(pre):
+        here = {entry.place: entry for entry in segment.entries}
+        while len(found) < len(places) and places[len(found)] in here:
+            found.append(here[places[len(found)]])
+        if len(found) == len(places) - 1:
+            break
+    return found
+
+
+def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep:
+    """Every entry of the range with its payload, or nothing."""
+    (ledger, first), (other, last) = event.first, event.last
+    is_a_range = ledger == other and first <= last
+    entries = entries_of_range(config, pre, event) if is_a_range else []
+    if len(entries) <= last - first:
+        entries = []
+    rule = Rule.S_RANGE_1 if entries else Rule.S_RANGE_2 if is_a_range else Rule.S_RANGE_3
+    bounds = (("FIRST", event.first), ("LAST", event.last))
+    asked = [position_row(rule, "ASK", cause, Place(event.cache, pos), pre) for cause, pos in bounds]
+    hits = [hit_row(Rule.S_RANGE_1, "READ", pre, entry) for entry in entries]
+    answer = Hits(tuple(entry.place.pos for entry in entries), payloads_of(entries))
+    return DefinedStep(pre, answer, (*asked, *hits))
+
+
+def define_usage(config: Config, pre: State, event: Usage) -> DefinedStep:
+    """How many entries, and their bytes or those of the offsets."""
+    sizes = [entry.size_bytes for segment in pre.segments.values() for entry in segment.entries]
+    sums = sum(sizes) if config.variants.used is Used.SIZES else written_bytes(pre)
+    return DefinedStep(pre, outcomes.Usage(len(sizes), sums))
+
+
+def define_observe(config: Config, pre: State, event: Observe) -> DefinedStep:
+    """Every segment from the first on, with its entries in the order of their inserts."""
+    views = []
+    for _, (entries, offset) in sorted(pre.segments.items()):
+        places = tuple(outcomes.EntryView(place.cache, place.pos) for place, _, _, _ in entries)
+        views.append(outcomes.SegmentView(offset, places))
+    return DefinedStep(pre, Observed(tuple(views), pre.current))
+
+
+DEFINITIONS: Final[dict[type[Op], Callable[[Config, State, Any], DefinedStep]]] = {
+    Insert: define_insert,
+    Get: define_get,
+    GetRange: define_get_range,
+    Usage: define_usage,
+    Observe: define_observe,
+}
+"""What each operation is."""
+
+
+def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Whether a step is what its operation is defined as, of as many segments as were asked for, if that was said."""
+    if config.segments not in {None, len(pre.segments)}:
+        return False
+    return DEFINITIONS[type(event)](config, pre, event) == (step.state, step.outcome, step.rows)
+
+
+def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
+    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    right = is_defined(config, pre, event, step) and not changes_outside(pre, event, step)
+    return () if right else (event.rule,)

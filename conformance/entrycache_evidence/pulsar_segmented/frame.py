@@ -1,0 +1,79 @@
+"""What the operations may change: the aspects of the state, and whose they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from entrycache_evidence.core.frame import Change, Key, KeyedValues, Record, build_comparison, undeclared_changes
+from entrycache_reference.pulsar_segmented import ops
+from entrycache_reference.pulsar_segmented.ops import Op
+from entrycache_reference.pulsar_segmented.state import State, Step
+
+
+class Aspect(Enum):
+    """An aspect of the state, in words."""
+
+    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+
+    SEGMENTS = "which segments there are"
+    ENTRIES = "which entries are cached"
+    OFFSET = "the offset"
+    CURRENT = "which segment is current"
+    SEGMENT_BYTES = "the bytes of a segment"
+
+
+class Extent(Enum):
+    """Whose aspect it may be, in words."""
+
+    __hash__ = object.__hash__
+
+    TAKING = "the segment that is current afterwards"
+    TRIED = "the segments that are current before and afterwards"
+    ALL = "all"
+
+
+MayChange = Mapping[Aspect, Extent]
+
+NO_CHANGE: Final[MayChange] = {}
+
+TAKES: Final[MayChange] = {Aspect.ENTRIES: Extent.TAKING, Aspect.OFFSET: Extent.TRIED, Aspect.CURRENT: Extent.ALL}
+"""What an insert may change."""
+
+
+# --- frame
+# The law of frames: a step changes what its operation declares, and nothing else.
+
+STATE: Final = Record(
+    (KeyedValues(Aspect.SEGMENTS, Record((Aspect.ENTRIES, Aspect.OFFSET))), Aspect.CURRENT, Aspect.SEGMENT_BYTES),
+)
+"""The aspects of the state: one for each field of `State`, and of what it is made of, in their order."""
+
+MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
+    ops.Insert: TAKES,
+    ops.Get: NO_CHANGE,
+    ops.GetRange: NO_CHANGE,
+    ops.Usage: NO_CHANGE,
+    ops.Observe: NO_CHANGE,
+}
+"""What each operation may change."""
+
+BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
+"""What an operation may change beside its parts, where that is not what it may change without any."""
+
+changes: Final = build_comparison(STATE)
+
+
+def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
+    """Everything that a step changed outside the frame of its operation."""
+    if step.state is pre:
+        return []
+    taking = step.state.current
+
+    def is_in(whose: Extent, key: Key) -> bool:
+        return {Extent.ALL: True, Extent.TAKING: key == (taking,), Extent.TRIED: key in {(taking,), (pre.current,)}}[
+            whose
+        ]
+
+    return undeclared_changes(changes(pre, step.state), MAY_CHANGE[type(event)], is_in)

@@ -1,0 +1,232 @@
+"""A read under way while the ring turns, of mode "copy": every interleaving of a small ring is tried.
+
+Segments are bytes in one buffer, with an index from an entry to the place of its bytes. One writer at a time inserts,
+a byte a step; readers look an entry up, take its bytes one by one, and may ask whether the segment is still in the turn
+in which they found the entry. What a reader answers has to be the bytes that were inserted, or a miss. A view is a read
+whose bytes are taken later by whoever was handed the view: the same steps, so the same states.
+
+`python -m entrycache_evidence.pulsar_segmented.interleavings` prints what was tried, guard by guard.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final, NamedTuple
+
+BYTES: Final = 2
+"""The bytes of an entry: the fewest that can be of two entries."""
+
+
+class Asks(Enum):
+    """When a reader asks for the turn of the segment that it reads from."""
+
+    BEHIND = "behind its bytes"
+    BEFORE = "before its bytes"
+    NEVER = "never"
+
+
+class Ring(NamedTuple):
+    """The bounds: so many segments with room for so many entries, inserted in order 0, 1, ..; readers read `asked`.
+
+    The guards of a design: `asks`; `turns_first`: a segment is in its next turn before its bytes change;
+    `indexes_last`: an entry is found only when all its bytes are written.
+    """
+
+    segments: int = 2
+    room: int = 1
+    inserts: int = 4
+    asked: tuple[int, ...] = (0, 1)
+    asks: Asks = Asks.BEHIND
+    turns_first: bool = True
+    indexes_last: bool = True
+
+    def told(self) -> str:
+        """The bounds in words."""
+        entries = "entry" if self.room == 1 else "entries"
+        return (
+            f"{self.segments} segments of {self.room} {entries}, {BYTES} bytes an entry, {self.inserts} inserts, "
+            f"{len(self.asked)} readers"
+        )
+
+
+class Where(NamedTuple):
+    """Where an entry was found: its segment, its first byte there, and the turn of the segment."""
+
+    segment: int
+    start: int
+    turn: int
+
+
+Byte = tuple[int, int] | None
+"""Which byte of which entry stands there."""
+
+
+class Reader(NamedTuple):
+    """A reader under way: what it asks for, where that is, what it has taken; `over`: it has answered."""
+
+    entry: int
+    where: Where | None = None
+    taken: tuple[Byte, ...] = ()
+    over: str = ""
+
+
+class Now(NamedTuple):
+    """The whole state. `todo`: what the writer still does for the present insert, `number` of them begun."""
+
+    turns: tuple[int, ...]
+    bytes: tuple[tuple[Byte, ...], ...]
+    found_at: tuple[tuple[int, Where], ...]
+    current: int
+    offset: int
+    number: int
+    todo: tuple[str, ...]
+    readers: tuple[Reader, ...]
+
+
+EXACT, MISS, WRONG = "exact", "miss", "wrong"
+
+
+class Tried(NamedTuple):
+    """What was tried: all states and steps; which answers there were; a shortest way to a wrong one, if any."""
+
+    states: int
+    steps: int
+    answers: frozenset[str]
+    wrong: tuple[str, ...]
+
+
+def begun(ring: Ring) -> Now:
+    """The empty ring, with nobody under way."""
+    empty = tuple((None,) * ring.room * BYTES for _ in range(ring.segments))
+    return Now((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.asked))
+
+
+def next_of(ring: Ring, now: Now) -> Iterator[tuple[str, Now]]:
+    """Every step that anybody can take."""
+    if now.todo:
+        yield f"writer: {now.todo[0]}", written(ring, now._replace(todo=now.todo[1:]), now.todo[0])
+    elif now.number < ring.inserts:
+        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, todo=tasks(ring, now))
+    for at, reader in enumerate(now.readers):
+        if not reader.over:
+            what, after = read(ring, now, reader)
+            yield f"reader {at}: {what}", now._replace(readers=(*now.readers[:at], after, *now.readers[at + 1 :]))
+
+
+def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
+    """The steps of the insert that comes now."""
+    turn = ("next", "turn", "clear") if ring.turns_first else ("next", "clear")
+    bytes_of_it = tuple(f"byte {at}" for at in range(BYTES))
+    write = (*bytes_of_it, "index") if ring.indexes_last else ("index", *bytes_of_it)
+    if now.offset + BYTES <= ring.room * BYTES:
+        return (*write, "offset")
+    return (*turn, *write, *(() if ring.turns_first else ("turn",)), "offset")
+
+
+def written(ring: Ring, now: Now, task: str) -> Now:
+    """One step of the writer."""
+    here, entry = now.current, now.number - 1
+    if task == "next":
+        return now._replace(current=(here + 1) % ring.segments, offset=0)
+    if task == "turn":
+        return now._replace(turns=_with(now.turns, here, now.turns[here] + 1))
+    if task == "clear":
+        return now._replace(found_at=tuple(pair for pair in now.found_at if pair[1].segment != here))
+    if task == "index":
+        return now._replace(found_at=(*now.found_at, (entry, Where(here, now.offset, now.turns[here]))))
+    if task == "offset":
+        return now._replace(offset=now.offset + BYTES)
+    at = int(task.removeprefix("byte "))
+    return now._replace(bytes=_with(now.bytes, here, _with(now.bytes[here], now.offset + at, (entry, at))))
+
+
+def _with(items: tuple, at: int, item: object) -> tuple:  # type: ignore[type-arg]
+    return (*items[:at], item, *items[at + 1 :])
+
+
+def read(ring: Ring, now: Now, reader: Reader) -> tuple[str, Reader]:
+    """One step of a reader: it looks up, takes a byte, or answers."""
+    if reader.where is None:
+        where = dict(now.found_at).get(reader.entry)
+        return "looks up", reader._replace(where=where, over="" if where else MISS)
+    in_turn = now.turns[reader.where.segment] == reader.where.turn
+    if ring.asks is Asks.BEFORE and not reader.taken and not in_turn:
+        return "asks for the turn", reader._replace(over=MISS)
+    if len(reader.taken) < BYTES:
+        byte = now.bytes[reader.where.segment][reader.where.start + len(reader.taken)]
+        return f"takes byte {len(reader.taken)}", reader._replace(taken=(*reader.taken, byte))
+    if ring.asks is Asks.BEHIND and not in_turn:
+        return "asks for the turn", reader._replace(over=MISS)
+    is_exact = reader.taken == tuple((reader.entry, at) for at in range(BYTES))
+    return "answers", reader._replace(over=EXACT if is_exact else WRONG)
+
+
+def tried(ring: Ring) -> Tried:
+    """Every interleaving, breadth first, so that the first wrong answer is a nearest one."""
+    first = begun(ring)
+    came_from: dict[Now, tuple[Now, str] | None] = {first: None}
+    frontier, steps, answers = [first], 0, set[str]()
+    wrong: tuple[str, ...] = ()
+    while frontier:
+        following = []
+        for now in frontier:
+            for what, after in next_of(ring, now):
+                steps += 1
+                if after not in came_from:
+                    came_from[after] = now, what
+                    following.append(after)
+                    answers |= {reader.over for reader in after.readers} - {""}
+                    if not wrong and any(reader.over == WRONG for reader in after.readers):
+                        wrong = _way(came_from, after)
+        frontier = following
+    return Tried(len(came_from), steps, frozenset(answers), wrong)
+
+
+def _way(came_from: dict[Now, tuple[Now, str] | None], now: Now) -> tuple[str, ...]:
+    way: list[str] = []
+    while (before := came_from[now]) is not None:
+        now, what = before
+        way.append(what)
+    return tuple(reversed(way))
+
+
+GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, asked=(0, 1, 0)))
+"""With every guard, in several bounds: each answer is exact, or a miss."""
+
+UNGUARDED: Final = {
+    "a copy, or a view, that never asks for the turn": Ring(asks=Asks.NEVER),
+    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(asks=Asks.BEFORE),
+    "a turn that is counted when the new bytes are written": Ring(turns_first=False),
+    "an entry that is found before its bytes are written": Ring(indexes_last=False),
+}
+"""Without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
+
+
+def said(name: str, ring: Ring, found: Tried) -> str:
+    """What was tried, in a line."""
+    outcome = f"wrong in {len(found.wrong)} steps" if found.wrong else "exact or a miss"
+    return f"{name}: {ring.told()}; {found.states} states, {found.steps} steps: {outcome}"
+
+
+def report() -> tuple[list[str], list[str]]:
+    """What was tried, a line each, and those lines of it that are not as they have to be."""
+    lines, failures = [], []
+    for name, ring in (*(("every guard", ring) for ring in GUARDED), *UNGUARDED.items()):
+        found = tried(ring)
+        lines.append(said(name, ring, found))
+        is_right = found.answers == {EXACT, MISS} if name == "every guard" else WRONG in found.answers
+        failures += [] if is_right else lines[-1:]
+    return lines, failures
+
+
+def failures() -> list[str]:
+    """A line for each that is not as it has to be."""
+    return report()[1]
+
+
+if __name__ == "__main__":
+    told, wrong_ones = report()
+    print("\n".join(told))
+    sys.exit(1 if wrong_ones else 0)

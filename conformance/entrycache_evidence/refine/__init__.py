@@ -1,1 +1,0 @@
-"""Refinement: along the graph of a world a fast cache goes where the reference goes."""

@@ -1,0 +1,290 @@
+"""Values as TLA+ writes them, and as TLC prints them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+from entrycache_conformance.java.build import JDK_OLDEST, BuildPart, build_part, find_java
+from entrycache_conformance.java.driver import verify_jars
+from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, after
+from entrycache_faults.model import Model
+from entrycache_protocol.errors import InternalError
+
+
+def tla(value: Any) -> str:
+    """The text of a value. A sequence may hold anything, a mapping is a record; None is the empty sequence.
+
+    Raises:
+        TypeError: TLA+ has no such value here.
+    """
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return f'"{value}"'
+    if value is None:
+        return "<<>>"
+    if isinstance(value, tuple | list):
+        return f"<<{', '.join(map(tla, value))}>>"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(tla, value)))}}}"
+    if isinstance(value, Mapping):
+        return f"[{', '.join(f'{name} |-> {tla(part)}' for name, part in value.items())}]"
+    raise TypeError(f"{value!r} has no text in TLA+")
+
+
+def maybe(value: Any) -> tuple[Any, ...]:
+    """What may be missing: nothing, or one thing."""
+    return () if value is None else (value,)
+
+
+def texts(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Constants by name, as texts."""
+    return tuple((name, tla(value)) for name, value in values.items())
+
+
+# --- graph
+# Two graphs of one small world, TLC's and the explorer's: the same states and edges, or the first difference.
+
+NUMBER: Final = re.compile(r"<<(\d+)")
+
+
+class Edge(NamedTuple):
+    """One step: the text of the state before, of what was done and answered, and of the state after."""
+
+    before: str
+    label: str
+    after: str
+
+    @property
+    def event(self) -> int:
+        """The number of its event, from 1 on."""
+        found = NUMBER.match(self.label)
+        assert found is not None, self.label
+        return int(found[1])
+
+
+class Look(Protocol):
+    """How the explorer's states and steps read in the words of a TLA+ module: the abstraction, written down."""
+
+    @property
+    def events(self) -> tuple[Any, ...]:
+        """Every event of the world; their numbers begin with 1."""
+
+    def fresh(self, state: Any) -> Any:
+        """The state as a step begins with it: what only grows is taken away."""
+
+    def state(self, state: Any) -> str:
+        """A state as the module shows it."""
+
+    def label(self, number: int, step: Any) -> str:
+        """What a step answered and counted, as the module shows it."""
+
+
+class Graph(NamedTuple):
+    """The edges of a world in the order in which they were found."""
+
+    edges: dict[Edge, None]
+
+    @property
+    def states(self) -> frozenset[str]:
+        """Every state that an edge leaves or enters."""
+        return frozenset(text for edge in self.edges for text in (edge.before, edge.after))
+
+
+def graph(edges: Iterable[Edge]) -> Graph:
+    """The graph of these edges; one that is found twice is one edge."""
+    return Graph(dict.fromkeys(edges))
+
+
+def explored(world: AnyBoundedModel, look: Look, model: Model | None = None) -> Iterator[Edge]:
+    """The edges of a world, breadth first, by the step of the reference or of a model."""
+    config = world.config
+    system, events_of, canon, start = world.parts()
+    played = model or system.model
+    number_of = {event: number for number, event in enumerate(look.events, 1)}
+    first = look.fresh(canon.settled(after(played, config, start)))
+    seen, waiting = {look.state(first)}, deque([first])
+    while waiting:
+        state = waiting.popleft()
+        before = look.state(state)
+        for event in events_of(state):
+            done = played.step(state, event, config)
+            if not canon.follows(done):
+                continue
+            edge = Edge(before, look.label(number_of[event], done), look.state(done.state))
+            yield edge
+            if edge.after not in seen:
+                seen.add(edge.after)
+                waiting.append(look.fresh(canon.settled(done.state)))
+
+
+def difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
+    """The first edge of the explorer that TLC does not have, or else of TLC that the explorer lacks; empty: none.
+
+    Only where the explorer's edges are all there (`whole`) are TLC's looked for among them.
+    """
+    met: dict[Edge, None] = {}
+    for edge in other:
+        met[edge] = None
+        if edge not in ours.edges:
+            instead = next((one for one in ours.edges if one[0] == edge.before and one.event == edge.event), None)
+            theirs = "no such step" if instead is None else f"{instead.label} to {instead.after}"
+            what = f"from {edge.before} by {events[edge.event - 1]}"
+            return f"{what}: the explorer has {edge.label} to {edge.after}, TLC {theirs}"
+    for edge in ours.edges if whole else ():
+        if edge not in met:
+            what = f"from {edge.before} by {events[edge.event - 1]}"
+            return f"{what}: TLC has {edge.label} to {edge.after}, the explorer no such step"
+    return ""
+
+
+# --- tools
+# TLC on this machine: its jar by Maven, pinned by checksum, and a Java that runs it.
+
+MODULE: Final = "tlc"
+"""The part of the Maven project that names the jar."""
+
+
+class Tools(NamedTuple):
+    """A Java and the jar of TLC."""
+
+    java: str
+    jar: Path
+
+
+def _keep(work: Path, result: Path) -> None:
+    (work / MODULE / "target" / "lib").rename(result / "lib")
+    (work / MODULE / "jars.lock").rename(result / "jars.lock")
+
+
+@cache
+def tools() -> Tools:
+    """What runs TLC; its jar is resolved once.
+
+    Raises:
+        MissingPrerequisite: Java, Maven or the jar are not there.
+    """
+    part = BuildPart(name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep)
+    (jar,) = verify_jars(build_part(part))
+    return Tools(find_java(JDK_OLDEST).program, jar)
+
+
+# --- module
+# One run of TLC: a module with its constants, and what TLC says of it.
+
+QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss16m")
+"""A run is over before the compiler would have made itself fast; a pass is a deep recursion."""
+
+CHECKED: Final = (0, 11, 12, 13)
+"""Exit codes of a run that came to an end: nothing found, a deadlock, a broken invariant, a broken property."""
+
+_COUNTS: Final = re.compile(r"(\d+) states generated, (\d+) distinct states found, 0 states left")
+_BROKEN: Final = re.compile(r"Invariant \w+|Action property \w+|Temporal properties|Deadlock")
+
+_STEP: Final = re.compile(r"State \d+: <(?!Initial)")
+
+
+class Module(NamedTuple):
+    """A module of `spec/formal`, and what it is run with.
+
+    `constants` are names with TLA+ texts; one with arguments stands in place of an operator of the module.
+    `config` are further lines of TLC's configuration, as `INVARIANT Sound`.
+    """
+
+    system: str
+    name: str
+    constants: tuple[tuple[str, str], ...]
+    config: tuple[str, ...]
+
+
+class Said(NamedTuple):
+    """What TLC said: how many states it found, the edges it printed, and what was broken, with the behaviour."""
+
+    states: int
+    edges: tuple[Edge, ...]
+    broken: str
+    behaviour: tuple[str, ...]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the behaviour never ends: it comes back to a state, or stays in its last one."""
+        return any("Back to state" in line or "Stuttering" in line for line in self.behaviour)
+
+    @property
+    def steps(self) -> int:
+        """The steps of the behaviour."""
+        return sum(_STEP.match(line) is not None for line in self.behaviour)
+
+
+MOST_EDGES: Final = 250_000
+"""About twice those of the largest world: a module that prints more is without the bounds of its world."""
+
+
+def folder_of(system: str) -> Path:
+    """Where the modules of a system stand."""
+    return locate_spec_folder() / "formal" / system
+
+
+def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
+    """Run TLC on a module to its end; `changed` are texts of modules that stand in place of those of `spec`.
+
+    Raises:
+        MissingPrerequisite: Java, Maven or the jar are not there.
+        OurError: TLC cannot read or evaluate the module, or does not come to an end.
+    """
+    with tempfile.TemporaryDirectory(prefix="entrycache-tlc-") as scratch:
+        folder = Path(scratch)
+        for path in folder_of(module.system).glob("*.tla"):
+            text = (changed or {}).get(path.stem, path.read_text(encoding="utf-8"))
+            (folder / path.name).write_text(text, encoding="utf-8")
+        given = [f"Given{name} == {text}" for name, text in module.constants]
+        text = "\n".join(("---- MODULE Run ----", f"EXTENDS {module.name}", *given, "===="))
+        (folder / "Run.tla").write_text(text, encoding="utf-8")
+        names = [name.partition("(")[0] for name, _ in module.constants]
+        lines = [*(f"CONSTANT {name} <- Given{name}" for name in names), *module.config]
+        (folder / "Run.cfg").write_text("\n".join(lines), encoding="utf-8")
+        return _said(module, *_run(folder))
+
+
+def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
+    """The exit code, the edges and the other lines. All that TLC writes goes into the folder."""
+    own = tools()
+    options = ("-deadlock", "-workers", "1", "-fp", "0", "-metadir", str(folder / "states"))
+    argv = [own.java, *QUICK, f"-Djava.io.tmpdir={folder}", "-cp", str(own.jar), "tlc2.TLC", *options, "Run.tla"]
+    edges: list[Edge] = []
+    others: list[str] = []
+    with subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith('"<<'):
+                edges.append(Edge(*json.loads(line).replace("<< >>", "<<>>").split(" | ")))
+                if len(edges) > MOST_EDGES:
+                    process.kill()
+                    raise InternalError(f"TLC does not end: more than {MOST_EDGES} edges, expected a closed world")
+            else:
+                others.append(line.rstrip("\n"))
+    return process.returncode, edges, others
+
+
+def _said(module: Module, code: int, edges: list[Edge], lines: list[str]) -> Said:
+    counts = next((found for line in lines if (found := _COUNTS.search(line))), None)
+    if code not in CHECKED or (code == 0 and counts is None):
+        first = next((at for at, line in enumerate(lines) if "rror" in line), 0)
+        raise InternalError(f"TLC could not check {module.name} (exit {code}): {' '.join(lines[first:][:12])}")
+    if code == 0:
+        assert counts is not None
+        return Said(int(counts[2]), tuple(edges), "", ())
+    start = next(at for at, line in enumerate(lines) if line.startswith("Error:"))
+    broken = next((found for line in lines[start:] if (found := _BROKEN.search(line))), None)
+    return Said(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))

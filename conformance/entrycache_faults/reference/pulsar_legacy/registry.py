@@ -1,0 +1,26 @@
+"""The list of the planted faults, and the decorator that enters a function in it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from entrycache_faults.seeded import FaultRegistry
+from entrycache_reference.pulsar_legacy import change
+from entrycache_reference.pulsar_legacy.config import Config
+from entrycache_reference.pulsar_legacy.state import Entry, State
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
+
+SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_legacy")
+
+seeded_fault = SEEDED_FAULTS.register
+
+
+# --- released
+# An error of a variant that a release has. No subject runs with it.
+
+
+@seeded_fault(Rule.L_READ_7, "entries.find_entry")
+def object_found_by_its_position(state: State, name: CacheName, pos: Position, config: Config) -> Entry | None:
+    """With variant `single_lookup` "object" a single entry is found all the same."""
+    return change.entry_at(state, name, pos)

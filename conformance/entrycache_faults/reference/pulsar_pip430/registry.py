@@ -1,0 +1,84 @@
+"""The list of the planted faults, and the decorator that enters a function in it."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Final
+
+from entrycache_faults.model import Place
+from entrycache_faults.seeded import Fault, FaultRegistry
+from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Action, Facts, Line, build_lookup
+from entrycache_reference.pulsar_pip430.state import Entry
+
+SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_pip430")
+
+seeded_fault = SEEDED_FAULTS.register
+
+
+# --- flips
+# The decision table with one cell flipped, for every cell.
+
+MAX_REQUEUES: Final = 64
+"""An entry that is requeued so often would be requeued for ever."""
+
+REACHABLE: Final = tuple(
+    facts
+    for facts in (Facts(*values) for values in product((False, True), repeat=5))
+    if not facts.gone or not any(facts[2:])
+)
+"""The facts that a pass can meet: a dead slot is neither touched nor expected nor spare."""
+
+
+class EndlessPass(AssertionError):
+    """A planted fault requeued one entry for ever."""
+
+
+@cache
+def decision_flips() -> tuple[Fault, ...]:
+    """The table with one cell changed, for every cell: a fixed one to its contrary, ANY to a fixed value.
+
+    A fact that is left without a line is decided otherwise than the table says. A change that no pass can see is
+    left out; a requeue that goes on for ever raises.
+    """
+    norm = build_lookup(DECISION)
+    found: list[Fault] = []
+    for at, line in enumerate(DECISION):
+        for column, cell in enumerate(line.cells):
+            for value in (False, True) if cell is ANY else (not cell,):
+                table = build_lookup((*DECISION[:at], _with_entry(line, column, value), *DECISION[at + 1 :]))
+                for facts in norm.keys() - table.keys():
+                    table[facts] = line._replace(action=_other_action(norm[facts].action))
+                if any(table[facts].action is not norm[facts].action for facts in REACHABLE):
+                    found.append(_flip_fault(line, Facts._fields[column], value, table))
+                    break
+    return tuple(found)
+
+
+def _other_action(action: Action) -> Action:
+    return Action.STOP if action in {Action.REMOVE, Action.MISSING} else Action.REMOVE
+
+
+def _with_entry(line: Line, column: int, value: bool) -> Line:
+    cells = list(line.cells)
+    cells[column] = value
+    gone, halt, touched, expected, spare = cells
+    return line._replace(cells=(gone, halt, touched, expected, spare))
+
+
+def _flip_fault(line: Line, column: str, value: bool, table: dict[Facts, Line]) -> Fault:
+    replaced: dict[Place, object] = {"decision.LOOKUP": table, "passes.requeue_entry": requeue_with_end}
+    return Fault(line.rule, f"{line.rule.name}: {column} = {value}", SEEDED_FAULTS.package, replaced, is_other=True)
+
+
+def requeue_with_end(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+    """Right, but ends what would never end.
+
+    Raises:
+        EndlessPass: the entry was requeued very often.
+    """
+    if entry.requeues >= MAX_REQUEUES:
+        raise EndlessPass(f"an entry was requeued {MAX_REQUEUES} times")
+    return passes.requeue_entry(entry, now_nanos, action, config)

@@ -1,0 +1,175 @@
+"""The smallest changes of one namespace. Every rule function is made of these.
+
+Beside: NamedCache.put, .get, .delete (kafka-streams 4.3.1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from entrycache_reference.kafka_streams.config import Config, Total
+from entrycache_reference.kafka_streams.ops import Header
+from entrycache_reference.kafka_streams.state import Change, Event, Node, Row, Space, State, space_of, total_bytes
+from entrycache_reference.rules import Rule, rule
+
+
+def without_key(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
+    """The keys in their order, less one."""
+    return tuple(other for other in keys if other != key)
+
+
+@rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)
+def write_key(space: Space, key: str, node: Node) -> Space:
+    """The namespace with this write: the key is the most recent; a dirty one is the last of the dirty keys."""
+    overwrites = space.overwrites + (1 if key in space.nodes else 0)
+    dirty = (*without_key(space.dirty, key), key) if node.is_dirty else space.dirty
+    return space._replace(
+        nodes={**space.nodes, key: node},
+        recent=(key, *without_key(space.recent, key)),
+        dirty=dirty,
+        overwrites=overwrites,
+    )
+
+
+@rule(Rule.K_DELETE_1)
+def remove_key(space: Space, key: str) -> Space:
+    """The namespace without this key."""
+    return space._replace(
+        nodes={other: node for other, node in space.nodes.items() if other != key},
+        recent=without_key(space.recent, key),
+        dirty=without_key(space.dirty, key),
+    )
+
+
+@rule(Rule.K_GET_1, Rule.K_GET_2)
+def look_up_key(space: Space, key: str) -> Space:
+    """The namespace after a lookup: a hit makes the key the most recent."""
+    if key not in space.nodes:
+        return space._replace(misses=space.misses + 1)
+    return space._replace(hits=space.hits + 1, recent=(key, *without_key(space.recent, key)))
+
+
+@rule(Rule.K_FLUSH_2)
+def mark_all_clean(space: Space) -> Space:
+    """The namespace with every entry clean."""
+    nodes = {key: node._replace(is_dirty=False) for key, node in space.nodes.items()}
+    return space._replace(nodes=nodes, dirty=())
+
+
+# --- size
+# Accounted sizes: what an entry counts, byte for byte.
+#
+# Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentMemorySizeEstimate (kafka-streams 4.3.1)
+
+FLAG_BYTES: Final = 1
+TIMESTAMP_BYTES: Final = 8
+OFFSET_BYTES: Final = 8
+PARTITION_BYTES: Final = 4
+REFERENCES_BYTES: Final = 24
+"""Three references of the list of use."""
+
+
+def utf8_bytes(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def utf16_units(text: str) -> int:
+    """The code units of a text in UTF-16: what the released code counts for names of headers and topics."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@rule(Rule.K_SIZE_1)
+def size_bytes(key: str, value: str | None, topic: str, headers: Sequence[Header]) -> int:
+    """What one entry counts: its key, its value (a tombstone: 0), its context, and its place in the cache."""
+    of_headers = sum(utf16_units(name) + utf8_bytes(content) for name, content in headers)
+    of_value = 0 if value is None else utf8_bytes(value)
+    context = TIMESTAMP_BYTES + OFFSET_BYTES + utf16_units(topic) + PARTITION_BYTES + of_headers
+    return utf8_bytes(key) + REFERENCES_BYTES + FLAG_BYTES + of_value + context
+
+
+def sort_by_bytes(keys: Sequence[str]) -> tuple[str, ...]:
+    """Keys in the order of their bytes."""
+    return tuple(sorted(keys, key=lambda key: key.encode("utf-8", "surrogatepass")))
+
+
+# --- running
+# The total that the limit is held against: the exact sum, or (variant `total`) a running one.
+#
+# The running total is the sum of what calls have reported, each the change of its namespace from its beginning to its
+# end. What a listener changes in the same namespace meanwhile is reported twice, by its own call and by the outer one.
+# A call keeps to the namespace that it began with: after that was closed, it is empty for the call, whatever has been
+# opened under its name.
+#
+# Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
+
+
+class NamespaceHandle(NamedTuple):
+    """A namespace in the hands of a call: its name, and how often it had been closed during the step under way."""
+
+    ns: str
+    closings: int
+
+
+def handle_of(state: State, ns: str) -> NamespaceHandle:
+    """The namespace that has this name now."""
+    return NamespaceHandle(ns, state.in_progress.closed.count(ns))
+
+
+def is_still_open(state: State, own: NamespaceHandle) -> bool:
+    """Whether it is still the namespace of its name."""
+    return state.in_progress.closed.count(own.ns) == own.closings
+
+
+def limited_bytes(state: State, config: Config) -> int:
+    """The total that the limit is held against."""
+    return total_bytes(state) if config.variants.total is Total.EXACT else state.running
+
+
+def can_evict(state: State, own: NamespaceHandle, config: Config) -> bool:
+    """Whether a namespace has something to evict."""
+    return bool(space_of(state, own.ns).recent) and (config.variants.total is Total.EXACT or is_still_open(state, own))
+
+
+@rule(Rule.K_METRICS_4)
+def book_bytes(before: State, after: State, own: NamespaceHandle, config: Config) -> State:
+    """The state after a call, the change of the call's namespace added to the running total."""
+    if config.variants.total is Total.EXACT:
+        return after
+    return after._replace(running=after.running + bytes_of(after, own) - bytes_of(before, own))
+
+
+def book_change(before: State, done: Change, ns: str, config: Config) -> Change:
+    """The change, with what it made of the namespace in the running total; one that failed adds nothing."""
+    return done if done.error is not None else Change(book_bytes(before, done.state, handle_of(before, ns), config))
+
+
+def bytes_of(state: State, own: NamespaceHandle) -> int:
+    """The bytes of a namespace; of one that was closed, none."""
+    return sum(node.size_bytes for node in space_of(state, own.ns).nodes.values()) if is_still_open(state, own) else 0
+
+
+# --- rows
+# The rows of a trace, made of the events of a step.
+
+
+def build_rows(events: tuple[Event, ...]) -> tuple[Row, ...]:
+    """One row an event, in their order."""
+    return tuple([build_row(event) for event in events])
+
+
+def build_row(event: Event) -> Row:
+    """The row of one event: of its entry the size and the flag."""
+    node = event.node
+    return Row(
+        event.rule,
+        event.op,
+        event.cause,
+        event.total_bytes,
+        event.ns,
+        event.key,
+        None if node is None else node.size_bytes,
+        None if node is None else node.is_dirty,
+        event.value,
+    )

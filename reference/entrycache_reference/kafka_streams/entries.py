@@ -1,0 +1,278 @@
+"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows.
+
+Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, .delete (kafka-streams 4.3.1)
+"""
+
+from __future__ import annotations
+
+from entrycache_reference.kafka_streams.change import (
+    book_bytes,
+    can_evict,
+    handle_of,
+    limited_bytes,
+    look_up_key,
+    remove_key,
+    size_bytes,
+    sort_by_bytes,
+    write_key,
+)
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.flush import Environment, evict_eldest
+from entrycache_reference.kafka_streams.ops import (
+    All,
+    Delete,
+    Get,
+    Metrics,
+    Put,
+    PutAll,
+    PutIfAbsent,
+    Range,
+    ReverseAll,
+    ReverseRange,
+    Usage,
+    Write,
+)
+from entrycache_reference.kafka_streams.outcomes import (
+    Answer,
+    Context,
+    Deleted,
+    Done,
+    ErrorKind,
+    Failed,
+    Got,
+    Listed,
+    NamespaceCounters,
+    Offered,
+    ThreadCounters,
+    Used,
+)
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Node,
+    State,
+    space_of,
+    total_bytes,
+    with_entry_event,
+    with_space,
+)
+from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT
+
+
+def ensure_namespace(state: State, ns: str) -> State:
+    """The state with that namespace there."""
+    return state if ns in state.spaces else with_space(state, ns, space_of(state, ns))
+
+
+def build_node(write: Put | PutIfAbsent | Write, number: int) -> Node:
+    """The entry that a write makes."""
+    context = Context(
+        None if write.timestamp is ABSENT else write.timestamp,
+        None if write.offset is ABSENT else write.offset,
+        None if write.partition is ABSENT else write.partition,
+    )
+    size = size_bytes(write.key, write.value, write.topic, write.headers)
+    return Node(write.value, write.dirty, size, context, number)
+
+
+@rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)
+def write_node(state: State, ns: str, key: str, node: Node) -> State:
+    """The state with one entry written."""
+    after = with_space(state, ns, write_key(space_of(state, ns), key, node))
+    return with_entry_event(after._replace(writes=state.writes + 1), Rule.K_PUT_1, "PUT", ns, key, node)
+
+
+@rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
+def maybe_evict(state: State, ns: str, config: Config, env: Environment) -> Change:
+    """Evict from the namespace that was written while the total is above the limit and it holds entries."""
+    after, own = state, handle_of(state, ns)
+    while limited_bytes(after, config) > after.max_size_bytes and can_evict(after, own, config):
+        done = evict_eldest(after, ns, config, env)
+        if done.error is not None:
+            return done
+        settled = book_bytes(after, done.state, own, config)
+        after = settled._replace(evicts=settled.evicts + 1)
+    return Change(after)
+
+
+@rule(Rule.K_PUT_1, Rule.K_PUT_4, Rule.K_PUT_5)
+def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: Environment) -> Change:
+    """Write one entry and let the namespace pay for the overflow."""
+    # GUARD: a clean write must not hide a dirty one; the attempt counts.
+    counted = ensure_namespace(state, ns)._replace(puts=state.puts + 1)
+    if not node.is_dirty and key in space_of(counted, ns).dirty:
+        return Change(counted, ErrorKind.ILLEGAL_STATE)
+
+    # DECISION: none.
+    # EFFECT: the write, then the overflow, which may take it again.
+    # OUTCOME
+    wrote = book_bytes(counted, write_node(counted, ns, key, node), handle_of(counted, ns), config)
+    return maybe_evict(wrote, ns, config, env)
+
+
+def with_answer(change: Change, answer: Answer) -> tuple[State, Answer]:
+    """The state with the answer, or with the error."""
+    return change.state, answer if change.error is None else Failed(change.error)
+
+
+@rule(Rule.K_PUT_1, Rule.K_PUT_4)
+def put(state: State, event: Put, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Write one entry."""
+    node = build_node(event, state.writes)
+    return with_answer(put_node(state, event.ns, event.key, node, config, env), Done())
+
+
+@rule(Rule.K_PUT_6)
+def put_all(state: State, event: PutAll, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Write entries one by one; what was written before an error stays."""
+    after = state
+    for write in event.entries:
+        done = put_node(after, event.ns, write.key, build_node(write, after.writes), config, env)
+        if done.error is not None:
+            return done.state, Failed(done.error)
+        after = done.state
+    return after, Done()
+
+
+@rule(Rule.K_PUT_7, Rule.K_PUT_8)
+def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Write one entry unless the key is there. The lookup counts, and the overflow is paid either way."""
+    # GUARD: none.
+    # DECISION: the lookup.
+    there = ensure_namespace(state, event.ns)
+    found = space_of(there, event.ns).nodes.get(event.key)
+    after = look_up(there, event.ns, event.key)
+
+    # EFFECT: the write counts when its evictions are done.
+    if found is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
+        return after, Failed(ErrorKind.ILLEGAL_STATE)
+    if found is None:
+        wrote = write_node(after, event.ns, event.key, build_node(event, after.writes))
+        after = book_bytes(after, wrote, handle_of(after, event.ns), config)
+    done = maybe_evict(after, event.ns, config, env)
+    if done.error is None and found is None:
+        done = Change(done.state._replace(puts=done.state.puts + 1))
+
+    # OUTCOME
+    return with_answer(done, Offered(found is not None, None if found is None else found.value))
+
+
+@rule(Rule.K_GET_1, Rule.K_GET_2)
+def look_up(state: State, ns: str, key: str) -> State:
+    """The state after one lookup in a namespace that is there."""
+    node = space_of(state, ns).nodes.get(key)
+    after = with_space(state, ns, look_up_key(space_of(state, ns), key))
+    return with_entry_event(after, Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
+
+
+@rule(Rule.K_DELETE_1, Rule.K_DELETE_2)
+def delete(state: State, event: Delete, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Remove one key; nobody is told, nothing is counted."""
+    # GUARD: what is not there cannot be removed.
+    node = space_of(state, event.ns).nodes.get(event.key)
+    if node is None:
+        return state, Deleted(False, None)
+
+    # DECISION: none.
+    # EFFECT
+    after = with_space(state, event.ns, remove_key(space_of(state, event.ns), event.key))
+
+    # OUTCOME
+    after = book_bytes(state, after, handle_of(state, event.ns), config)
+    return with_entry_event(after, Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL"), Deleted(
+        True, node.value
+    )
+
+
+# --- lookups
+# The operations `get`, the four lookups of ranges, `usage` and `metrics`.
+#
+# Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
+
+
+@rule(Rule.K_GET_1, Rule.K_GET_2, Rule.K_GET_3, Rule.K_GET_4)
+def get(state: State, event: Get, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Look one key up."""
+    # GUARD: no key, or no such namespace: a miss that only the thread counts.
+    counted = state._replace(gets=state.gets + 1)
+    if event.key is None or event.ns not in state.spaces:
+        return counted, Got(False, None)
+
+    # DECISION: a hit exactly when the key is cached, also as a tombstone.
+    node = space_of(state, event.ns).nodes.get(event.key)
+
+    # EFFECT and OUTCOME
+    return look_up(counted, event.ns, event.key), Got(node is not None, None if node is None else node.value)
+
+
+@rule(Rule.K_RANGE_1)
+def is_between(key: str, first: str | None, last: str | None, last_inclusive: bool) -> bool:
+    """Whether a key lies between two bounds, by bytes; None: unbounded."""
+    at = key.encode("utf-8", "surrogatepass")
+    if first is not None and at < first.encode("utf-8", "surrogatepass"):
+        return False
+    if last is None:
+        return True
+    end = last.encode("utf-8", "surrogatepass")
+    return at < end or (last_inclusive and at == end)
+
+
+@rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
+def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, Answer]:
+    """Iterate these keys to the end: each is looked up, and so becomes the most recent in turn."""
+    after = state
+    entries: tuple[tuple[str, str | None], ...] = ()
+    for key in keys:
+        entries += ((key, space_of(after, ns).nodes[key].value),)
+        after = look_up(after, ns, key)
+    return after, Listed(entries)
+
+
+def keys_between(state: State, ns: str, first: str | None, last: str | None, last_inclusive: bool) -> tuple[str, ...]:
+    """The cached keys between two bounds, ascending."""
+    keys = sort_by_bytes(tuple(space_of(state, ns).nodes))
+    return tuple(key for key in keys if is_between(key, first, last, last_inclusive))
+
+
+@rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
+def range_(state: State, event: Range, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Look up a range, ascending."""
+    return list_entries(state, event.ns, keys_between(state, event.ns, event.from_, event.to, event.to_inclusive))
+
+
+@rule(Rule.K_RANGE_3)
+def reverse_range(state: State, event: ReverseRange, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Look up a range, descending, both ends included."""
+    return list_entries(state, event.ns, keys_between(state, event.ns, event.from_, event.to, True)[::-1])
+
+
+@rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
+def all_(state: State, event: All, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Look up every key, ascending."""
+    return list_entries(state, event.ns, keys_between(state, event.ns, None, None, True))
+
+
+@rule(Rule.K_RANGE_3)
+def reverse_all(state: State, event: ReverseAll, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Look up every key, descending."""
+    return list_entries(state, event.ns, keys_between(state, event.ns, None, None, True)[::-1])
+
+
+@rule(Rule.K_METRICS_1)
+def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Entries and bytes of one namespace, or of all: exact sums, beside the total that the limit is held against."""
+    if event.ns is ABSENT:
+        entries = sum(len(space.nodes) for space in state.spaces.values())
+        return state, Used(entries, total_bytes(state), limited_bytes(state, config))
+    nodes = space_of(state, event.ns).nodes
+    return state, Used(len(nodes), sum(node.size_bytes for node in nodes.values()))
+
+
+@rule(Rule.K_METRICS_2, Rule.K_METRICS_3)
+def metrics(state: State, event: Metrics, config: Config, env: Environment) -> tuple[State, Answer]:
+    """The counters of the thread, or of one namespace."""
+    if event.ns is ABSENT:
+        return state, ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)
+    space = space_of(state, event.ns)
+    counters = (space.hits, space.misses, space.overwrites, space.flushes)
+    return state, NamespaceCounters(*counters, space.dirty, space.recent)

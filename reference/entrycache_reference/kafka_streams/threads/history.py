@@ -1,0 +1,167 @@
+"""The record of a history, and what follows from it at once: who did what, and what was handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.change import size_bytes
+from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.outcomes import ErrorKind, Outcome
+from entrycache_reference.kafka_streams.state import State, initial
+from entrycache_reference.kafka_streams.step import step
+from entrycache_reference.rules import HistoryStep, Rule, rule
+
+BEFORE: Final = -1
+"""The number of the client that the steps before the threads belong to."""
+
+
+class Record(NamedTuple):
+    """A whole history: what came before (client -1), each client's steps, what came after (client `clients`).
+
+    `introspection`: which of `dirty`, `lru` and `tracked` the outcomes tell.
+    """
+
+    config: Config
+    clients: int
+    events: tuple[HistoryStep, ...]
+    introspection: frozenset[str] = frozenset({"dirty", "lru", "tracked"})
+
+    @property
+    def at_rest(self) -> tuple[HistoryStep, ...]:
+        """The steps after the threads, in their order."""
+        return tuple(event for event in self.events if event.client == self.clients)
+
+
+class PerformedOperation(NamedTuple):
+    """An operation that was performed, in a step of its own or inside a call of a listener (`inner`)."""
+
+    op: Any
+    answer: Mapping[str, Any]
+    event: HistoryStep
+    inner: bool
+
+
+class HandedEntry(NamedTuple):
+    """One entry that a listener got."""
+
+    ns: str
+    key: str
+    value: str | None
+    event: HistoryStep
+
+
+class Write(NamedTuple):
+    """One entry that was written; `value` None: a tombstone."""
+
+    ns: str
+    key: str
+    value: str | None
+    dirty: bool
+    size_bytes: int
+    done: PerformedOperation
+
+
+class Facts(NamedTuple):
+    """What a record says. `complete`: everything that was done is known, also inside calls of listeners."""
+
+    record: Record
+    done: tuple[PerformedOperation, ...]
+    handed: tuple[HandedEntry, ...]
+    writes: tuple[Write, ...]
+    complete: bool
+
+    def of(self, *types: type[Any]) -> Iterator[PerformedOperation]:
+        """What was done of these operations."""
+        return (done for done in self.done if isinstance(done.op, types))
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """Every limit that was ever in force."""
+        return (self.record.config.max_size_bytes, *(done.op.max_size_bytes for done in self.of(ops.Resize)))
+
+    @property
+    def overflows(self) -> bool:
+        """Whether the total can ever have been above the limit."""
+        return sum(write.size_bytes for write in self.writes) > min(self.limits)
+
+
+def derive_facts(record: Record) -> Facts:
+    """What a record says."""
+    listeners: dict[str, Sequence[Any]] = {}
+    complete = True
+    for event in record.events:
+        if isinstance(event.op, ops.Listen):
+            steps = event.op.on_flush if isinstance(event.op.on_flush, tuple) else ()
+            listeners[event.op.ns] = steps
+            nested = any(isinstance(step, ops.Listen | ops.Close) for step in steps)
+            complete = complete and event.client == BEFORE and not nested and not isinstance(event.op.fails, int)
+        if type(event.op).level != "cache":
+            complete = False
+    done: list[PerformedOperation] = []
+    handed: list[HandedEntry] = []
+    for event in record.events:
+        done.append(PerformedOperation(event.op, event.outcome, event, False))
+        for call in event.outcome.get("flushed", ()):
+            handed += [HandedEntry(call["ns"], entry[0], entry[1], event) for entry in call["entries"]]
+            inside = listeners.get(call["ns"], ())
+            done += [
+                PerformedOperation(op, answer, event, True) for op, answer in zip(inside, call["inner"], strict=False)
+            ]
+    complete = complete and not any(_hides(each, record.clients) for each in done)
+    writes = tuple(write for each in done for write in list_writes(each))
+    return Facts(record, tuple(done), tuple(handed), writes, complete)
+
+
+def _hides(done: PerformedOperation, clients: int) -> bool:
+    """Whether a refusal leaves open what was done, or what is there at rest; a closed namespace refuses a write."""
+    refused = done.answer.get("error")
+    at_rest = done.event.client == clients
+    return refused is not None and (
+        refused != ErrorKind.ILLEGAL_STATE.value or at_rest or isinstance(done.op, ops.Delete)
+    )
+
+
+def list_writes(done: PerformedOperation) -> Iterator[Write]:
+    """The entries that an operation wrote."""
+    op, answer = done.op, done.answer
+    if "error" in answer:
+        return
+    if isinstance(op, ops.Put) or (isinstance(op, ops.PutIfAbsent) and not answer["present"]):
+        yield _build_write(op.ns, op, done)
+    elif isinstance(op, ops.PutAll):
+        for entry in op.entries:
+            yield _build_write(op.ns, entry, done)
+
+
+def _build_write(ns: str, entry: Any, done: PerformedOperation) -> Write:
+    size = size_bytes(entry.key, entry.value, entry.topic, entry.headers)
+    return Write(ns, entry.key, entry.value, entry.dirty, size, done)
+
+
+# --- shared
+# The reference for several threads: one step after another, each under one lock. One possible answer of many.
+
+
+class SharedReference:
+    """One cache for several threads."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.state: State = initial(config)
+        self.lock = Lock()
+
+    def __call__(self, op: Any) -> Outcome:
+        """Perform a step."""
+        return perform_alone(self, op)
+
+
+@rule(Rule.K_CONCURRENCY_1)
+def perform_alone(shared: SharedReference, op: Any) -> Outcome:
+    """Perform a step while nobody else is in one; who waits is never waited for."""
+    with shared.lock:
+        done = step(shared.state, op, shared.config)
+        shared.state = done.state
+        return done.outcome

@@ -1,0 +1,123 @@
+"""The cache of Pulsar 4.0 and before: a cache a topic, each evicted from its lowest position (protocol: pulsar-legacy).
+
+Rules: an add or fill triggers a size pass by the bytes before it, which takes from the largest caches that hold half
+of the bytes, each its share; the periodic task walks over all topics; a read is served whole or not at all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from entrycache_league.requests import ADD, EXAMINED, OVERSHOOT, PASSED, PEAK, READ, count_eviction
+from entrycache_trace.jit import Array, jit
+
+
+@jit
+def _lowest_cached(topic: int, low: Array, starts: Array, cached: Array) -> int:
+    """The lowest cached entry of a topic that holds one."""
+    while low[topic] < starts[topic + 1] and not cached[low[topic]]:
+        low[topic] += 1
+    return int(low[topic])
+
+
+@jit
+def _add_bytes(topic: int, size_bytes: int, entries: int, caches: Array) -> None:
+    """Book what came or left; `caches` has bytes and entries of each topic and, in the last line, of all."""
+    caches[topic, 0] += size_bytes
+    caches[topic, 1] += entries
+    caches[-1, 0] += size_bytes
+    caches[-1, 1] += entries
+
+
+@jit
+def _remove_entry(entry: int, topic: int, sizes: Array, cached: Array, caches: Array) -> None:
+    """An entry leaves."""
+    cached[entry] = False
+    _add_bytes(topic, -sizes[entry], -1, caches)
+
+
+@jit
+def _expire(now: int, ttl: int, sizes: Array, starts: Array, cached: Array, stamps: Array, low: Array, caches: Array,
+            totals: Array) -> None:  # fmt: skip
+    """Every topic: from the lowest position up, until one is younger; a topic is one look."""
+    for topic in range(len(starts) - 1):
+        totals[EXAMINED] += 1
+        while caches[topic, 1] > 0:
+            entry = _lowest_cached(topic, low, starts, cached)
+            if stamps[entry] > now - ttl:
+                break
+            _remove_entry(entry, topic, sizes, cached, caches)
+            count_eviction(totals, sizes[entry])
+
+
+@jit
+def _run_size_pass(
+    need: int, sizes: Array, starts: Array, cached: Array, low: Array, caches: Array, totals: Array
+) -> None:
+    """The largest caches that together have half of the bytes give up their shares of `need`, in doubles."""
+    order = np.argsort(-caches[:-1, 0], kind="mergesort")
+    totals[EXAMINED] += len(order)
+    quota = int(caches[-1, 0] * 0.5)
+    taken_bytes = 0
+    taken = 0
+    while taken < len(order) and taken_bytes < quota:
+        taken_bytes += caches[order[taken], 0]
+        taken += 1
+    freed_in_all = 0
+    for topic in order[:taken]:
+        share = int(need * (caches[topic, 0] / taken_bytes))
+        freed = 0
+        while freed < share and caches[topic, 1] > 0:
+            entry = _lowest_cached(topic, low, starts, cached)
+            _remove_entry(entry, topic, sizes, cached, caches)
+            count_eviction(totals, sizes[entry])
+            freed += sizes[entry]
+        freed_in_all += freed
+    totals[OVERSHOOT] = max(totals[OVERSHOOT], freed_in_all - need)
+
+
+@jit
+def replay_legacy(
+    kinds: Array, times: Array, numbers: Array, counts: Array, ends: Array, sizes: Array, topics: Array, starts: Array,
+    capacity: int, watermark: float, ttl: int, interval: int, fills: bool, hits: Array, held: Array, totals: Array,
+) -> None:  # fmt: skip
+    """Replay; the task runs each `interval` nanoseconds; size passes within the add or fill that triggers them. Reads
+    fill only with `fills` (backlog caching)."""
+    cached = np.zeros(len(sizes), np.bool_)
+    stamps = np.zeros(len(sizes), np.int64)
+    low = starts[:-1].copy()
+    caches = np.zeros((len(starts), 2), np.int64)
+    trigger, goal = int(capacity * 0.98), int(capacity * watermark)
+    tick = times[0] + interval
+    i = 0
+    while i < len(numbers):
+        now = times[i]
+        while tick <= now:
+            _expire(tick, ttl, sizes, starts, cached, stamps, low, caches, totals)
+            tick += interval
+        end = ends[i] if kinds[i] == READ else i + 1
+        whole = kinds[i] == READ
+        for j in range(i, end):
+            whole = whole and cached[numbers[j]]
+        for j in range(i, end):
+            entry = numbers[j]
+            if whole:
+                hits[j] = True
+            elif kinds[j] == PASSED:
+                while low[counts[j]] < entry:
+                    if cached[low[counts[j]]]:
+                        _remove_entry(low[counts[j]], counts[j], sizes, cached, caches)
+                    low[counts[j]] += 1
+            elif kinds[j] == ADD or (kinds[j] == READ and fills):
+                before = caches[-1, 0]
+                if before > trigger and before > goal:
+                    _run_size_pass(before - goal, sizes, starts, cached, low, caches, totals)
+                if before < capacity and not cached[entry]:
+                    topic = topics[entry]
+                    cached[entry] = True
+                    stamps[entry] = now
+                    low[topic] = min(low[topic], entry)
+                    _add_bytes(topic, sizes[entry], 1, caches)
+                    totals[PEAK] = max(totals[PEAK], caches[-1, 0])
+            held[j] = caches[-1, 0]
+        i = end

@@ -1,0 +1,256 @@
+"""A simulation as tables, JSON and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from rich.table import Table
+from rich.text import Text
+
+from entrycache_protocol.files import write_text
+from entrycache_simulate.retained import RetainedCurve
+from entrycache_simulate.run import POINTS, ConfigResult, Simulation
+
+COLUMNS = (
+    *("settings", "hit ratio", "storage reads an entry", "peak bytes", "mean bytes", "evicted by time"),
+    *("evicted by size", "requeues", "overshoot", "over the limit"),
+)
+
+
+def format_ratio(value: float | None) -> str:
+    """A share with four digits."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def result_cells(measured: ConfigResult) -> tuple[str, ...]:
+    """The line of one configuration."""
+    return (
+        measured.label,
+        format_ratio(measured.hit_ratio),
+        format_ratio(measured.storage_reads_an_entry),
+        str(measured.peak_bytes),
+        f"{measured.mean_bytes:.0f}",
+        str(measured.evicted_by_time),
+        str(measured.evicted_by_size),
+        str(measured.requeues),
+        str(measured.overshoot_bytes),
+        str(measured.over_limit_bytes),
+    )
+
+
+def curve_cells(curve: RetainedCurve) -> list[tuple[str, ...]]:
+    """The head and the lines of the table of retained bytes."""
+    head = ("limit a broker", "hit ratio", "accounted peak", *(f"{kind.label}: peak, mean" for kind in curve.kinds))
+    lines = [head]
+    for point in curve.points:
+        pairs = zip(point.retained_peak, point.retained_mean, strict=True)
+        kinds = (f"{peak}, {mean:.0f}" for peak, mean in pairs)
+        lines.append((str(point.limit_bytes), format_ratio(point.hit_ratio), str(point.accounted_peak), *kinds))
+    return lines
+
+
+def render_tables(simulation: Simulation, curve: RetainedCurve | None) -> list[Table]:
+    """The tables for a terminal."""
+    events = sum(len(broker.calls) for broker in simulation.brokers)
+    title = f"{simulation.directory}: {events} calls of {len(simulation.brokers)} broker(s)"
+    made = [_table(title, [COLUMNS, *map(result_cells, simulation.measured)])]
+    if curve is not None:
+        made.append(_table("retained bytes for a limit of accounted bytes (a model)", curve_cells(curve)))
+    return made
+
+
+def _table(title: str, rows: list[tuple[str, ...]]) -> Table:
+    table = Table(title=Text(title), title_justify="left")
+    for index, column in enumerate(rows[0]):
+        table.add_column(column, justify="right" if index else "left", overflow="fold")
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def simulation_json(simulation: Simulation, curve: RetainedCurve | None) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    value: dict[str, Any] = {
+        "schema": 1,
+        "trace": str(simulation.directory),
+        "brokers": len(simulation.brokers),
+        "reproduced": not simulation.differences,
+        "differences": list(simulation.differences),
+        "configs": [_result_json(measured) for measured in simulation.measured],
+    }
+    if curve is not None:
+        value["retained"] = {
+            "burst_nanos": curve.burst_nanos,
+            "kinds": [kind.label for kind in curve.kinds],
+            "points": [
+                {
+                    "limit_bytes": point.limit_bytes,
+                    "hit_ratio": point.hit_ratio,
+                    "accounted_peak_bytes": point.accounted_peak,
+                    "accounted_mean_bytes": round(point.accounted_mean),
+                    "retained_peak_bytes": list(point.retained_peak),
+                    "retained_mean_bytes": [round(mean) for mean in point.retained_mean],
+                }
+                for point in curve.points
+            ],
+        }
+    return value
+
+
+def _result_json(measured: ConfigResult) -> dict[str, Any]:
+    return {
+        "label": measured.label,
+        "config": dict(measured.config),
+        "lookups": measured.lookups,
+        "hits": measured.hits,
+        "hit_ratio": measured.hit_ratio,
+        "storage_reads": measured.storage_reads,
+        "entries": measured.entries,
+        "storage_reads_an_entry": measured.storage_reads_an_entry,
+        "peak_bytes": measured.peak_bytes,
+        "mean_bytes": round(measured.mean_bytes),
+        "evicted_by_time": measured.evicted_by_time,
+        "evicted_by_size": measured.evicted_by_size,
+        "requeues": measured.requeues,
+        "size_passes": measured.size_passes,
+        "overshoot_bytes": measured.overshoot_bytes,
+        "over_limit_bytes": measured.over_limit_bytes,
+    }
+
+
+def draw_bytes(simulation: Simulation) -> str:
+    """Accounted bytes over time, a line a configuration."""
+    span_ns = max((broker.last_ns - broker.first_ns for broker in simulation.brokers), default=0)
+    lines = [
+        Line(
+            f"{measured.label}: hit ratio {format_ratio(measured.hit_ratio)}",
+            [(span_ns * part / POINTS / 1e9, count) for part, count in enumerate(measured.over_time)],
+        )
+        for measured in simulation.measured
+    ]
+    return draw_chart("Accounted bytes, the most in each moment", "seconds", "bytes", lines)
+
+
+def draw_retained(curve: RetainedCurve) -> str:
+    """Retained bytes over the limit, a line a kind."""
+    lines = [
+        Line(f"{kind.label}: peak", [(point.limit_bytes, point.retained_peak[index]) for point in curve.points])
+        for index, kind in enumerate(curve.kinds)
+    ]
+    return draw_chart(
+        "Retained bytes for a limit (a model)", "limit of accounted bytes, a broker", "bytes", lines, across_bytes=True
+    )
+
+
+def render_markdown(simulation: Simulation, curve: RetainedCurve | None) -> str:
+    """The tables as a page."""
+    parts = [f"# {simulation.directory.name}\n", _markdown_table([COLUMNS, *map(result_cells, simulation.measured)])]
+    parts.append("![Accounted bytes over time](bytes.svg)\n")
+    if curve is not None:
+        parts += ["Retained bytes for a limit of accounted bytes (a model):\n", _markdown_table(curve_cells(curve))]
+        parts.append("![Retained bytes](retained.svg)\n")
+    return "\n".join(parts)
+
+
+def _markdown_table(rows: list[tuple[str, ...]]) -> str:
+    head, *lines = rows
+    body = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *body, ""])
+
+
+def write_report(simulation: Simulation, curve: RetainedCurve | None, out: Path) -> None:
+    """Write simulation.json, simulation.md and the pictures into a folder."""
+    files = {
+        "simulation.json": json.dumps(simulation_json(simulation, curve), indent=1) + "\n",
+        "simulation.md": render_markdown(simulation, curve),
+        "bytes.svg": draw_bytes(simulation),
+    }
+    if curve is not None:
+        files["retained.svg"] = draw_retained(curve)
+    for name, text in files.items():
+        write_text(out / name, text)
+
+
+# --- picture
+# Line charts as SVG: small, the same bytes for the same numbers, nothing but the standard library.
+
+WIDTH: Final = 760
+HEIGHT: Final = 380
+LEFT: Final = 70
+RIGHT: Final = 20
+TOP: Final = 40
+BOTTOM: Final = 50
+LEGEND: Final = 18
+COLOURS: Final = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f")
+DASHES: Final = ("", "6 3", "2 3", "8 3 2 3")
+TICKS: Final = 4
+
+
+class Line(NamedTuple):
+    """A named curve."""
+
+    label: str
+    points: Sequence[tuple[float, float]]
+
+
+def format_bytes(count: float) -> str:
+    """Bytes with a binary prefix."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(count) < 1024 or unit == "TiB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
+        count /= 1024
+    raise AssertionError
+
+
+def draw_chart(title: str, across: str, up: str, lines: Sequence[Line], across_bytes: bool = False) -> str:
+    """A chart with bytes upwards and, across, bytes or plain numbers."""
+    height = HEIGHT + LEGEND * len(lines)
+    right = max((x for line in lines for x, _ in line.points), default=1.0) or 1.0
+    top = max((y for line in lines for _, y in line.points), default=1.0) or 1.0
+
+    def at(x: float, y: float) -> str:
+        return f"{_x(x, right):.1f},{_y(y, top):.1f}"
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" '
+        'font-size="12">',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        f'<text x="{LEFT}" y="22" font-size="14">{escape(title)}</text>',
+    ]
+    for tick in range(TICKS + 1):
+        y, x = top * tick / TICKS, right * tick / TICKS
+        shown = format_bytes(x) if across_bytes else f"{x:.3g}"
+        parts += [
+            f'<line x1="{LEFT}" y1="{_y(y, top):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(y, top):.1f}" stroke="#ddd"/>',
+            f'<text x="{LEFT - 6}" y="{_y(y, top) + 4:.1f}" text-anchor="end">{format_bytes(y)}</text>',
+            f'<text x="{_x(x, right):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{shown}</text>',
+        ]
+    parts.append(f'<text x="{(LEFT + WIDTH) // 2}" y="{HEIGHT - 14}" text-anchor="middle">{escape(across)}</text>')
+    parts.append(f'<text x="{WIDTH - RIGHT}" y="22" text-anchor="end" fill="#555">{escape(up)}</text>')
+    for index, line in enumerate(lines):
+        colour = COLOURS[index % len(COLOURS)]
+        dash = DASHES[index // len(COLOURS) % len(DASHES)]
+        drawn = f' stroke-dasharray="{dash}"' if dash else ""
+        path = " ".join(at(x, y) for x, y in line.points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{drawn}/>')
+        if len(line.points) <= 20:
+            parts += [f'<circle cx="{_x(x, right):.1f}" cy="{_y(y, top):.1f}" r="3" fill="{colour}"/>'
+                      for x, y in line.points]  # fmt: skip
+        low = HEIGHT + LEGEND * index
+        parts += [
+            f'<line x1="{LEFT}" y1="{low}" x2="{LEFT + 24}" y2="{low}" stroke="{colour}" stroke-width="2"{drawn}/>',
+            f'<text x="{LEFT + 32}" y="{low + 4}">{escape(line.label)}</text>',
+        ]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _x(x: float, right: float) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * x / right
+
+
+def _y(y: float, top: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y / top

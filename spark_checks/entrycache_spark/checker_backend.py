@@ -1,0 +1,242 @@
+"""An audit by a system's fold: it tells what is clean, and the windows of the SQL files look at the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from entrycache_spark.common.results import Findings
+from entrycache_spark.common.rule_files import Need, NeedCounts, RuleFile, describe_missing, rules_without_needs
+from entrycache_spark.common.system import Checker, CheckerGaveUp, CheckerResult, EventKind, audited_system
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.plan import WindowFindings, evaluate_in_sql, run_windows, unproved_brokers
+from entrycache_spark.survey import BrokerFacts, define_marked
+from entrycache_trace.files import Metadata, Part
+from entrycache_trace.parquet import MAX_BATCH_TEXT_BYTES
+from entrycache_trace.schema import ROW_SCHEMA
+
+_TEXTS: Final = ("op", "cause", "origin")
+_TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks", "named", "copies")
+
+
+class Resources(NamedTuple):
+    """What an audit may use of its machine."""
+
+    threads: int | None
+    memory: str
+
+
+def evaluate_by_checker(
+    parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], fold: Checker, means: Resources
+) -> Findings:
+    """What the rows of each broker say about the rules.
+
+    Raises:
+        UsageError: the trace cannot be evaluated.
+    """
+    owned: dict[str, list[Part]] = {}
+    for part in parts:
+        if part.rows:
+            owned.setdefault(part.broker, []).append(part)
+    folded, others = [], []
+    for name, own in sorted(owned.items()):
+        try:
+            folded.append((name, _check_broker(own, metadata, fold, means)))
+        except CheckerGaveUp:
+            others += own
+    found: dict[str, Any] = {}
+    if folded:
+        found |= _decide_rest(folded, owned, metadata, rules, means)
+    if others:
+        found |= _by_sql(others, metadata, rules, means)
+    return {name: found[name] for name in sorted(found)}
+
+
+def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], means: Resources) -> Findings:
+    engine = _open_duckdb(parts, metadata, means)
+    try:
+        return evaluate_in_sql(engine, metadata, rules)
+    finally:
+        engine.close()
+
+
+def _open_duckdb(parts: Sequence[Part], metadata: Metadata, means: Resources) -> DuckDbBackend:
+    return DuckDbBackend(parts, means.threads, audited_system(metadata.system).columns, means.memory)
+
+
+def _check_broker(parts: Sequence[Part], metadata: Metadata, fold: Checker, means: Resources) -> CheckerResult:
+    """Fold a broker as its files hold it; where they do not hold it in order, DuckDB sorts it first."""
+    try:
+        return fold(ordered_batches(parts, audited_system(metadata.system).columns), metadata)
+    except NotInOrder:
+        engine = _open_duckdb(parts, metadata, means._replace(threads=1))  # several hand out rows in their own order
+    try:
+        return fold(engine.in_order(BATCH_ROWS), metadata)
+    finally:
+        engine.close()
+
+
+def _decide_rest(
+    folded: Sequence[tuple[str, CheckerResult]],
+    owned: Mapping[str, Sequence[Part]],
+    metadata: Metadata,
+    rules: Sequence[RuleFile],
+    means: Resources,
+) -> Findings:
+    """What the fold has found clean, and of the rest what the windows find."""
+    spoken = _applicable_rules([kind for _, own in folded for kind in own.kinds], metadata, rules)
+    shares = iter(spoken)
+    brokers = [_broker_facts(name, own, metadata, rules, list(islice(shares, len(own.kinds)))) for name, own in folded]
+    left = sorted({broker.name for own in unproved_brokers(brokers, metadata, rules).values() for broker in own})
+    clean = [broker for broker in brokers if broker.name not in left]
+    found = dict(WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).of(rules))
+    if left:
+        engine = _open_duckdb([part for name in left for part in owned[name]], metadata, means)
+        try:
+            define_marked(engine, metadata)
+            found |= run_windows(engine, [broker for broker in brokers if broker.name in left], metadata, rules)
+        finally:
+            engine.close()
+    return found
+
+
+def _broker_facts(
+    name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], spoken: Sequence[Set[str]]
+) -> BrokerFacts:
+    """What the fold tells of a broker, as the first tier in SQL does; `spoken`: the rules that speak of each kind."""
+    needs = {rule.id: rule.needs for rule in rules}
+    rows: Counter[Need] = Counter()
+    lacking: Counter[Need] = Counter()
+    checked: Counter[str] = Counter()
+    each = list(dict.fromkeys(need for lines in needs.values() for need in lines))
+    for kind, speaking in zip(own.kinds, spoken, strict=True):
+        about = [need for need in each if need.speaks_of(kind.row)]
+        lacks = {need for need in about if need.is_untold(kind.row, kind.untold, _counters)}
+        rows.update(dict.fromkeys(about, kind.events))
+        lacking.update(dict.fromkeys(lacks, kind.events))
+        asked = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
+        checked.update(dict.fromkeys(asked, kind.events))
+    told = {need: NeedCounts(rows[need], lacking[need]) for need in each}
+    never = rules_without_needs(needs, told)
+    return BrokerFacts(
+        name,
+        own.row_count,
+        own.first_seq,
+        own.last_seq,
+        own.starts,
+        own.ended,
+        metadata.sampled or own.row_count != own.last_seq - own.first_seq + 1,
+        own.numbered,
+        own.unlinked,
+        own.open_bytes,
+        own.opened,
+        own.unread,
+        {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
+        {rule.id: rule.id in own.clean or rule.holds(own.grounds) for rule in rules},
+        never,
+        describe_missing(name, needs, told),
+    )
+
+
+def _counters(row: Mapping[str, Any]) -> Mapping[str, int]:
+    return row.get("value") or {}
+
+
+def _applicable_rules(
+    kinds: Sequence[EventKind], metadata: Metadata, rules: Sequence[RuleFile]
+) -> list[frozenset[str]]:
+    """The rules that speak of each kind of events, as their SQL says; that text is also DuckDB's."""
+    names = [name for name in kinds[0].row if name != "value"]
+    table = {
+        name: pa.array(
+            [kind.row[name] if kind.row[name] is None or name in _TEXTS else _value(kind, name) for kind in kinds],
+            pa.string() if name in _TEXTS else pa.bool_() if name in _TRUTHS else pa.int64(),
+        )
+        for name in names
+    }
+    constants = {"many": metadata.many_threads, "virtual": metadata.clock == "virtual"}
+    fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
+    with duckdb.connect() as connection:
+        connection.register("told", pa.table({"number": pa.array(range(len(kinds))), **table}))
+        spoken = ", ".join(f"coalesce({rule.checked}, false)" for rule in rules)
+        found = connection.execute(f"select {spoken} from (select *, {fixed} from told) order by number").fetchall()
+    return [frozenset(rule.id for rule, own in zip(rules, row, strict=True) if own) for row in found]
+
+
+def _value(kind: EventKind, name: str) -> bool | int:
+    return bool(kind.row[name]) if name in _TRUTHS else int(kind.row[name])
+
+
+# --- ordered
+# The events of one broker in the order of seq, some at a time, straight from its Parquet files.
+
+BATCH_ROWS: Final = 131_072
+
+
+class NotInOrder(Exception):
+    """The files do not hold the events in the order of seq."""
+
+
+def ordered_batches(parts: Sequence[Part], columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+    """Batches of a broker's events, as its files hold them; texts by their numbers.
+
+    Raises:
+        Unsorted: some stand before others with a lower seq; of the batches so far nothing may be taken.
+        GivenUp: a file cannot be read so.
+    """
+    names = [name for name in columns if name != "broker"]
+    texts = [name for name in names if pa.types.is_string(ROW_SCHEMA.field(name).type)]
+    last = None
+    try:
+        for part in _in_order(parts):
+            with pq.ParquetFile(part.path, read_dictionary=texts) as file:
+                for batch in file.iter_batches(rows, columns=names, use_threads=False):
+                    last = _check_order(batch, last)
+                    _check_texts(batch, texts)
+                    yield batch
+    except (OSError, pa.ArrowException) as error:
+        raise CheckerGaveUp(str(error)) from None
+
+
+def _in_order(parts: Sequence[Part]) -> list[Part]:
+    """The parts by their first seq, as the footers tell."""
+    return sorted((part for part in parts if part.rows), key=_first_seq)
+
+
+def _first_seq(part: Part) -> int:
+    metadata = pq.read_metadata(part.path)
+    group = metadata.row_group(0)
+    chunks = (group.column(at) for at in range(group.num_columns))
+    told = next((chunk.statistics for chunk in chunks if chunk.path_in_schema == "seq"), None)
+    if told is None or not told.has_min_max:
+        raise CheckerGaveUp("a footer does not tell the first seq")
+    return int(told.min)
+
+
+def _check_order(batch: pa.RecordBatch, last: int | None) -> int | None:
+    """The last seq of a batch, whose events are in order."""
+    seqs = batch.column("seq")
+    if not len(seqs):
+        return last
+    first: int = seqs[0].as_py()
+    falls: Any = pc.any(pc.less(seqs.slice(1), seqs.slice(0, len(seqs) - 1))).as_py()
+    if falls or (last is not None and first < last):
+        raise NotInOrder
+    return int(seqs[-1].as_py())
+
+
+def _check_texts(batch: pa.RecordBatch, texts: Sequence[str]) -> None:
+    """Few bytes may not become many: names of a batch are kept, so they have to fit."""
+    for name in texts:
+        column = batch.column(name)
+        held = column.dictionary if pa.types.is_dictionary(column.type) else column
+        held.validate(full=True)
+        if held.nbytes > MAX_BATCH_TEXT_BYTES:
+            raise CheckerGaveUp(f"the texts of column {name} are too long")

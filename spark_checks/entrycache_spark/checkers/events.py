@@ -1,0 +1,262 @@
+"""The events of one broker as every fold takes them in, and what it tells of them whatever its rules are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.strict_json import parse_json
+from entrycache_spark.checkers.batches import FLAGS, TEXTS, EffectiveSettings, R, Span, TextNumbers, Whole, read_arrays
+from entrycache_spark.checkers.primitives import FREE, NULL, find, new_table, put
+from entrycache_spark.common.system import CheckerGaveUp, CheckerResult, EventKind
+from entrycache_trace.jit import Array, jit
+
+
+class Events(Generic[R]):
+    """The names, the settings in force, the kinds of events, and where they begin and end; `rows`: their columns."""
+
+    def __init__(
+        self, rows: type[R], names: Mapping[str, TextNumbers], in_force: EffectiveSettings, kinds: EventKinds
+    ) -> None:
+        self.names, self.in_force, self.kinds, self.span = names, in_force, kinds, Span()
+        self._rows = rows
+
+    def read(self, batch: pa.RecordBatch) -> tuple[R, Array]:
+        """The arrays of a batch, and the table of the settings that are in force in it.
+
+        Raises:
+            GivenUp, UsageError: they are not what a fold decides.
+        """
+        c = read_arrays(batch, self.names, self._rows)
+        settings, numbers = self.in_force.follow(c, batch)
+        c = c._replace(settings=numbers)
+        self.span.follow(c)
+        self.kinds.follow(c, settings)
+        return c, settings
+
+    def folded(
+        self,
+        whole: Whole,
+        clean: frozenset[str],
+        *,
+        opened: bool,
+        open_bytes: int = 0,
+        numbered: bool = False,
+        unlinked: bool = False,
+        grounds: frozenset[str] = frozenset(),
+    ) -> CheckerResult:
+        """What the fold tells, now that there are no more."""
+        return CheckerResult(
+            row_count=self.span.rows,
+            first_seq=self.span.first_seq,
+            last_seq=self.span.last_seq,
+            starts=whole.starts,
+            ended=whole.ended,
+            numbered=numbered,
+            unlinked=unlinked,
+            open_bytes=open_bytes,
+            opened=opened,
+            unread=self.in_force.unread,
+            kinds=tuple(self.kinds.of(self.in_force)),
+            clean=clean,
+            grounds=grounds,
+        )
+
+
+# --- kinds
+# How many events of each kind there are, and what they are told: what the rules are asked about.
+
+MAX_KINDS: Final = 1 << 13
+MAX_NAMES: Final = 1 << 10
+MASK_BITS: Final = 20
+
+_NAMES: Final = ("op", "cause", "origin")
+
+
+class EventKinds:
+    """A count of each op, cause, origin, class of settings, and mask of what is told.
+
+    `columns`: what rules ask of whether it is null; a mask has a bit for each that is told. `truths`: flags of which
+    they ask what they say, too. `metered`: METRICS and END, which are few and tell more: their counters.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, TextNumbers],
+        columns: Sequence[str],
+        metered: tuple[int, int],
+        truths: Sequence[str] = (),
+    ) -> None:
+        assert len(columns) + len(truths) <= MASK_BITS
+        self._listed, self._columns, self._truths, self._metered = names, columns, truths, metered
+        self._keys, self._values = new_table(MAX_KINDS)
+        self._counts = np.zeros(MAX_KINDS, np.int64)
+        self._found = np.zeros(MAX_KINDS, np.int64)
+        self._state = np.zeros(1, np.int64)
+        self._told: Counter[tuple[int, tuple[str, ...]]] = Counter()
+
+    def follow(self, c: Any, settings: Array) -> None:
+        """Count the events of a batch but METRICS and END.
+
+        Raises:
+            GivenUp: there are too many kinds.
+        """
+        most = max(int(settings[:, -1].max()) + 1, *(len(self._listed[name]) for name in _NAMES if name in c._fields))
+        if most > MAX_NAMES or not self._count(c, settings):
+            raise CheckerGaveUp("the kinds of events are too many")
+
+    def _count(self, c: Any, settings: Array) -> bool:
+        keys = self._keys_of(c, settings)
+        return bool(
+            _count_kinds(c.op, keys, *self._metered, self._keys, self._values, self._counts, self._found, self._state)
+        )
+
+    def _keys_of(self, c: Any, settings: Array) -> Array:
+        """The number of each event's kind: of its settings, origin, cause and op, ten bits each, and its mask."""
+        mask = np.zeros(len(c.seq), np.int64)
+        for bit, name in enumerate(self._columns):
+            _mark_told(mask, getattr(c, name), _null_number(name), bit)
+        for bit, name in enumerate(self._truths, len(self._columns)):
+            _mark_true(mask, getattr(c, name), bit)
+        origin = getattr(c, "origin", np.zeros(len(c.seq), np.int32))
+        _complete_keys(mask, c.op, c.cause, origin, c.settings, settings)
+        return mask
+
+    def tell(self, c: Any, i: int, settings: Array, told: Mapping[str, int]) -> None:
+        """Count a METRICS or END event, with its counters."""
+        one = type(c)(*(column[i : i + 1] for column in c))
+        self._told[int(self._keys_of(one, settings)[0]), tuple(sorted(told))] += 1
+
+    def of(self, in_force: EffectiveSettings) -> Iterator[EventKind]:
+        """One event of each kind, and how many there are."""
+        for number in range(int(self._state[0])):
+            row, settings = self._row(int(self._found[number]))
+            yield in_force.kind(row, settings, int(self._counts[number]))
+        for (key, told), events in self._told.items():
+            row, settings = self._row(key)
+            yield in_force.kind({**row, "value": dict.fromkeys(told, 1)}, settings, events)
+
+    def _row(self, key: int) -> tuple[dict[str, Any], int]:
+        row: dict[str, Any] = {name: 1 if key >> bit & 1 else None for bit, name in enumerate(self._columns)}
+        for bit, name in enumerate(self._truths, len(self._columns)):
+            row[name] = None if row[name] is None else key >> bit & 1
+        key >>= MASK_BITS
+        for name in _NAMES:
+            row[name] = self._listed[name].listed()[key & MAX_NAMES - 1] if name in self._listed else None
+            key >>= 10
+        return row, key
+
+
+def _null_number(name: str) -> int:
+    return 0 if name in TEXTS else -1 if name in FLAGS else NULL
+
+
+@jit
+def _mark_told(mask: Any, column: Any, null: int, bit: int) -> None:
+    told = np.int64(1) << bit
+    for i in range(len(column)):
+        if column[i] != null:
+            mask[i] |= told
+
+
+@jit
+def _mark_true(mask: Any, column: Any, bit: int) -> None:
+    told = np.int64(1) << bit
+    for i in range(len(column)):
+        if column[i] == 1:
+            mask[i] |= told
+
+
+@jit
+def _complete_keys(mask: Any, op: Any, cause: Any, origin: Any, numbers: Any, settings: Any) -> None:
+    for i in range(len(mask)):
+        key = np.int64(settings[numbers[i], -1])
+        key = key << 10 | origin[i]
+        key = key << 10 | cause[i]
+        key = key << 10 | op[i]
+        mask[i] |= key << 20
+
+
+@jit
+def _count_kinds(
+    op: Any, wanted: Any, metrics: int, end: int, keys: Any, values: Any, counts: Any, found: Any, state: Any
+) -> bool:
+    last_key, last = np.int64(-1), 0
+    for i in range(len(op)):
+        if op[i] == metrics or op[i] == end:
+            continue
+        key = wanted[i]
+        if key != last_key:
+            last_key, last = key, find(keys, values, key)
+            if last == FREE:
+                if state[0] == len(counts):
+                    return False
+                last = state[0]
+                state[0] += 1
+                found[last] = key
+                put(keys, values, key, last)
+        counts[last] += 1
+    return True
+
+
+def counters_at(batch: pa.RecordBatch, at: Array) -> Iterator[tuple[int, dict[str, int]]]:
+    """The counters of METRICS and END events, each with its place in the batch.
+
+    Raises:
+        GivenUp: evaluators may read one in different ways.
+    """
+    texts = batch.column("value").take(pa.array(at)).cast(pa.string()).to_pylist()
+    return ((i, parse_counters(text)) for i, text in zip(at.tolist(), texts, strict=True))
+
+
+def parse_counters(text: str | None) -> dict[str, int]:
+    """The counters in the value of METRICS or END.
+
+    Raises:
+        GivenUp: evaluators may read it in different ways.
+    """
+    if not text:
+        return {}
+    try:
+        told = parse_json(text)
+    except ValueError:
+        raise CheckerGaveUp("a value is not JSON") from None
+    if not isinstance(told, dict):
+        return {}
+    if any(type(value) is not int for value in told.values()):
+        raise CheckerGaveUp("a counter is no integer")
+    return told
+
+
+# --- following
+# One broker's batches, one after the other.
+
+
+class BrokerChecker(Protocol):
+    """What is kept of one broker between two batches."""
+
+    def follow(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch."""
+
+    def end(self) -> CheckerResult:
+        """What the events tell, now that there are no more."""
+
+
+def check_batches(broker: BrokerChecker, batches: Iterator[pa.RecordBatch]) -> CheckerResult:
+    """Fold them.
+
+    Raises:
+        GivenUp: the events are too many, too varied, or not what a trace holds.
+    """
+    try:
+        for batch in batches:
+            if len(batch):
+                broker.follow(batch)
+    except (UsageError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise CheckerGaveUp(str(error) or type(error).__name__) from None
+    return broker.end()

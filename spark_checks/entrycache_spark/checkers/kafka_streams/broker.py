@@ -1,0 +1,105 @@
+"""The fold over one broker, which is the cache of one stream thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues
+from entrycache_spark.checkers.events import EventKinds, Events, check_batches, counters_at
+from entrycache_spark.checkers.kafka_streams import rows as w
+from entrycache_spark.checkers.kafka_streams import state
+from entrycache_spark.checkers.kafka_streams import state as k
+from entrycache_spark.checkers.kafka_streams.events import fold_events
+from entrycache_spark.checkers.kafka_streams.rows import Counters, Rows, Sums, vocabulary
+from entrycache_spark.checkers.kafka_streams.state import KEY_USED_SEQ, Keys
+from entrycache_spark.checkers.primitives import CACHE, NULL, flag, new_flags
+from entrycache_spark.common.system import CheckerGaveUp, CheckerResult
+from entrycache_spark.systems.kafka_streams import KINDS
+from entrycache_trace.files import Metadata
+from entrycache_trace.jit import Array
+
+COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
+"""What rules ask of whether it is null."""
+
+SETTINGS: Final = SettingsSource(KINDS, (), lambda configs: [() for _ in configs])
+
+
+def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
+    """Fold the events of one broker.
+
+    Raises:
+        GivenUp: they are too many, too varied, or not what a trace holds.
+    """
+    return check_batches(ThreadFold(metadata), batches)
+
+
+class ThreadFold:
+    """All that is kept of one broker between two batches."""
+
+    def __init__(self, metadata: Metadata) -> None:
+        self.flags = new_flags(len(w.GROUNDS))
+        self._sampled = metadata.sampled
+        names = vocabulary()
+        in_force, kinds = (
+            EffectiveSettings(SETTINGS, w.CONFIG, _asked),
+            EventKinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",)),
+        )
+        self._events = Events(Rows, names, in_force, kinds)
+        self._keys, self._spaces, self._meters = Keys(), state.new_spaces(), Counters()
+        self._suspects = np.zeros((k.SUSPECTS_MOST, 2), np.int64)
+        self._state = np.zeros(k.STATE_FIELDS, np.int64)
+        self._state[k.LAST_SEQ] = NULL
+
+    def follow(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp, UsageError: see `fold`.
+        """
+        c, settings = self._events.read(batch)
+        self._keys.make_room(len(c.seq), int(self._state[k.LAST_CALL]))
+        self._spaces = state.with_spaces(self._spaces, len(self._events.names["cache"]))
+        at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
+        sums = np.zeros((len(at), len(Sums._fields)), np.int64)
+        kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
+        fold_events(c, settings, *kept, sums, self.flags)
+        if self._state[k.HOMELESS]:
+            raise CheckerGaveUp("an event of a key is of no namespace")
+        self._meter(c, settings, batch, at, sums)
+
+    def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
+        for (i, told), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
+            seq, own = int(c.seq[i]), Sums(*counted)
+            if c.op[i] == w.END:
+                self._meters.told_end(seq, told, own, int(c.bytes_after[i]), self.flags)
+            elif c.cache[i] == 0:
+                self._meters.told(seq, told, own, self.flags)
+            else:
+                self._meters.told_of_space(seq, told, own, self.flags)
+            self._events.kinds.tell(c, i, settings, told)
+
+    def end(self) -> CheckerResult:
+        """What the events tell, now that there are no more."""
+        whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
+        opened = bool(self._state[k.OPENED])
+        k.end_run(self._state, self._spaces, self.flags)
+        k.end_call(self._state, self.flags)
+        live = self._keys.live()
+        if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, CACHE], state.SPACE_EVICTED]):
+            flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
+        grounds = frozenset(
+            name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole.all and not opened and not own[0]
+        )
+        puts = frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ())
+        return self._events.folded(whole, puts, opened=opened, grounds=grounds)
+
+
+def _asked(settings: SettingValues) -> SettingValues:
+    """K-RESIZE-2 asks whether the limit has become lower."""
+    limit, before = settings["limit_now"], settings["limit_before"]
+    falls = limit is not None and before is not None and limit < before
+    return {"limit_now": 0 if falls else None, "limit_before": 1 if falls else None}

@@ -1,0 +1,236 @@
+"""The loop over the events of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from entrycache_spark.checkers.kafka_streams import rows as w
+from entrycache_spark.checkers.kafka_streams import state
+from entrycache_spark.checkers.kafka_streams import state as k
+from entrycache_spark.checkers.kafka_streams import state as t
+from entrycache_spark.checkers.primitives import NULL, USED, flag, position
+from entrycache_trace.jit import jit
+
+
+@jit
+def fold_events(
+    c: Any, settings: Any, table: Any, used: Any, own: Any, suspects: Any, s: Any, at_metrics: Any, flags: Any
+) -> None:
+    """All grounds but those of counters; `own`: of each namespace; `at_metrics`: the sums at each METRICS or END."""
+    metered = 0
+    for i in range(len(c.seq)):
+        op, cause, cache, seq = c.op[i], c.cause[i], c.cache[i], c.seq[i]
+        now = settings[c.settings[i]]
+        if op == w.FLUSH and cause == w.BY_FAILED:
+            op = w.FAILED_FLUSH
+        elif op == w.SNAPSHOT and cause == w.BY_OPEN:
+            s[k.OPENED] = 1
+        keyed = c.key_hash[i] != NULL
+        if cache == 0 and (keyed or op == w.CACHE_CLOSE):
+            s[k.HOMELESS] = 1
+            return
+        _framed(seq, c.ts_ns[i], op, cause, cache, c.call_id[i], own, s, flags)
+        went_on = (
+            op == w.FLUSH and s[k.LAST_OP] == w.FLUSH and s[k.LAST_CACHE] == cache and s[k.LAST_CALL] == c.call_id[i]
+        )
+        grown, left = 0, False
+        if keyed:
+            at = position(table, cache, 0, c.key_hash[i])
+            if table[at, USED] or op != w.MISS:
+                t.let_in(table, used, at, cache, c.key_hash[i])
+            told = table[at]
+            left = op == w.FLUSH and told[t.KEY_OP] == w.EVICT and _same_life(told, c.life[i], c.call_id[i])
+            opens = _opens(seq, op, left, cache, now, s)
+            same = _same_life(told, c.life[i], c.call_id[i])
+            grown = _keyed(
+                seq, op, cause, c.life[i], c.size_bytes[i], c.dirty[i] == 1, same, told, own[cache], s, flags
+            )
+            if op == w.EVICT:
+                above = now[w.LIMIT] == NULL or c.bytes_after[i] + c.size_bytes[i] > now[w.LIMIT]
+                _evicted(seq, cache, c.life[i], c.dirty[i] == 1, same, above, told, suspects, s, flags)
+            elif op == w.FLUSH:
+                _flushed(seq, c.life[i], went_on, left, opens, told, suspects, s, flags)
+            if table[at, USED]:
+                _note(seq, op, c.life[i], c.size_bytes[i], c.dirty[i] == 1, c.call_id[i], told)
+        else:
+            _opens(seq, op, False, cache, now, s)
+            _unkeyed(seq, op, flags)
+            if op == w.CACHE_CLOSE:
+                state.close_space(own[cache])
+        _summed(seq, op, grown, c.bytes_after[i], c.manager_bytes[i], s, flags)
+        if op == w.METRICS or op == w.END:
+            _told(own[cache], s, at_metrics[metered])
+            metered += 1
+        k.remember(seq, c.ts_ns[i], op, cause, cache, c.call_id[i], c.life[i], left, s)
+        s[k.LAST_BYTES], s[k.LAST_MANAGER], s[k.LAST_LIMIT] = c.bytes_after[i], c.manager_bytes[i], now[w.LIMIT]
+
+
+@jit
+def _framed(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, own: Any, s: Any, flags: Any) -> None:
+    """The event beside the one before it."""
+    if s[k.LAST_SEQ] == NULL:
+        if call != seq:
+            flag(flags, w.CALLS_HOLD, seq)
+        return
+    if seq != s[k.LAST_SEQ] + 1 or ts_ns < s[k.LAST_TS] or call == NULL or (call != seq and call != s[k.LAST_CALL]):
+        flag(flags, w.CALLS_HOLD, seq)
+    if not k.follows(op, cause, cache, call, s):
+        k.end_run(s, own, flags)
+    if call != s[k.LAST_CALL]:
+        k.end_call(s, flags)
+
+
+@jit
+def _same_life(told: Any, life: int, call: int) -> bool:
+    """Whether an event is of the life and of the call of the key's last one."""
+    return life != NULL and call != NULL and told[t.KEY_LIFE] == life and told[t.KEY_CALL] == call
+
+
+@jit
+def _opens(seq: int, op: int, left: bool, cache: int, now: Any, s: Any) -> bool:
+    """Note what the call begins with; whether that is a handing over of what is not evicted."""
+    if op == w.HIT or op == w.MISS or op == w.CACHE_OPEN:
+        return False
+    shrinks = op == w.CONFIG and now[w.LIMIT] != NULL and now[w.LIMIT] < now[w.LIMIT_BEFORE]
+    s[k.SHRINKS] += shrinks
+    if s[k.CALL_CHANGED] == 1:
+        return False
+    s[k.CALL_CHANGED], s[k.CALL_OPENER], s[k.CALL_KIND] = 1, seq, k.OTHER
+    if op == w.PUT:
+        s[k.CALL_KIND], s[k.PUT_CACHE] = k.BY_PUT, cache
+    elif shrinks:
+        s[k.CALL_KIND] = k.BY_SHRINK
+    elif op == w.FLUSH and not left:
+        s[k.CALL_KIND] = k.BY_FLUSH
+        s[k.FLUSHES] += 1
+    return s[k.CALL_KIND] == k.BY_FLUSH
+
+
+@jit
+def _keyed(
+    seq: int,
+    op: int,
+    cause: int,
+    life: int,
+    size: int,
+    dirty: bool,
+    same_call: bool,
+    told: Any,
+    own: Any,
+    s: Any,
+    flags: Any,
+) -> int:
+    """An event of a key, beside the key's last one; by how much the bytes grow, `NULL` if that is not told."""
+    if told[t.KEY_WAITS] == 1:
+        told[t.KEY_WAITS] = 0
+        s[k.CALL_WAITING] -= 1
+        if op != w.FLUSH or not same_call:
+            flag(flags, w.KEYS_HOLD, seq)
+    if not t.is_honest(op, cause, seq, life, size, dirty, told, same_call):
+        flag(flags, w.KEYS_HOLD, seq)
+        if op == w.PUT and life != seq:
+            flag(flags, w.WRITES_HOLD, seq)
+    live = told[t.KEY_LIVE] == 1
+    if live and op != w.FLUSH and op != w.FAILED_FLUSH:
+        if told[t.KEY_USED_SEQ] < own[state.SPACE_EVICTED]:
+            flag(flags, w.ELDEST_FIRST, seq)
+    if op == w.EVICT:
+        own[state.SPACE_EVICTED] = max(own[state.SPACE_EVICTED], told[t.KEY_USED_SEQ])
+    s[k.ENTRIES] += state.count_key_event(op, live, told[t.KEY_DIRTY] == 1 and told[t.KEY_OP] != w.FLUSH, dirty, own)
+    ends = live and (op == w.EVICT or op == w.DELETE or op == w.REMOVE)
+    if (op == w.PUT and size == NULL) or (live and (ends or op == w.PUT) and told[t.KEY_SIZE] == NULL):
+        return NULL
+    return (size if op == w.PUT else 0) - (told[t.KEY_SIZE] if ends or (live and op == w.PUT) else 0)
+
+
+@jit
+def _unkeyed(seq: int, op: int, flags: Any) -> None:
+    if op != w.CONFIG and op != w.CACHE_OPEN and op != w.CACHE_CLOSE and op != w.METRICS and op != w.END:
+        flag(flags, w.KEYS_HOLD, seq)
+    if op == w.PUT:
+        flag(flags, w.WRITES_HOLD, seq)
+
+
+@jit
+def _flushed(
+    seq: int, life: int, went_on: bool, left: bool, opens: bool, told: Any, suspects: Any, s: Any, flags: Any
+) -> None:
+    """A FLUSH beside the one before it."""
+    if went_on:
+        if left and told[t.KEY_DIRTY] == 1:
+            flag(flags, w.EVICTED_FIRST, seq)
+        if not left and s[k.LAST_LEFT] == 0 and life < s[k.LAST_LIFE]:
+            k.suspect(s, suspects, life, flags)
+    told[t.KEY_WENT_ON], told[t.KEY_COUNTED] = went_on, opens
+
+
+@jit
+def _evicted(
+    seq: int,
+    cache: int,
+    life: int,
+    dirty: bool,
+    same_call: bool,
+    above: bool,
+    told: Any,
+    suspects: Any,
+    s: Any,
+    flags: Any,
+) -> None:
+    """An EVICT; behind its own FLUSH, that one was of the evicted entry. `above`: more than the limit was cached."""
+    handed = same_call and told[t.KEY_OP] == w.FLUSH
+    if handed:
+        k.excuse(s, suspects, life)
+        s[k.FLUSHES] -= told[t.KEY_COUNTED]
+        if dirty and told[t.KEY_WENT_ON] == 1:
+            flag(flags, w.EVICTED_FIRST, seq)
+    elif dirty:
+        told[t.KEY_WAITS] = 1
+        s[k.CALL_WAITING] += 1
+    if s[k.CALL_KIND] == k.BY_PUT and _overflows(handed, told, s):
+        s[k.SURE_EVICTS] += 1
+        if not above:
+            flag(flags, w.NONE_NEEDLESS, seq)
+        if cache != s[k.PUT_CACHE]:
+            flag(flags, w.NONE_ELSEWHERE, seq)
+
+
+@jit
+def _overflows(handed: bool, told: Any, s: Any) -> bool:
+    """Whether an EVICT in a call that begins with a PUT is overflow for certain."""
+    return s[k.CALL_HANDED] == 0 or (handed and s[k.LAST_OP] == w.FLUSH and told[t.KEY_SEQ] == s[k.CALL_OPENER] + 1)
+
+
+@jit
+def _note(seq: int, op: int, life: int, size: int, dirty: bool, call: int, told: Any) -> None:
+    told[t.KEY_SEQ], told[t.KEY_OP], told[t.KEY_LIFE], told[t.KEY_SIZE], told[t.KEY_DIRTY], told[t.KEY_CALL] = (
+        seq,
+        op,
+        life,
+        size,
+        dirty,
+        call,
+    )
+    if op != w.FLUSH and op != w.FAILED_FLUSH:
+        told[t.KEY_LIVE], told[t.KEY_USED_SEQ] = op == w.PUT or op == w.HIT, seq
+
+
+@jit
+def _summed(seq: int, op: int, grown: int, after: int, manager: int, s: Any, flags: Any) -> None:
+    before = s[k.LAST_BYTES] if s[k.LAST_SEQ] != NULL else 0
+    if grown == NULL or after - grown != before:
+        flag(flags, w.SUMS_HOLD, seq)
+    if op == w.END and manager != NULL and manager != after:
+        flag(flags, w.TOTALS_HOLD, seq)
+    s[k.PUTS] += op == w.PUT
+    s[k.LOOKUPS] += op == w.HIT or op == w.MISS
+    s[k.EVICTS] += op == w.EVICT
+
+
+@jit
+def _told(own: Any, s: Any, sums: Any) -> None:
+    """What has been counted up to a METRICS or END, as `meters.Sums` names it."""
+    for at in range(k.PUTS, k.ENTRIES + 1):
+        sums[at - k.PUTS] = s[at]
+    for at in range(state.SPACE_OVERWRITES, state.SPACE_HITS + 1):
+        sums[k.ENTRIES + 1 - k.PUTS + at - state.SPACE_OVERWRITES] = own[at]

@@ -1,0 +1,132 @@
+"""What the loops of this fold speak in: numbers for grounds, ops and causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from entrycache_spark.checkers.batches import TextNumbers
+from entrycache_spark.checkers.primitives import flag
+from entrycache_trace.jit import Array
+
+GROUNDS: Final = (
+    *("keys_hold", "calls_hold", "evicted_first", "order_holds", "handed_all", "left_empty", "eldest_first"),
+    *("none_needless", "none_elsewhere", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
+    *("own_counts_hold", "writes_hold"),
+)
+"""Those of the view `settled`, and what K-PUT-1 asks of each row; a ground's number is its place here."""
+
+KEYS_HOLD, CALLS_HOLD, EVICTED_FIRST, ORDER_HOLDS, HANDED_ALL, LEFT_EMPTY, ELDEST_FIRST = range(7)
+NONE_NEEDLESS, NONE_ELSEWHERE, NONE_ABOVE, NONE_LEFT_ABOVE, SUMS_HOLD, TOTALS_HOLD, COUNTS_HOLD = range(7, 14)
+OWN_COUNTS_HOLD, WRITES_HOLD = range(14, 16)
+
+OPS: Final = (
+    *("CONFIG", "CACHE_OPEN", "CACHE_CLOSE", "PUT", "HIT", "MISS", "EVICT", "FLUSH", "DELETE", "REMOVE", "METRICS"),
+    *("END", "SNAPSHOT"),
+)
+"""Ops that a ground speaks of, numbered from 1; 0 is null, others follow as they come."""
+
+CONFIG, CACHE_OPEN, CACHE_CLOSE, PUT, HIT, MISS, EVICT, FLUSH, DELETE, REMOVE, METRICS, END, SNAPSHOT = range(1, 14)
+
+FAILED_FLUSH: Final = -1
+"""A FLUSH of the cause FAILED: an op of its own to all grounds."""
+
+CAUSES: Final = ("FAILED", "FLUSH", "CLEAR", "CLOSE", "OPEN")
+"""The same of causes."""
+
+BY_FAILED, BY_FLUSH, BY_CLEAR, BY_CLOSE, BY_OPEN = range(1, 6)
+
+# The columns of a table of settings.
+LIMIT, LIMIT_BEFORE = range(2)
+
+
+# --- rows
+# The columns of a batch, as the loops read them.
+
+
+class Rows(NamedTuple):
+    """The arrays of a batch; `settings`: which row of the batch's table of settings is in force."""
+
+    seq: Array
+    ts_ns: Array
+    op: Array
+    cause: Array
+    cache: Array
+    key_hash: Array
+    life: Array
+    size_bytes: Array
+    dirty: Array
+    call_id: Array
+    bytes_after: Array
+    manager_bytes: Array
+    settings: Array
+
+
+def vocabulary() -> dict[str, TextNumbers]:
+    """Names as a broker begins with them."""
+    return {"op": TextNumbers(OPS), "cause": TextNumbers(CAUSES), "cache": TextNumbers()}
+
+
+# --- meters
+# What METRICS and END tell, beside what was counted.
+
+NEVER_FALL: Final = ("puts", "gets", "evicts", "flushes")
+
+
+class Sums(NamedTuple):
+    """What was counted since the start, and of a namespace since it was closed last."""
+
+    puts: int
+    lookups: int
+    evicts: int
+    sure_evicts: int
+    flushes: int
+    shrinks: int
+    entries: int
+    overwrites: int
+    misses: int
+    sure_misses: int
+    hits: int
+
+
+class Counters:
+    """The counters of the thread that were told last: they never fall."""
+
+    def __init__(self) -> None:
+        self._most: dict[str, int] = {}
+
+    def told(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
+        """The counters of the thread."""
+        for name in NEVER_FALL:
+            value = told.get(name)
+            if value is None:
+                continue
+            most = self._most.setdefault(name, value)
+            if value < most:
+                flag(flags, COUNTS_HOLD, seq)
+            self._most[name] = max(most, value)
+        evicts = told.get("evicts", sums.evicts)
+        if (
+            told.get("puts", sums.puts) != sums.puts
+            or told.get("gets", 0) > sums.lookups
+            or evicts < sums.sure_evicts
+            or (sums.shrinks == 0 and evicts > sums.evicts)
+            or told.get("flushes", sums.flushes) < sums.flushes
+        ):
+            flag(flags, COUNTS_HOLD, seq)
+
+    def told_of_space(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
+        """The counters of a namespace."""
+        misses = told.get("misses", sums.misses)
+        if (
+            told.get("overwrites", sums.overwrites) != sums.overwrites
+            or told.get("hits", sums.hits) != sums.hits
+            or misses > sums.misses
+            or misses < sums.sure_misses
+        ):
+            flag(flags, OWN_COUNTS_HOLD, seq)
+
+    def told_end(self, seq: int, told: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
+        """An END."""
+        if told.get("bytes", after) != after or told.get("entries", sums.entries) != sums.entries:
+            flag(flags, SUMS_HOLD, seq)

@@ -1,0 +1,290 @@
+"""What each namespace has counted: its entries, dirty ones, and what METRICS tells of it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from entrycache_spark.checkers.batches import widen
+from entrycache_spark.checkers.kafka_streams import rows as w
+from entrycache_spark.checkers.primitives import (
+    CACHE,
+    ENTRY,
+    LEDGER,
+    NULL,
+    USED,
+    flag,
+    new_positions,
+    occupy,
+    position,
+    with_positions,
+)
+from entrycache_spark.common.system import CheckerGaveUp
+from entrycache_trace.jit import Array, jit
+
+SPACE_LIVE, SPACE_DIRTY, SPACE_EVICTED, SPACE_WRITTEN, SPACE_OVERWRITES, SPACE_MISSES, SPACE_SURE_MISSES, SPACE_HITS = (
+    range(8)
+)
+"""`EVICTED`: the last use of what was evicted, the latest of them. `WRITTEN`: a PUT, and no close since."""
+SPACE_FIELDS: Final = 8
+
+
+def with_spaces(spaces: Array, names: int) -> Array:
+    """A table with a row for each name."""
+    if names <= len(spaces):
+        return spaces
+    wider = widen(spaces, 2 * names)
+    wider[len(spaces) :, SPACE_EVICTED] = NULL
+    return wider
+
+
+def new_spaces() -> Array:
+    """The table at first."""
+    return np.zeros((0, SPACE_FIELDS), np.int64)
+
+
+@jit
+def count_key_event(op: int, live: bool, dirty_now: bool, dirty: bool, own: Any) -> int:
+    """Count an event of a key; by how much more is cached now."""
+    entered = 0
+    if op == w.PUT:
+        own[SPACE_WRITTEN] = 1
+        own[SPACE_DIRTY] += int(dirty) - int(live and dirty_now)
+        if live:
+            own[SPACE_OVERWRITES] += 1
+        else:
+            entered = 1
+    elif op == w.EVICT or op == w.DELETE or op == w.REMOVE:
+        own[SPACE_DIRTY] -= int(live and dirty_now)
+        entered = -int(live)
+        own[SPACE_HITS] -= int(op == w.EVICT and dirty)
+    elif op == w.FLUSH:
+        own[SPACE_DIRTY] -= int(live and dirty_now)
+        own[SPACE_HITS] += 1
+    elif op == w.HIT:
+        own[SPACE_HITS] += 1
+    elif op == w.MISS:
+        own[SPACE_MISSES] += 1
+        own[SPACE_SURE_MISSES] += own[SPACE_WRITTEN]
+    own[SPACE_LIVE] += entered
+    return entered
+
+
+@jit
+def close_space(own: Any) -> None:
+    """A namespace that is closed counts anew."""
+    own[SPACE_WRITTEN] = own[SPACE_OVERWRITES] = own[SPACE_MISSES] = own[SPACE_SURE_MISSES] = own[SPACE_HITS] = 0
+
+
+# --- calls
+# Each event beside the one before it, and what has to hold where a handing over, a clearing or a call ends.
+
+(
+    LAST_SEQ,
+    LAST_TS,
+    LAST_OP,
+    LAST_CAUSE,
+    LAST_CACHE,
+    LAST_CALL,
+    LAST_LIFE,
+    LAST_LEFT,
+    LAST_BYTES,
+    LAST_MANAGER,
+    LAST_LIMIT,
+) = range(11)
+"""Of the event before; `LEFT`: a FLUSH of what was evicted before it."""
+CALL_CHANGED, CALL_KIND, CALL_OPENER, PUT_CACHE, CALL_HANDED, CALL_WAITING, CALL_SUSPECTS, HOMELESS, OPENED = range(
+    11, 20
+)
+"""Of the call: whether an event has changed something, the kind of the first that did, its seq and namespace, whether
+anything was handed over, how many an EVICT waits for, and pairs of FLUSH in the wrong order if nothing excuses them.
+`HOMELESS`: an event of a key is of no namespace. `OPENED`: entries cached before."""
+PUTS, LOOKUPS, EVICTS, SURE_EVICTS, FLUSHES, SHRINKS, ENTRIES = range(20, 27)
+"""Since the start."""
+STATE_FIELDS: Final = 27
+
+OTHER, BY_PUT, BY_SHRINK, BY_FLUSH = range(4)
+"""What the first event of a call that changes something is."""
+
+SUSPECTS_MOST: Final = 64
+
+
+@jit
+def follows(op: int, cause: int, cache: int, call: int, s: Any) -> bool:
+    """Whether what the event before belongs to goes on with this one: a handing over, a clearing, a closing."""
+    if cache != s[LAST_CACHE] or call != s[LAST_CALL]:
+        return False
+    if s[LAST_OP] == w.FLUSH:
+        return op == w.FLUSH
+    if s[LAST_OP] == w.REMOVE and s[LAST_CAUSE] == w.BY_CLEAR:
+        return op == w.REMOVE and cause == w.BY_CLEAR
+    return op == w.REMOVE or op == w.CACHE_CLOSE
+
+
+@jit
+def end_run(s: Any, spaces_now: Any, flags: Any) -> None:
+    """The event before is the last of its handing over, clearing or closing, if it is of one."""
+    if s[LAST_OP] == w.FLUSH:
+        if spaces_now[s[LAST_CACHE], SPACE_DIRTY] != 0:
+            flag(flags, w.HANDED_ALL, s[LAST_SEQ])
+    elif s[LAST_OP] == w.CACHE_CLOSE or (
+        s[LAST_OP] == w.REMOVE and (s[LAST_CAUSE] == w.BY_CLEAR or s[LAST_CAUSE] == w.BY_CLOSE)
+    ):
+        if spaces_now[s[LAST_CACHE], SPACE_LIVE] != 0:
+            flag(flags, w.LEFT_EMPTY, s[LAST_SEQ])
+
+
+@jit
+def end_call(s: Any, flags: Any) -> None:
+    """The event before is the last of its call."""
+    if s[LAST_LIMIT] != NULL and s[LAST_BYTES] > s[LAST_LIMIT]:
+        if s[CALL_KIND] == BY_PUT:
+            flag(flags, w.NONE_ABOVE, s[LAST_SEQ])
+        elif s[CALL_KIND] == BY_SHRINK:
+            flag(flags, w.NONE_LEFT_ABOVE, s[LAST_SEQ])
+    if s[LAST_MANAGER] != NULL and s[LAST_MANAGER] != s[LAST_BYTES]:
+        flag(flags, w.TOTALS_HOLD, s[LAST_SEQ])
+    if s[CALL_WAITING] > 0:
+        flag(flags, w.KEYS_HOLD, s[LAST_SEQ])
+    if s[CALL_SUSPECTS] > 0:
+        flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
+    s[CALL_CHANGED] = s[CALL_KIND] = s[CALL_HANDED] = s[CALL_WAITING] = s[CALL_SUSPECTS] = 0
+
+
+@jit
+def suspect(s: Any, suspects: Any, life: int, flags: Any) -> None:
+    """A FLUSH of an older life follows one of a younger: only an evicted one may stand so."""
+    if s[CALL_SUSPECTS] == len(suspects):
+        flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
+        return
+    suspects[s[CALL_SUSPECTS], 0], suspects[s[CALL_SUSPECTS], 1] = s[LAST_LIFE], life
+    s[CALL_SUSPECTS] += 1
+
+
+@jit
+def excuse(s: Any, suspects: Any, life: int) -> None:
+    """The entry of a life was handed over because it is evicted."""
+    kept = 0
+    for at in range(s[CALL_SUSPECTS]):
+        if suspects[at, 0] != life and suspects[at, 1] != life:
+            suspects[kept, 0], suspects[kept, 1] = suspects[at, 0], suspects[at, 1]
+            kept += 1
+    s[CALL_SUSPECTS] = kept
+
+
+@jit
+def remember(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, life: int, left: bool, s: Any) -> None:
+    """The event is the one before from now on."""
+    if op == w.FLUSH or op == w.FAILED_FLUSH:
+        s[CALL_HANDED] = 1
+    s[LAST_SEQ], s[LAST_TS], s[LAST_OP], s[LAST_CAUSE], s[LAST_CACHE] = seq, ts_ns, op, cause, cache
+    s[LAST_CALL], s[LAST_LIFE], s[LAST_LEFT] = call, life, left
+
+
+# --- keys
+# What each key of a namespace was shown as last: a table with a row a key, found by open addressing.
+#
+# A key is kept while it is cached, and until the call that ended it is over.
+
+(
+    KEY_SEQ,
+    KEY_OP,
+    KEY_LIFE,
+    KEY_SIZE,
+    KEY_DIRTY,
+    KEY_CALL,
+    KEY_LIVE,
+    KEY_USED_SEQ,
+    KEY_WENT_ON,
+    KEY_COUNTED,
+    KEY_WAITS,
+) = range(ENTRY + 1, 15)
+"""Of a key's last row: its seq, op, life, size, flag and call; whether the key is cached, and its last use. Of its
+FLUSH: whether it goes on a handing over, and whether it was counted as one that begins a call. `WAITS`: its EVICT has
+to be followed by a FLUSH."""
+KEY_FIELDS: Final = 15
+
+MAX_KEYS: Final = 2_000_000
+"""Keys cached at once; above that the fold gives up, and DuckDB decides, which can use the disk."""
+
+
+class Keys:
+    """The table of keys."""
+
+    def __init__(self) -> None:
+        self.table = new_positions(KEY_FIELDS)
+        self.used = np.zeros(1, np.int64)
+
+    def make_room(self, more: int, call: int) -> None:
+        """Let so many more keys in; those that have ended before the call are forgotten.
+
+        Raises:
+            GivenUp: there are too many.
+        """
+        if 2 * (int(self.used[0]) + more) <= len(self.table):
+            return
+        kept = int(np.count_nonzero((self.table[:, KEY_LIVE] == 1) | (self.table[:, KEY_CALL] == call)))
+        if kept > MAX_KEYS:
+            raise CheckerGaveUp("more keys are cached at once than the fold keeps in memory")
+        wider = with_positions(new_positions(KEY_FIELDS), kept + more)
+        self.used[0] = _copy_keys(self.table, wider, call)
+        self.table = wider
+
+    def live(self) -> Array:
+        """The rows of those that are cached."""
+        return self.table[self.table[:, KEY_LIVE] == 1]
+
+
+@jit
+def _copy_keys(table: Any, wider: Any, call: int) -> int:
+    kept = 0
+    for old in table:
+        if old[USED] and (old[KEY_LIVE] or old[KEY_CALL] == call):
+            wider[position(wider, old[CACHE], old[LEDGER], old[ENTRY])] = old
+            kept += 1
+    return kept
+
+
+@jit
+def let_in(table: Any, used: Any, at: int, cache: int, key: int) -> None:
+    """Make a key of a free place; it has no ledger."""
+    if occupy(table, at, cache, 0, key):
+        table[at, KEY_OP], table[at, KEY_LIVE], table[at, KEY_WAITS] = 0, 0, 0
+        table[at, KEY_LIFE], table[at, KEY_CALL] = NULL, NULL
+        used[0] += 1
+
+
+@jit
+def is_same(told: Any, life: int, size: int) -> bool:
+    """Whether an event shows the entry that is cached under its key."""
+    life_now = told[KEY_SEQ] if told[KEY_OP] == w.PUT else told[KEY_LIFE]
+    return told[KEY_LIVE] == 1 and life != NULL and life == life_now and size != NULL and size == told[KEY_SIZE]
+
+
+@jit
+def is_honest(op: int, cause: int, seq: int, life: int, size: int, dirty: bool, told: Any, same_call: bool) -> bool:
+    """Whether an event is what the key's last one leaves to happen; `told`: of the key, before it.
+
+    `same_call`: of the two, and of one life. A FLUSH that an EVICT waits for is seen by `WAITS`.
+    """
+    live = told[KEY_LIVE] == 1
+    dirty_now = told[KEY_DIRTY] == 1 and told[KEY_OP] != w.FLUSH
+    handed = same_call and told[KEY_OP] == w.FLUSH
+    if op == w.PUT:
+        return life == seq and size != NULL and (dirty or not (live and dirty_now))
+    if op == w.MISS:
+        return not live
+    same = is_same(told, life, size)
+    if op == w.HIT or op == w.REMOVE or op == w.FAILED_FLUSH:
+        return same and dirty == dirty_now
+    if op == w.DELETE:
+        if cause == w.BY_FLUSH:
+            return same and dirty == dirty_now and handed
+        return (same and dirty == dirty_now) or (life == NULL and not live)
+    if op == w.EVICT:
+        return same and (dirty == dirty_now or handed)
+    if op == w.FLUSH:
+        left = same_call and told[KEY_OP] == w.EVICT
+        return (left and not live and told[KEY_DIRTY] == 1 and size == told[KEY_SIZE]) or (same and dirty_now)
+    return False

@@ -1,0 +1,174 @@
+"""The lookups and the offers of each call beside one another (L-READ-1, 2 and 4 to 6).
+
+A call is judged when the next one begins; where calls do not come one after the other, all but L-READ-1 is left open.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from entrycache_spark.checkers.primitives import NULL, flag, names_differ, numbers_differ
+from entrycache_spark.checkers.pulsar_legacy import rows as own
+from entrycache_spark.checkers.pulsar_legacy.rows import is_offer
+from entrycache_spark.checkers.pulsar_pip430 import rows as w
+from entrycache_spark.checkers.pulsar_pip430.removals import NOT_KNOWN
+from entrycache_trace.jit import Array, jit
+
+CALL, HITS, MISSES, HELD, OFFERS, SINGLES, HIT_LIFE, HIT_SEQ, LEFT_SEQ = range(9)
+"""The fields of the state: the call that is under way, what it has of each, the life that its last `get` hit and where,
+and the last event at which an entry left; then three positions: the first that a read misses, and the last ones that a
+`get` and a read looked up."""
+FIRST, GOT, READ = range(9, 18, 3)
+READ_FIELDS: Final = 18
+
+UNSEEN: Final = -1
+"""In place of a cache: there is no such position."""
+
+STORED_BYTES: Final = 100
+"""The size of what storage gives."""
+
+
+def new_reads() -> Array:
+    """The state at first."""
+    return np.full(READ_FIELDS, NULL)
+
+
+@jit
+def fold_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
+    """`found`: of each lookup whether its position is held; `below`: of each HIT the life right below its own."""
+    for i in range(len(c.seq)):
+        op, cause, call, seq = c.op[i], c.cause[i], c.call_id[i], c.seq[i]
+        if op == w.EVICT or op == w.REMOVE:
+            r[LEFT_SEQ] = seq
+            continue
+        gets = (op == w.HIT or op == w.MISS) and cause == w.BY_GET
+        reads = (op == w.HIT or op == w.MISS) and cause == w.BY_READ
+        if gets and (found[i] == 0 if op == w.HIT else found[i] == 1 and not by_object):
+            flag(flags, own.READ_1, seq)
+        elif reads and op == w.HIT and found[i] == 0:
+            flag(flags, own.READ_4, seq)
+        offers, single = is_offer(op, cause), op == w.SKIP and cause == w.BY_NOT_WANTED
+        if call == NULL or not (gets or reads or offers or single):
+            continue
+        if call != r[CALL]:
+            end_reads(r, by_object, flags)
+            if r[CALL] != NULL and call < r[CALL]:
+                _disorder(seq, flags)
+            _open(call, r)
+        if gets:
+            if op == w.HIT:
+                _got(seq, c.cache[i], c.ledger_id[i], c.entry_id[i], numbers[i], below[i], r, flags)
+            _settle(c.cache[i], c.ledger_id[i], c.entry_id[i], GOT, r)
+        elif reads:
+            _read(seq, op, c.cache[i], c.ledger_id[i], c.entry_id[i], found[i] == 1, r, flags)
+            _settle(c.cache[i], c.ledger_id[i], c.entry_id[i], READ, r)
+        elif offers:
+            r[OFFERS] += 1
+            if r[SINGLES] > 0:
+                flag(flags, own.READ_6, seq)
+            elif _unasked(op, cause, c.cache[i], c.ledger_id[i], c.entry_id[i], c.size_bytes[i], r):
+                flag(flags, own.READ_5, seq)
+        else:
+            r[SINGLES] += 1
+            other = numbers_differ(c.size_bytes[i], STORED_BYTES) or _elsewhere(
+                c.cache[i], c.ledger_id[i], c.entry_id[i], 0, FIRST, r
+            )
+            if other or r[MISSES] != 1 or r[OFFERS] > 0:
+                flag(flags, own.READ_6, seq)
+
+
+@jit
+def _open(call: int, r: Any) -> None:
+    r[CALL] = call
+    for count in range(HITS, SINGLES + 1):
+        r[count] = 0
+    r[HIT_LIFE] = r[HIT_SEQ] = NULL
+    r[FIRST] = r[GOT] = r[READ] = UNSEEN
+
+
+@jit
+def _settle(cache: int, ledger: int, entry: int, at: int, r: Any) -> None:
+    """Keep a position."""
+    r[at], r[at + 1], r[at + 2] = cache, ledger, entry
+
+
+@jit
+def _elsewhere(cache: int, ledger: int, entry: int, further: int, at: int, r: Any) -> bool:
+    """Whether a position is known to be another one than so many entries behind the one that is kept."""
+    return (
+        names_differ(cache, r[at])
+        or numbers_differ(ledger, r[at + 1])
+        or (entry != NULL and r[at + 2] != NULL and entry != r[at + 2] + further)
+    )
+
+
+@jit
+def _got(seq: int, cache: int, ledger: int, entry: int, number: int, below: int, r: Any, flags: Any) -> None:
+    """A hit of a lookup of a range: it is right above the hit before it, of entries that are all cached since then."""
+    if r[GOT] != UNSEEN:
+        before, last = r[GOT + 1], r[GOT + 2]
+        descends = ledger != NULL and before != NULL and ledger < before
+        stands = ledger != NULL and ledger == before and entry != NULL and last != NULL and entry <= last
+        if names_differ(cache, r[GOT]) or descends or stands:
+            flag(flags, own.READ_2, seq)
+    if r[HIT_SEQ] != NULL and (below < 0 or below != r[HIT_LIFE] or r[LEFT_SEQ] > r[HIT_SEQ]):
+        flag(flags, own.READ_2, seq)
+    r[HIT_LIFE] = number if below != NOT_KNOWN else NULL
+    r[HIT_SEQ] = seq
+
+
+@jit
+def _read(seq: int, op: int, cache: int, ledger: int, entry: int, held: bool, r: Any, flags: Any) -> None:
+    """A lookup of a read: all hits or all misses, one after the other; misses come before what is offered."""
+    if r[READ] != UNSEEN and _elsewhere(cache, ledger, entry, 1, READ, r):
+        flag(flags, own.READ_4, seq)
+    if op == w.HIT:
+        r[HITS] += 1
+    else:
+        if r[MISSES] == 0:
+            _settle(cache, ledger, entry, FIRST, r)
+        r[MISSES] += 1
+        if held:
+            r[HELD] += 1
+        if r[OFFERS] > 0:
+            flag(flags, own.READ_5, seq)
+        if r[SINGLES] > 0:
+            flag(flags, own.READ_6, seq)
+    if r[HITS] > 0 and r[MISSES] > 0:
+        flag(flags, own.READ_4, seq)
+
+
+@jit
+def _unasked(op: int, cause: int, cache: int, ledger: int, entry: int, size: int, r: Any) -> bool:
+    """Whether an offer is none of what its call has missed."""
+    if r[MISSES] == 0:
+        return op == w.INSERT and cause == w.BY_FILL
+    return (
+        (op == w.INSERT and names_differ(cause, w.BY_FILL))
+        or numbers_differ(size, STORED_BYTES)
+        or _elsewhere(cache, ledger, entry, r[OFFERS] - 1, FIRST, r)
+    )
+
+
+@jit
+def end_reads(r: Any, by_object: bool, flags: Any) -> None:
+    """What a call shows now that it is over."""
+    if r[CALL] == NULL:
+        return
+    if r[SINGLES] > 0:
+        if r[MISSES] != 1 or (r[HELD] > 0 and not by_object):
+            flag(flags, own.READ_6, r[CALL])
+    elif r[MISSES] > 0:
+        if r[HELD] == r[MISSES]:
+            flag(flags, own.READ_4, r[CALL])
+        if r[OFFERS] != r[MISSES]:
+            flag(flags, own.READ_5, r[CALL])
+
+
+@jit
+def _disorder(seq: int, flags: Any) -> None:
+    """A call goes on behind another one: what it has of each is left to the windows."""
+    for rule in range(own.READ_2, own.READ_6 + 1):
+        flag(flags, rule, seq)

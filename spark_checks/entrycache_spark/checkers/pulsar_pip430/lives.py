@@ -1,0 +1,392 @@
+"""The lives of entries: each has a number while the fold keeps anything of it, which the rules of lives share.
+
+A life is kept while its entry is cached, and some time after it has left, for the reads that come back late: the
+`removed_most` that left last. Where events speak of one that is not kept any more, the rules of lives are left to
+their windows. So memory is bounded by what is cached at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from entrycache_spark.checkers.primitives import (
+    FREE,
+    NULL,
+    copy_table,
+    drop,
+    find,
+    flag,
+    new_table,
+    numbers_differ,
+    put,
+)
+from entrycache_spark.checkers.pulsar_pip430 import rows as w
+from entrycache_spark.common.system import CheckerGaveUp
+from entrycache_trace.jit import Array, jit
+
+REMOVED_MOST: Final = 1 << 20
+
+LIVES_MOST: Final = 4_000_000
+"""Entries cached at once; above that the fold gives up, and DuckDB decides, which can use the disk."""
+
+BORN, GONE, BEGINS = 1, 2, 4
+"""What `Lives.of` tells of an event besides the number of its life: the first one of it, one after it has left, and
+one that begins a life."""
+
+_LEFT, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
+
+
+class Lives:
+    """The numbers of lives: dense, and used again once a life is forgotten."""
+
+    def __init__(self, removed_most: int = REMOVED_MOST) -> None:
+        self._keys, self._values = new_table(1 << 12)
+        self._removed = np.zeros(removed_most, np.int32)
+        self._gone = np.zeros(1 << 12, np.int8)
+        self._life = np.zeros(1 << 12, np.int64)
+        self._unused = np.zeros(1 << 12, np.int32)
+        self._freed = np.zeros(0, np.int32)
+        self._state = np.zeros(8, np.int64)
+        self._state[_UNBORN] = NULL
+
+    @property
+    def room(self) -> int:
+        """How many numbers there may be."""
+        return len(self._gone)
+
+    @property
+    def unborn(self) -> int:
+        """The first event of a life that did not begin before, `NULL` if there is none."""
+        return int(self._state[_UNBORN])
+
+    def freed(self) -> Array:
+        """The lives that the last batch has forgotten; their numbers are used again from now on."""
+        found = self._freed[: self._state[_FREED]]
+        unused = int(self._state[_UNUSED])
+        self._unused[unused : unused + len(found)] = found
+        self._state[_UNUSED] += len(found)
+        self._state[_FREED] = 0
+        return found
+
+    def used(self) -> int:
+        """Numbers up to this one are or were in use."""
+        return int(self._state[_NUMBERED])
+
+    def of(self, c: Any, flags: Array) -> tuple[Array, Array]:
+        """The number of each event's life, -1 where there is none, and what is to be told of it.
+
+        Raises:
+            GivenUp: there are too many of them.
+        """
+        self._make_room(len(c.seq))
+        numbers, how = np.empty(len(c.seq), np.int32), np.empty(len(c.seq), np.int8)
+        table = (self._keys, self._values, self._life, self._gone)
+        _number_lives(c, *table, self._removed, self._unused, self._freed, self._state, numbers, how, flags)
+        return numbers, how
+
+    def _make_room(self, more: int) -> None:
+        most = int(self._state[_NUMBERED]) + more
+        if most - len(self._removed) - int(self._state[_UNUSED]) - more > LIVES_MOST:
+            raise CheckerGaveUp("more is cached at once than the fold keeps in memory")
+        if len(self._freed) < more:
+            self._freed = np.zeros(more, np.int32)
+        if most > self.room:
+            self._gone, self._life, self._unused = (
+                np.concatenate((old, np.zeros(most, old.dtype))) for old in (self._gone, self._life, self._unused)
+            )
+        if 2 * most > len(self._keys):
+            keys, values = new_table(2 * most)
+            copy_table(self._keys, self._values, keys, values)
+            self._keys, self._values = keys, values
+
+
+@jit
+def _number_lives(
+    c: Any,
+    keys: Any,
+    values: Any,
+    life_of: Any,
+    gone: Any,
+    removed: Any,
+    unused: Any,
+    freed: Any,
+    s: Any,
+    numbers: Any,
+    how: Any,
+    flags: Any,
+) -> None:
+    """R-STATE-8, and the numbers."""
+    for i in range(len(c.seq)):
+        life, op, seq = c.life[i], c.op[i], c.seq[i]
+        numbers[i], how[i] = -1, 0
+        if life == NULL:
+            continue
+        begins = op == w.INSERT or (op == w.SNAPSHOT and c.cause[i] == w.BY_OPEN)
+        if op == w.INSERT and life != seq:
+            flag(flags, w.STATE_8, seq)
+        number = find(keys, values, life)
+        if op == w.TOMBSTONE:
+            numbers[i] = number
+            continue
+        if number == FREE:
+            if s[_DROPPED] > 0 and not begins:
+                _left_open(seq, flags)
+                continue
+            if not begins and s[_UNBORN] == NULL:
+                s[_UNBORN] = seq
+            if seq < life:
+                flag(flags, w.STATE_8, seq)
+            if s[_UNUSED] > 0:
+                s[_UNUSED] -= 1
+                number = unused[s[_UNUSED]]
+            else:
+                number = s[_NUMBERED]
+                s[_NUMBERED] += 1
+            life_of[number], gone[number] = life, 0
+            put(keys, values, life, number)
+            how[i] = BORN
+        elif gone[number] == 1:
+            how[i] = GONE
+            if op != w.READ_DONE:
+                flag(flags, w.STATE_8, seq)
+        if begins:
+            if how[i] != BORN:
+                _left_open(seq, flags)
+            how[i] |= BEGINS
+        numbers[i] = number
+        if (op == w.EVICT or op == w.REMOVE) and gone[number] == 0:
+            gone[number] = 1
+            at = s[_LEFT] % len(removed)
+            if s[_LEFT] >= len(removed):
+                oldest = removed[at]
+                drop(keys, values, life_of[oldest])
+                freed[s[_FREED]] = oldest
+                s[_FREED] += 1
+                s[_DROPPED] += 1
+            removed[at] = number
+            s[_LEFT] += 1
+
+
+@jit
+def _left_open(seq: int, flags: Any) -> None:
+    """An event of a life that is not kept, or that begins once more: the rules of lives are left to the windows."""
+    flag(flags, w.COUNT_1, seq)
+    flag(flags, w.COUNT_2, seq)
+    flag(flags, w.COUNT_3, seq)
+    flag(flags, w.EVICT_8, seq)
+    flag(flags, w.INSERT_1, seq)
+    flag(flags, w.READ_2, seq)
+    flag(flags, w.REQUEUE_3, seq)
+    flag(flags, w.REQUEUE_4, seq)
+    flag(flags, w.REQUEUE_5, seq)
+    flag(flags, w.REQUEUE_6, seq)
+    flag(flags, w.STATE_1, seq)
+    flag(flags, w.STATE_2, seq)
+    flag(flags, w.STATE_8, seq)
+    flag(flags, w.INVALIDATE_1, seq)
+    flag(flags, w.INVALIDATE_4, seq)
+    flag(flags, w.INVALIDATE_7, seq)
+    flag(flags, w.INVALIDATE_8, seq)
+    flag(flags, w.INVALIDATE_9, seq)
+
+
+# --- carried
+# What the events of a life show of it, beside what those before have left: position, size, stamp, mark, requeues.
+
+BEGUN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVEN, MARK, SLOT, SHOWN, HAD, FROM_BEGIN = range(14)
+"""Of each life: whether its first event begins it, and what it says; by how much the requeue count shown is ahead of
+the `STEPS` recorded; the stamp, mark (-1: not known) and slot that the event `GIVEN` gave it; whether the last snapshot
+has shown it; and the requeues that it had, from its begin or not."""
+CARRIED_FIELDS = 14
+
+
+@jit
+def fold_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t: Any, flags: Any) -> None:
+    """R-STATE-2, R-READ-2, R-REQUEUE-3, 5 and 6, and the later events of R-INSERT-1, R-REQUEUE-4 and R-STATE-1."""
+    for i in range(len(c.seq)):
+        n, op = numbers[i], c.op[i]
+        if n < 0 or op == w.TOMBSTONE:
+            continue
+        if how[i] & BORN:
+            t[n, BEGUN], t[n, STEPS], t[n, SHOWN], t[n, HAD], t[n, FROM_BEGIN] = how[i] & BEGINS, 0, 0, 0, 0
+            t[n, AHEAD], t[n, GIVEN], t[n, MARK], t[n, SIZE] = NULL, NULL, -1, NULL
+        leaves = op == w.EVICT or op == w.REMOVE
+        if leaves and t[n, BEGUN] and numbers_differ(c.size_bytes[i], t[n, SIZE]):
+            flag(flags, w.STATE_1, c.seq[i])
+        if op == w.EVICT:
+            touched = c.accessed[i] == 1 and c.extend_accessed[i] == 1
+            if touched or _has_budget(t[n], c.expected_reads[i], c.requeues[i], c.max_requeues[i]):
+                flag(flags, w.REQUEUE_3, c.seq[i])
+        elif op == w.REQUEUE or how[i] & BEGINS:
+            _spent(c.seq[i], op, c.cause[i], c.requeues[i], c.max_requeues[i], split, t[n], flags)
+        shows = leaves or op == w.SNAPSHOT or op == w.INSERT or op == w.HIT or op == w.REQUEUE
+        if how[i] & GONE or not (shows or op == w.READ_DONE or op == w.EXPECT):
+            continue
+        if op == w.REQUEUE and not (split and c.cause[i] == w.BY_ACCESSED):
+            t[n, STEPS] += 1
+        if how[i] & BEGINS:
+            _set_begin(c.cache[i], c.ledger_id[i], c.entry_id[i], c.size_bytes[i], c.requeues[i], t[n])
+            if op == w.INSERT:
+                _set_given(op, c.new_stamp_ns[i], c.ts_ns[i], virtual, 0, c.tail_no[i], t[n])
+            else:
+                _set_given(op, c.stamp_ns[i], NULL, False, c.accessed[i], c.tail_no[i], t[n])
+            continue
+        if t[n, BEGUN]:
+            size = NULL if leaves else c.size_bytes[i]
+            if _lies(c.requeues[i], c.stamp_ns[i], c.accessed[i], t[n]):
+                _check_shown(c.seq[i], c.requeues[i], c.stamp_ns[i], c.accessed[i], t[n], flags)
+            if _elsewhere(c.cache[i], c.ledger_id[i], c.entry_id[i], size, t[n]):
+                flag(flags, w.STATE_2, c.seq[i])
+            if op == w.SNAPSHOT and (
+                numbers_differ(c.tail_no[i], t[n, SLOT]) or (c.cause[i] == w.BY_END and t[n, SHOWN])
+            ):
+                flag(flags, w.STATE_2, c.seq[i])
+        if c.requeues[i] != NULL:
+            t[n, AHEAD] = c.requeues[i] - t[n, STEPS]
+        if op == w.HIT:
+            t[n, MARK] = 1
+        elif op == w.REQUEUE:
+            _set_given(op, c.new_stamp_ns[i], c.ts_ns[i], virtual, 0, c.tail_no[i], t[n])
+        elif op == w.SNAPSHOT and c.cause[i] == w.BY_END:
+            t[n, SHOWN] = 1
+
+
+@jit
+def _set_begin(cache: int, ledger: int, entry: int, size: int, requeues: int, own: Any) -> None:
+    own[CACHE], own[LEDGER], own[ENTRY], own[SIZE] = cache, ledger, entry, size
+    if requeues != NULL:
+        own[AHEAD] = requeues
+
+
+@jit
+def _set_given(op: int, stamp: int, now: int, virtual: bool, mark: int, slot: int, own: Any) -> None:
+    """What a slot of the removal queue gives: the stamp of a virtual clock is known where it is not told."""
+    own[STAMP] = now if virtual and stamp == NULL else stamp
+    own[GIVEN], own[MARK], own[SLOT] = op, mark, slot
+
+
+@jit
+def _lies(requeues: int, stamp: int, mark: int, own: Any) -> bool:
+    """Whether an event shows anything else than what was given."""
+    return (
+        (requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD])
+        or numbers_differ(stamp, own[STAMP])
+        or (mark >= 0 and own[MARK] >= 0 and mark != own[MARK])
+    )
+
+
+@jit
+def _check_shown(seq: int, requeues: int, stamp: int, mark: int, own: Any, flags: Any) -> None:
+    """What it shows."""
+    if requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD]:
+        flag(flags, w.REQUEUE_5, seq)
+    if numbers_differ(stamp, own[STAMP]):
+        flag(flags, w.REQUEUE_4 if own[GIVEN] == w.REQUEUE else w.INSERT_1, seq)
+    if mark >= 0 and own[MARK] >= 0 and mark != own[MARK]:
+        flag(flags, w.READ_2, seq)
+
+
+@jit
+def _elsewhere(cache: int, ledger: int, entry: int, size: int, own: Any) -> bool:
+    return (
+        (cache != 0 and own[CACHE] != 0 and cache != own[CACHE])
+        or numbers_differ(ledger, own[LEDGER])
+        or numbers_differ(entry, own[ENTRY])
+        or numbers_differ(size, own[SIZE])
+    )
+
+
+@jit
+def _spent(seq: int, op: int, cause: int, requeues: int, most: int, split: bool, own: Any, flags: Any) -> None:
+    """Count the requeues that an entry had, those before the trace too."""
+    if op != w.REQUEUE:
+        own[FROM_BEGIN] = 1
+        if op == w.SNAPSHOT and requeues != NULL:
+            own[HAD] += requeues
+        return
+    if not (split and cause == w.BY_ACCESSED):
+        own[HAD] += 1
+    if cause == w.BY_EXPECTED and most != NULL and (own[HAD] > most or requeues > most):
+        flag(flags, w.REQUEUE_6, seq)
+
+
+@jit
+def _has_budget(own: Any, expected: int, requeues: int, most: int) -> bool:
+    """Whether an expected read keeps an entry."""
+    used = requeues
+    if own[FROM_BEGIN] and (used == NULL or own[HAD] < used):
+        used = own[HAD]
+    return expected >= 1 and used != NULL and most != NULL and used < most
+
+
+# --- counts
+# The counts of expected reads, life by life (R-COUNT-1 to 3).
+
+COUNT_SEEN, COUNT, COUNT_BEGUN, FIRST_COUNT, COUNT_STEPS, COUNT_MOVES = range(6)
+"""Of each life: whether it was met, its count, whether its first event begins it and with which count, by how much
+counts have changed, and the sum of what each change took and gave (for several threads)."""
+COUNT_FIELDS = 6
+
+
+@jit
+def fold_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags: Any) -> None:
+    """With one thread each count follows from the one before; with several they pair up when the life is over."""
+    for i in range(len(c.seq)):
+        n, op = numbers[i], c.op[i]
+        if n < 0:
+            continue
+        if how[i] & BORN:
+            t[n, COUNT_SEEN] = t[n, COUNT_STEPS] = t[n, COUNT_MOVES] = 0
+        count = c.expected_reads[i]
+        steps = op == w.READ_DONE or op == w.EXPECT
+        if not steps:
+            if op == w.HIT or op == w.REQUEUE:
+                if count == NULL or many:
+                    continue
+            elif op != w.INSERT and op != w.EVICT and op != w.REMOVE and op != w.SNAPSHOT:
+                continue
+        step = (1 if op == w.EXPECT else -1) if steps else 0
+        if t[n, COUNT_SEEN] == 0:
+            t[n, COUNT_SEEN], t[n, COUNT_BEGUN], t[n, FIRST_COUNT] = 1, how[i] & BEGINS, count
+            if steps and count == NULL:
+                flag(flags, w.COUNT_3, c.seq[i])
+        else:
+            _check_count(op, count, t[n, COUNT], step, many, c.seq[i], flags)
+        t[n, COUNT] = count
+        t[n, COUNT_STEPS] += step
+        if many and steps and count != NULL:
+            t[n, COUNT_MOVES] += token(count) - token(count - step)
+
+
+@jit
+def _check_count(op: int, count: int, before: int, step: int, many: bool, seq: int, flags: Any) -> None:
+    if step == 0:
+        if not many and op != w.INSERT and count != before:
+            flag(flags, w.COUNT_3, seq)
+        return
+    if count == NULL or before == NULL:
+        flag(flags, w.COUNT_3, seq)
+    elif not many and count != before + step:
+        flag(flags, w.COUNT_1 if step < 0 else w.COUNT_2, seq)
+
+
+@jit
+def token(count: int) -> Any:
+    """A number that no sum of others gives by chance."""
+    mixed = np.uint64(count) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64(mixed ^ (mixed >> np.uint64(31)))
+
+
+@jit
+def close_counts(t: Any, lives: Any, many: bool, flags: Any) -> None:
+    """What these lives show now that nothing more will be told of them."""
+    for n in lives:
+        first = t[n, FIRST_COUNT]
+        if many and t[n, COUNT_SEEN] == 1 and t[n, COUNT_BEGUN] != 0:
+            # A life that begins without a count has none to change.
+            if t[n, COUNT_MOVES] != (0 if first == NULL else token(first + t[n, COUNT_STEPS]) - token(first)):
+                flag(flags, w.COUNT_1, 0)

@@ -1,0 +1,413 @@
+"""What lies at each position: what a lookup finds, what is added or refused there, and what was missed (R-READ-1, 7, 9
+and 10, R-INSERT-1 and 2).
+
+A position is kept while an entry is cached there, and for the last misses.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from entrycache_spark.checkers.primitives import (
+    ENTRY,
+    FREE,
+    NULL,
+    USED,
+    copy_table,
+    find,
+    flag,
+    forget,
+    hash_slot,
+    new_positions,
+    new_table,
+    numbers_differ,
+    occupy,
+    position,
+    put,
+    with_positions,
+)
+from entrycache_spark.checkers.pulsar_pip430 import rows as w
+from entrycache_trace.jit import Array, jit
+
+MISSES_MOST: Final = 1 << 16
+
+HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(ENTRY + 1, 9)
+PLACE_FIELDS: Final = 9
+
+_PLACES, _MISSES, _FORGOTTEN = range(3)
+
+
+class Places:
+    """The positions that hold an entry, or were missed of late."""
+
+    def __init__(self, misses_most: int = MISSES_MOST) -> None:
+        self._table = new_positions(PLACE_FIELDS)
+        self._misses = np.zeros((misses_most, 4), np.int64)
+        self._state = np.zeros(3, np.int64)
+        self._state[_FORGOTTEN] = NULL
+
+    def follow(self, c: Any, many: bool, flags: Array) -> Array:
+        """Take in a batch; of each lookup whether the position holds what it names (-1: of no lookup)."""
+        self._table = with_positions(self._table, int(self._state[_PLACES]) + len(c.seq))
+        found = np.full(len(c.seq), -1, np.int8)
+        _check_places(c, many, self._table, self._misses, self._state, found, flags)
+        return found
+
+
+@jit
+def _settle(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any) -> None:
+    """Make a position of a free place."""
+    if occupy(table, at, cache, ledger, entry):
+        table[at, HELD], table[at, MISSED_SEQ] = 0, NULL
+        state[_PLACES] += 1
+
+
+@jit
+def _free(table: Any, at: int, state: Any) -> None:
+    """Forget a position that holds nothing and was not missed of late."""
+    if not table[at, HELD] and table[at, MISSED_SEQ] == NULL:
+        state[_PLACES] -= 1
+        forget(table, at)
+
+
+@jit
+def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found: Any, flags: Any) -> None:
+    for i in range(len(c.seq)):
+        op, entry = c.op[i], c.entry_id[i]
+        if entry == NULL:
+            continue
+        opens = op == w.SNAPSHOT and c.cause[i] == w.BY_OPEN
+        leaves = op == w.EVICT or op == w.REMOVE
+        if not (w.INSERT <= op <= w.MISS and op != w.SKIP) and not opens and not leaves:
+            continue
+        cache, ledger = c.cache[i], c.ledger_id[i]
+        at = position(table, cache, ledger, entry)
+        held = table[at, USED] and table[at, HELD]
+        if op == w.HIT:
+            found[i] = 1 if held and (c.life[i] == NULL or table[at, LIFE] == c.life[i]) else 0
+            if not found[i]:
+                _looked_up(c.cause[i], c.seq[i], flags)
+        elif op == w.MISS:
+            found[i] = 1 if held else 0
+            if held:
+                _looked_up(c.cause[i], c.seq[i], flags)
+            _settle(table, at, cache, ledger, entry, state)
+            table[at, MISSED_CALL], table[at, MISSED_BY], table[at, MISSED_SEQ] = c.call_id[i], c.cause[i], c.seq[i]
+            _remember(cache, ledger, entry, c.seq[i], table, misses, state)
+        elif op == w.REJECT:
+            if not held and c.cause[i] == w.BY_DUPLICATE:
+                flag(flags, w.INSERT_1, c.seq[i])
+        elif leaves:
+            if held:
+                table[at, HELD] = 0
+                _free(table, at, state)
+        elif op == w.INSERT or c.life[i] != NULL:
+            if op == w.INSERT:
+                if held:
+                    flag(flags, w.INSERT_2, c.seq[i])
+                if c.cause[i] == w.BY_FILL:
+                    _filled(c.seq[i], c.call_id[i], c.expected_reads[i], many, table, at, state, flags)
+            _settle(table, at, cache, ledger, entry, state)
+            table[at, HELD], table[at, LIFE] = 1, c.life[i]
+
+
+@jit
+def _looked_up(cause: int, seq: int, flags: Any) -> None:
+    if cause == w.BY_GET:
+        flag(flags, w.READ_1, seq)
+    elif cause == w.BY_READ:
+        flag(flags, w.READ_7, seq)
+    elif cause == w.BY_REPLAY:
+        flag(flags, w.READ_10, seq)
+
+
+@jit
+def _remember(cache: int, ledger: int, entry: int, seq: int, table: Any, misses: Any, state: Any) -> None:
+    """Keep a miss, and forget the oldest one that is kept."""
+    kept = misses[state[_MISSES] % len(misses)]
+    if state[_MISSES] >= len(misses):
+        at = position(table, kept[0], kept[1], kept[2])
+        if table[at, USED] and table[at, MISSED_SEQ] == kept[3]:
+            state[_FORGOTTEN] = kept[3]
+            table[at, MISSED_SEQ] = NULL
+            _free(table, at, state)
+    kept[0], kept[1], kept[2], kept[3] = cache, ledger, entry, seq
+    state[_MISSES] += 1
+
+
+@jit
+def _filled(seq: int, call: int, count: int, many: bool, table: Any, at: int, state: Any, flags: Any) -> None:
+    """A fill: what its own call has missed, and not by a single read.
+
+    With several threads a lookup of a range may have no MISS to show; so a miss is kept there when it was filled.
+    """
+    told = table[at, USED] and table[at, MISSED_SEQ] != NULL
+    missed = told and table[at, MISSED_CALL] == call
+    unknown = not told and (not many or state[_FORGOTTEN] != NULL)
+    if count < 1 or (call != NULL and ((told and not missed) or unknown)):
+        flag(flags, w.READ_9, seq)
+    if call != NULL and (call <= state[_FORGOTTEN] if not missed else table[at, MISSED_BY] == w.BY_REPLAY):
+        flag(flags, w.READ_10, seq)
+    if missed and not many:
+        table[at, MISSED_SEQ] = NULL
+
+
+# --- calls
+# The order of a read: all lookups before its fills, which ascend and carry one count (R-READ-7 and 9).
+
+CALLS_KEPT: Final = 1 << 12
+
+READ_CALL, READ_SEQ, READ_LEDGER, READ_ENTRY, READ_COUNT = range(5)
+
+
+def new_calls(kept: int = CALLS_KEPT) -> Array:
+    """The last fill of each call, where no other call has taken its place; the last row: the last fill of those."""
+    return np.full((kept + 1, 5), NULL, np.int64)
+
+
+@jit
+def fold_calls(c: Any, t: Any, flags: Any) -> None:
+    """Only of reads that name no cursor; a reader's call may be several reads, one after the other."""
+    mask = len(t) - 2
+    for i in range(len(c.seq)):
+        op, call = c.op[i], c.call_id[i]
+        fills = op == w.INSERT and c.cause[i] == w.BY_FILL
+        if (
+            call == NULL
+            or c.cursor[i] != 0
+            or not (fills or ((op == w.HIT or op == w.MISS) and c.cause[i] == w.BY_READ))
+        ):
+            continue
+        own = t[hash_slot(call, mask)]
+        known = own[READ_CALL] == call
+        lost = not known and t[mask + 1, READ_SEQ] != NULL and call <= t[mask + 1, READ_SEQ]
+        if not fills:
+            if known or lost:
+                flag(flags, w.READ_7, c.seq[i])
+            continue
+        ledger, entry, count = c.ledger_id[i], c.entry_id[i], c.expected_reads[i]
+        if lost or (
+            known
+            and (
+                numbers_differ(count, own[READ_COUNT])
+                or numbers_differ(ledger, own[READ_LEDGER])
+                or (ledger != NULL and ledger == own[READ_LEDGER] and entry != NULL and entry <= own[READ_ENTRY])
+            )
+        ):
+            flag(flags, w.READ_9, c.seq[i])
+        if not known:
+            if own[READ_CALL] != NULL:
+                t[mask + 1, READ_SEQ] = max(t[mask + 1, READ_SEQ], own[READ_SEQ])
+            own[READ_LEDGER] = own[READ_ENTRY] = own[READ_COUNT] = NULL
+        own[READ_CALL], own[READ_SEQ] = call, c.seq[i]
+        if ledger != NULL:
+            own[READ_LEDGER] = ledger
+        if entry != NULL:
+            own[READ_ENTRY] = entry
+        if count != NULL:
+            own[READ_COUNT] = count
+
+
+# --- cursors
+# Cursors: who is a member, when the grace period began, and which rank a fill carries (R-CURSOR-6, 7, 11 and 12).
+
+MEMBERS, GRACE_NS, OPENED_NS, RESTART_NS, ASKS, LATE_11, LATE_6, LATE_12, EPOCH, FIRST_CURSOR = range(10)
+"""Of each cache: its members, when its grace period began, when it was opened first and what a period counted otherwise
+would begin with; whether it asks before it caches, and the first add that would be wrong if it does; its last cursor
+event, and the first of its cursors."""
+
+MEMBER, STANDS, CURSOR_LEDGER, CURSOR_ENTRY, RANKED_AT, RANK, NEXT_CURSOR = range(7)
+"""Of each cursor of a cache: whether it is a member, whether and where it stands, its rank since which event of the
+cache, and the next cursor there."""
+
+_PRIOR_SEQ, _PRIOR_CALL, _PRIOR_OP, _UNRANKED, _CURSORS = range(5)
+
+
+class Cursors:
+    """The members of each cache."""
+
+    def __init__(self) -> None:
+        self._caches = _new_caches(16)
+        self._cursors = np.zeros((64, 7), np.int64)
+        self._keys, self._values = new_table(1 << 9)
+        self._state = np.array([NULL, NULL, 0, 0, 0], np.int64)
+
+    def follow(self, c: Any, settings: Array, caches: int, named: int, many: bool, virtual: bool, flags: Array) -> None:
+        """Take in a batch; `caches`: how many there are by now, `named`: how many rows are a cursor event."""
+        if caches > len(self._caches):
+            self._caches = np.concatenate((self._caches, _new_caches(caches)))
+        most = int(self._state[_CURSORS]) + named
+        if most > len(self._cursors):
+            self._cursors = np.concatenate((self._cursors, np.zeros((most, 7), np.int64)))
+        if 2 * most > len(self._keys):
+            keys, values = new_table(2 * most)
+            copy_table(self._keys, self._values, keys, values)
+            self._keys, self._values = keys, values
+        table = (self._keys, self._values, self._cursors)
+        _check_cursors(c, settings, many, virtual, self._caches, *table, self._state, flags)
+
+    def end(self, flags: Array) -> None:
+        """Adds that are wrong since their cache asks."""
+        for rule, column in ((w.CURSOR_11, LATE_11), (w.CURSOR_6, LATE_6), (w.CURSOR_12, LATE_12)):
+            late = self._caches[(self._caches[:, ASKS] == 1) & (self._caches[:, column] != NULL), column]
+            for seq in late:
+                flag(flags, rule, int(seq))
+
+
+def _new_caches(number: int) -> Array:
+    found = np.full((number, 10), NULL, np.int64)
+    found[:, [MEMBERS, ASKS]] = 0
+    found[:, [EPOCH, FIRST_CURSOR]] = -1
+    return found
+
+
+@jit
+def _check_cursors(
+    c: Any,
+    settings: Any,
+    many: bool,
+    virtual: bool,
+    caches: Any,
+    keys: Any,
+    values: Any,
+    cursors: Any,
+    s: Any,
+    flags: Any,
+) -> None:
+    for i in range(len(c.seq)):
+        op, seq, call = c.op[i], c.seq[i], c.call_id[i]
+        own, now = caches[c.cache[i]], settings[c.settings[i]]
+        if w.CURSOR_ADD <= op <= w.CURSOR_REMOVE:
+            number = find(keys, values, np.int64(c.cache[i]) << 32 | c.cursor[i])
+            if number == FREE:
+                number = s[_CURSORS]
+                s[_CURSORS] += 1
+                put(keys, values, np.int64(c.cache[i]) << 32 | c.cursor[i], number)
+                cursors[number, MEMBER] = cursors[number, STANDS] = 0
+                cursors[number, RANKED_AT], cursors[number, NEXT_CURSOR] = -2, own[FIRST_CURSOR]
+                own[FIRST_CURSOR] = number
+            _turn(op, c.ts_ns[i], own, cursors[number])
+            if c.cursor[i] != 0:
+                _move(seq, op, c.ledger_id[i], c.entry_id[i], own, cursors[number])
+                if now[w.RANKS] != 1:
+                    s[_UNRANKED] = 1
+        elif op == w.CACHE_OPEN:
+            if own[OPENED_NS] == NULL:
+                own[OPENED_NS] = c.ts_ns[i]
+                own[GRACE_NS] = max(own[GRACE_NS], c.ts_ns[i])
+            own[RESTART_NS] = max(own[RESTART_NS], c.ts_ns[i])
+        elif op == w.INSERT and c.cause[i] == w.BY_ADD:
+            _added(seq, c.ts_ns[i], own, now, virtual, flags)
+        elif op == w.INSERT and c.cause[i] == w.BY_FILL and c.cursor[i] != 0 and now[w.RANKS] == 1:
+            number = find(keys, values, np.int64(c.cache[i]) << 32 | c.cursor[i])
+            rank = 0 if number == FREE else _rank(cursors, number, own)
+            # With several threads a read asked when its call began: a later move of a cursor leaves that open.
+            moved = many and call != NULL and call < own[EPOCH]
+            if s[_UNRANKED] or moved or c.expected_reads[i] != rank:
+                flag(flags, w.CURSOR_7, seq)
+        elif op == w.SKIP and c.cause[i] == w.BY_NOT_WANTED and call != NULL:
+            follows = s[_PRIOR_SEQ] == call and s[_PRIOR_CALL] == call and s[_PRIOR_OP] == w.CACHE_OPEN
+            if seq == call or (seq == call + 1 and follows):
+                own[ASKS] = 1
+                _skipped(seq, c.ts_ns[i], own, now, flags)
+        if op == w.CACHE_OPEN or op == w.INSERT or op == w.SKIP or op == w.MISS or op >= w.CURSOR_ADD:
+            if call > seq:
+                flag(flags, w.CURSOR_11, seq)
+                flag(flags, w.CURSOR_12, seq)
+                flag(flags, w.CURSOR_6, seq)
+            s[_PRIOR_SEQ], s[_PRIOR_CALL], s[_PRIOR_OP] = seq, call, op
+
+
+@jit
+def _turn(op: int, ts: int, own: Any, cursor: Any) -> None:
+    """Who is a member."""
+    if op == w.CURSOR_ADD:
+        own[MEMBERS] += 1 - cursor[MEMBER]
+        cursor[MEMBER] = 1
+        own[RESTART_NS] = max(own[RESTART_NS], ts)
+    elif op == w.CURSOR_REMOVE and cursor[MEMBER]:
+        own[MEMBERS] -= 1
+        cursor[MEMBER] = 0
+        own[GRACE_NS] = max(own[GRACE_NS], ts)
+        own[RESTART_NS] = max(own[RESTART_NS], ts)
+
+
+@jit
+def _move(seq: int, op: int, ledger: int, entry: int, own: Any, cursor: Any) -> None:
+    """Where it stands."""
+    own[EPOCH] = seq
+    if cursor[MEMBER]:
+        cursor[STANDS] = ledger != NULL
+        cursor[CURSOR_LEDGER] = ledger
+        cursor[CURSOR_ENTRY] = entry if entry != NULL else -4294967296
+    elif op == w.CURSOR_REMOVE:
+        cursor[STANDS] = 0
+
+
+@jit
+def _rank(cursors: Any, number: int, own: Any) -> int:
+    mine = cursors[number]
+    if mine[RANKED_AT] != own[EPOCH]:
+        mine[RANKED_AT], mine[RANK] = own[EPOCH], 0
+        other = own[FIRST_CURSOR] if mine[STANDS] else -1
+        while other >= 0:
+            its = cursors[other]
+            before = its[CURSOR_LEDGER] < mine[CURSOR_LEDGER] or (
+                its[CURSOR_LEDGER] == mine[CURSOR_LEDGER] and its[CURSOR_ENTRY] <= mine[CURSOR_ENTRY]
+            )
+            if its[STANDS] and before:
+                mine[RANK] += 1
+            other = its[NEXT_CURSOR]
+    return mine[RANK]
+
+
+@jit
+def _millis(ts: int, since: int) -> int:
+    """Whole milliseconds since a moment, as the difference of two clocks that tell those; `NULL` if it never was."""
+    return NULL if since == NULL else _whole(ts) - _whole(since)
+
+
+@jit
+def _whole(ns: int) -> int:
+    return -(-ns // 1_000_000) if ns < 0 else ns // 1_000_000
+
+
+@jit
+def _added(seq: int, ts: int, own: Any, now: Any, virtual: bool, flags: Any) -> None:
+    if own[MEMBERS] != 0 or now[w.RANKS] == NULL:
+        return
+    grace = now[w.GRACE]
+    if now[w.RANKS] == 0:
+        own[LATE_12] = seq
+        if not virtual:
+            flag(flags, w.CURSOR_12, seq)
+        return
+    passed, restarted = _millis(ts, own[GRACE_NS]), _millis(ts, own[RESTART_NS])
+    if passed == NULL or restarted == NULL or grace == NULL or passed < grace:
+        return
+    if restarted >= grace:
+        own[LATE_11] = seq
+        if not virtual:
+            flag(flags, w.CURSOR_11, seq)
+    else:
+        own[LATE_6] = seq
+        if not virtual:
+            flag(flags, w.CURSOR_6, seq)
+
+
+@jit
+def _skipped(seq: int, ts: int, own: Any, now: Any, flags: Any) -> None:
+    if now[w.RANKS] == 0:
+        if own[MEMBERS] > 0:
+            flag(flags, w.CURSOR_12, seq)
+        return
+    if now[w.RANKS] != 1:
+        return
+    passed, opened = _millis(ts, own[GRACE_NS]), _millis(ts, own[OPENED_NS])
+    within = passed != NULL and now[w.GRACE] != NULL and passed < now[w.GRACE]
+    if own[MEMBERS] > 0 or (within and opened != NULL and opened < now[w.GRACE]):
+        flag(flags, w.CURSOR_11, seq)
+    elif own[MEMBERS] == 0 and within and opened != NULL:
+        flag(flags, w.CURSOR_6, seq)

@@ -1,0 +1,191 @@
+"""What the loops of this fold speak in: numbers for rules, ops, causes and origins."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from entrycache_spark.checkers.batches import TextNumbers
+from entrycache_spark.checkers.primitives import NULL, flag, numbers_differ
+from entrycache_trace.jit import Array, jit
+
+RULES: Final = (
+    *("R-CONFIG-1", "R-COUNT-1", "R-COUNT-2", "R-COUNT-3", "R-CURSOR-11", "R-CURSOR-12", "R-CURSOR-6", "R-CURSOR-7"),
+    *("R-EVICT-4", "R-EVICT-5", "R-EVICT-8", "R-EXPIRE-1", "R-EXPIRE-2", "R-INSERT-1", "R-INSERT-2"),
+    *("R-INVALIDATE-1", "R-INVALIDATE-4", "R-INVALIDATE-7", "R-INVALIDATE-8", "R-INVALIDATE-9"),
+    *("R-METRICS-3", "R-METRICS-4", "R-METRICS-5", "R-METRICS-6", "R-METRICS-7"),
+    *("R-READ-1", "R-READ-10", "R-READ-2", "R-READ-7", "R-READ-9"),
+    *("R-REQUEUE-1", "R-REQUEUE-3", "R-REQUEUE-4", "R-REQUEUE-5", "R-REQUEUE-6", "R-REQUEUE-8"),
+    *("R-STATE-1", "R-STATE-2", "R-STATE-4", "R-STATE-6", "R-STATE-8"),
+    *("R-TRIGGER-1", "R-TRIGGER-2", "R-TRIGGER-3", "R-TRIGGER-4", "R-TRIGGER-5", "R-TRIGGER-6", "R-TRIGGER-8"),
+)
+"""The rules that the fold decides; a rule's number is its place here."""
+
+CONFIG_1, COUNT_1, COUNT_2, COUNT_3, CURSOR_11, CURSOR_12, CURSOR_6, CURSOR_7 = range(8)
+EVICT_4, EVICT_5, EVICT_8, EXPIRE_1, EXPIRE_2, INSERT_1, INSERT_2 = range(8, 15)
+INVALIDATE_1, INVALIDATE_4, INVALIDATE_7, INVALIDATE_8, INVALIDATE_9 = range(15, 20)
+METRICS_3, METRICS_4, METRICS_5, METRICS_6, METRICS_7 = range(20, 25)
+READ_1, READ_10, READ_2, READ_7, READ_9 = range(25, 30)
+REQUEUE_1, REQUEUE_3, REQUEUE_4, REQUEUE_5, REQUEUE_6, REQUEUE_8 = range(30, 36)
+STATE_1, STATE_2, STATE_4, STATE_6, STATE_8 = range(36, 41)
+TRIGGER_1, TRIGGER_2, TRIGGER_3, TRIGGER_4, TRIGGER_5, TRIGGER_6, TRIGGER_8 = range(41, 48)
+
+OPS: Final = (
+    *("CONFIG", "SNAPSHOT", "CACHE_OPEN", "CACHE_CLOSE", "INSERT", "REJECT", "SKIP", "HIT", "MISS", "READ_DONE"),
+    *("EXPECT", "PASS_BEGIN", "PASS_END", "REQUEUE", "EVICT", "TOMBSTONE", "REMOVE", "CURSOR_ADD", "CURSOR_MOVE"),
+    *("CURSOR_REMOVE", "METRICS", "END"),
+)
+"""Ops that a rule speaks of, numbered from 1; 0 is null, others follow as they come."""
+
+CONFIG, SNAPSHOT, CACHE_OPEN, CACHE_CLOSE, INSERT, REJECT, SKIP, HIT, MISS, READ_DONE = range(1, 11)
+EXPECT, PASS_BEGIN, PASS_END, REQUEUE, EVICT, TOMBSTONE, REMOVE, CURSOR_ADD, CURSOR_MOVE = range(11, 20)
+CURSOR_REMOVE, METRICS, END = range(20, 23)
+
+CAUSES: Final = (
+    *("OPEN", "END", "ADD", "FILL", "DUPLICATE", "NOT_WANTED", "GET", "READ", "REPLAY", "TIME", "SIZE", "ACCESSED"),
+    *("EXPECTED_READS", "RANGE", "CLEAR", "CURSOR", "LEDGER", "CLOSE", "FULL", "DISABLED"),
+)
+"""The same of causes."""
+
+BY_OPEN, BY_END, BY_ADD, BY_FILL, BY_DUPLICATE, BY_NOT_WANTED, BY_GET, BY_READ, BY_REPLAY, BY_TIME = range(1, 11)
+BY_SIZE, BY_ACCESSED, BY_EXPECTED, BY_RANGE, BY_CLEAR, BY_CURSOR, BY_LEDGER, BY_CLOSE, BY_FULL, BY_DISABLED = range(
+    11, 21
+)
+
+ORIGINS: Final = ("TRIGGER", "CYCLE", "CALL")
+"""The same of origins."""
+
+OF_TRIGGER, OF_CYCLE, OF_CALL = range(1, 4)
+
+# The columns of a table of settings: those of `SETTING_COLUMNS` in their order.
+TRIGGER_NOW, TARGET_NOW, TTL_NOW, REQUEUES_NOW, EXTEND_NOW, RANKS, MANUAL, GRACE, STORAGE = range(9)
+
+
+@jit
+def in_pass(op: int) -> bool:
+    """Whether an event stands in a pass, its begin and end included."""
+    return PASS_BEGIN <= op <= TOMBSTONE
+
+
+# --- rows
+# The columns of a batch, as the loops read them.
+
+
+class Rows(NamedTuple):
+    """The arrays of a batch; `settings`: which row of the batch's table of settings is in force."""
+
+    seq: Array
+    ts_ns: Array
+    op: Array
+    cause: Array
+    origin: Array
+    cache: Array
+    ledger_id: Array
+    entry_id: Array
+    life: Array
+    size_bytes: Array
+    expected_reads: Array
+    requeues: Array
+    accessed: Array
+    stamp_ns: Array
+    new_stamp_ns: Array
+    pass_id: Array
+    call_id: Array
+    bound: Array
+    max_requeues: Array
+    extend_accessed: Array
+    trigger_bytes: Array
+    target_bytes: Array
+    bytes_after: Array
+    manager_bytes: Array
+    tail_no: Array
+    head_no: Array
+    ticket: Array
+    cursor: Array
+    settings: Array
+
+
+def vocabulary() -> dict[str, TextNumbers]:
+    """Names as a broker begins with them."""
+    return {
+        "op": TextNumbers(OPS),
+        "cause": TextNumbers(CAUSES),
+        "origin": TextNumbers(ORIGINS),
+        "cache": TextNumbers(),
+        "cursor": TextNumbers(),
+    }
+
+
+# --- plain
+# Rules of single rows: each has all that it takes to be judged.
+
+ODD_NS = 1_000_000_000
+"""Older than its event by more than this, a stamp of a real clock is looked at."""
+
+
+@jit
+def fold_plain(c: Any, settings: Any, many: bool, virtual: bool, flags: Any) -> None:
+    """R-CONFIG-1, R-EXPIRE-2, R-INSERT-1, R-REQUEUE-1 and 8, R-TRIGGER-1, 4 and 8."""
+    for i in range(len(c.seq)):
+        op, now = c.op[i], c.settings[i]
+        if op == INSERT:
+            new, ts = c.new_stamp_ns[i], c.ts_ns[i]
+            if (
+                c.accessed[i] == 1
+                or numbers_differ(c.requeues[i], 0)
+                or (new != NULL and (new > ts or (virtual and new != ts) or ts - new > ODD_NS))
+            ):
+                flag(flags, INSERT_1, c.seq[i])
+        elif in_pass(op):
+            extend, extend_now = c.extend_accessed[i], settings[now, EXTEND_NOW]
+            if numbers_differ(c.max_requeues[i], settings[now, REQUEUES_NOW]) or (
+                extend >= 0 and extend_now != NULL and extend != extend_now
+            ):
+                flag(flags, CONFIG_1, c.seq[i])
+            if op == REQUEUE:
+                _requeue(c, i, flags)
+            elif op == PASS_END and c.cause[i] == BY_TIME:
+                stamp, bound = c.stamp_ns[i], c.bound[i]
+                if bound != NULL and (stamp < bound if stamp != NULL else c.bytes_after[i] > 0):
+                    flag(flags, EXPIRE_2, c.seq[i])
+            if op <= PASS_END and c.cause[i] == BY_SIZE:
+                _size_pass(c, i, settings[now], many, flags)
+
+
+@jit
+def _requeue(c: Any, i: int, flags: Any) -> None:
+    touched = c.accessed[i] == 1 and c.extend_accessed[i] == 1
+    if c.cause[i] == BY_ACCESSED:
+        if c.accessed[i] == 0 or c.extend_accessed[i] == 0:
+            flag(flags, REQUEUE_1, c.seq[i])
+    elif c.cause[i] == BY_EXPECTED and (c.expected_reads[i] < 1 or touched):
+        flag(flags, REQUEUE_8, c.seq[i])
+
+
+@jit
+def _size_pass(c: Any, i: int, now: Any, many: bool, flags: Any) -> None:
+    if numbers_differ(c.trigger_bytes[i], now[TRIGGER_NOW]) or numbers_differ(c.target_bytes[i], now[TARGET_NOW]):
+        flag(flags, TRIGGER_1, c.seq[i])
+    origin = c.origin[i]
+    if c.op[i] != PASS_BEGIN or (origin != OF_TRIGGER and origin != OF_CYCLE):
+        return
+    if origin == OF_TRIGGER and now[MANUAL] == 1 and not many and numbers_differ(c.call_id[i], c.seq[i]):
+        flag(flags, TRIGGER_4, c.seq[i])
+    held = held_bytes(c.manager_bytes[i], c.bytes_after[i])
+    trigger, target = told_else(c.trigger_bytes[i], now[TRIGGER_NOW]), told_else(c.target_bytes[i], now[TARGET_NOW])
+    if many:
+        if c.bound[i] != NULL and c.bound[i] <= 0:
+            flag(flags, TRIGGER_8, c.seq[i])
+    elif trigger != NULL and target != NULL and trigger < held <= target:
+        flag(flags, TRIGGER_8, c.seq[i])
+
+
+@jit
+def told_else(told: int, other: int) -> int:
+    """What a row tells, or what is in force."""
+    return told if told != NULL else other
+
+
+@jit
+def held_bytes(manager: int, after: int) -> int:
+    """The bytes that the cache looks at: the manager's own where they are told."""
+    return manager if manager != NULL else after

@@ -1,0 +1,98 @@
+"""The fold over one ring: each batch goes through every family of rules in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues
+from entrycache_spark.checkers.events import EventKinds, Events, check_batches
+from entrycache_spark.checkers.primitives import NULL, new_flags
+from entrycache_spark.checkers.pulsar_segmented import rows as w
+from entrycache_spark.checkers.pulsar_segmented.entries import KEPT, Entries, Totals
+from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, fold_ranges
+from entrycache_spark.checkers.pulsar_segmented.rows import (
+    ORDER_FIELDS,
+    RULES,
+    Rows,
+    fold_order,
+    fold_plain,
+    vocabulary,
+)
+from entrycache_spark.checkers.pulsar_segmented.segments import Offsets, Turns
+from entrycache_spark.common.system import CheckerResult
+from entrycache_spark.systems.pulsar_segmented import KINDS, SETTING_COLUMNS, setting_values
+from entrycache_trace.files import Metadata
+
+ALONE: Final = frozenset("S-CONFIG-1 S-CONFIG-2 S-INSERT-3 S-INSERT-4 S-INSERT-5 S-LIVENESS-1 S-SEGMENT-1".split())
+"""Rules that need nothing of what was before, or the event before only: they hold where events are missing too."""
+
+COLUMNS: Final = (
+    *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes"),
+)
+"""What rules ask of whether it is null."""
+
+SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
+
+NOT_METERED: Final = (-1, -1)
+"""METRICS and END are counted as others are: no rule asks which counters they tell."""
+
+
+def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> CheckerResult:
+    """Fold the events of one broker; `kept`: so many lives are kept at least, a power of 2.
+
+    Raises:
+        GivenUp: they are too many, too varied, or not what a trace holds.
+    """
+    return check_batches(RingFold(metadata, kept), batches)
+
+
+class RingFold:
+    """All that is kept of one broker between two batches."""
+
+    def __init__(self, metadata: Metadata, kept: int = KEPT) -> None:
+        self.flags = new_flags(len(RULES))
+        self._many, self._sampled = metadata.many_threads, metadata.sampled
+        names = vocabulary()
+        in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, NOT_METERED)
+        self._events = Events(Rows, names, in_force, kinds)
+        self._order, self._ranges = np.full(ORDER_FIELDS, NULL), np.full(RANGE_FIELDS, NULL)
+        self._turns, self._entries, self._offsets = Turns(), Entries(kept), Offsets()
+        self._places, self._meters = Places(), Totals()
+        self._open_bytes, self._opened = 0, False
+
+    def follow(self, batch: pa.RecordBatch) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp, UsageError: see `fold`.
+        """
+        c, settings = self._events.read(batch)
+        fold_plain(c, settings, self.flags)
+        fold_order(c, self._many, self._order, self.flags)
+        fold_ranges(c, self._ranges, self.flags)
+        turned = self._turns.follow(c, settings, self.flags)
+        left = self._entries.follow(c, settings, turned, self.flags)
+        self._offsets.follow(c, settings, turned, left, self.flags)
+        self._places.follow(c, self.flags)
+        self._meters.follow(c, settings, turned, left, batch, self.flags)
+        self._note_opening(c)
+
+    def _note_opening(self, c: Rows) -> None:
+        sizes = c.size_bytes[(c.op == w.SNAPSHOT) & (c.cause == w.BY_OPEN)]
+        self._opened |= len(sizes) > 0
+        self._open_bytes += sum(sizes[sizes != NULL].tolist())
+
+    def end(self) -> CheckerResult:
+        """What the events tell, now that there are no more."""
+        whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
+        clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
+        decided = clean if whole.all and not self._opened else clean & ALONE
+        return self._events.folded(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
+
+
+def _asked(settings: SettingValues) -> SettingValues:
+    return {"named": settings["named"], "copies": settings["copies"]}

@@ -1,0 +1,241 @@
+"""What the events of a life show of it, beside its INSERT: position, place in its segment, size and payload.
+
+Lives are numbered as they come in, and the last of them are kept: all that are cached, and some that have left. Where
+events speak of others, the rules of lives are left to their windows. So memory is bounded by what is cached at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from entrycache_spark.checkers.events import counters_at
+from entrycache_spark.checkers.primitives import (
+    FREE,
+    NULL,
+    drop,
+    find,
+    flag,
+    names_differ,
+    new_table,
+    numbers_differ,
+    put,
+)
+from entrycache_spark.checkers.pulsar_segmented import rows as w
+from entrycache_spark.checkers.pulsar_segmented.segments import NUMBER, TURNS
+from entrycache_spark.common.system import CheckerGaveUp
+from entrycache_trace.jit import Array, jit
+
+KEPT: Final = 1 << 14
+"""So many lives are kept at least, a power of 2."""
+
+LIVES_MOST: Final = 1 << 22
+"""Lives from the oldest one that is cached on; above that the fold gives up, and DuckDB decides."""
+
+LIFE, CACHE, LEDGER, ENTRY, SIZE, BOUND, HASH, GENERATION, GONE = range(9)
+"""Of each life what its INSERT says, and whether it has left."""
+_FIELDS: Final = 9
+
+_TAKEN, _OLDEST, _LAST_SHOWN = range(3)
+
+
+class Entries:
+    """The lives, in a ring of their own: the one that came in n-th has the place n modulo its length."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._lives = np.full((kept, _FIELDS), NULL)
+        self._keys, self._values = new_table(kept)
+        self._state = np.zeros(3, np.int64)
+        self._state[_LAST_SHOWN] = NULL
+
+    def follow(self, c: Any, settings: Array, turned: Array, flags: Array) -> Array:
+        """Take in a batch; of each event the lot and the size of the entry that leaves by it, `NULL` where none does.
+
+        Raises:
+            GivenUp: there are too many.
+        """
+        self._make_room(int(np.count_nonzero(c.op == w.INSERT)))
+        left = np.full((len(c.seq), 2), NULL, np.int64)
+        _check_entries(c, settings, turned, self._lives, self._keys, self._values, self._state, left, flags)
+        return left
+
+    def _make_room(self, more: int) -> None:
+        _pass_over(self._lives, self._state)
+        taken, oldest = int(self._state[_TAKEN]), int(self._state[_OLDEST])
+        most = taken - oldest + more
+        if most > LIVES_MOST:
+            raise CheckerGaveUp("more is cached at once than the fold keeps in memory")
+        if most <= len(self._lives):
+            return
+        lives = np.full((1 << (2 * most - 1).bit_length(), _FIELDS), NULL)
+        kept = np.arange(max(taken - len(self._lives), 0), taken)
+        lives[kept % len(lives)] = self._lives[kept % len(self._lives)]
+        self._keys, self._values = new_table(len(lives))
+        _entered(lives, kept, self._keys, self._values)
+        self._lives = lives
+
+
+@jit
+def _pass_over(lives: Any, s: Any) -> None:
+    mask = len(lives) - 1
+    while s[_OLDEST] < s[_TAKEN] and lives[s[_OLDEST] & mask, GONE] == 1:
+        s[_OLDEST] += 1
+
+
+@jit
+def _entered(lives: Any, kept: Any, keys: Any, values: Any) -> None:
+    for number in kept:
+        at = number & (len(lives) - 1)
+        put(keys, values, lives[at, LIFE], at)
+
+
+@jit
+def _check_entries(
+    c: Any, settings: Any, turned: Any, lives: Any, keys: Any, values: Any, s: Any, left: Any, flags: Any
+) -> None:
+    for i in range(len(c.seq)):
+        op, life = c.op[i], c.life[i]
+        if op == w.INSERT:
+            at = s[_TAKEN] & (len(lives) - 1)
+            if lives[at, LIFE] != NULL:
+                drop(keys, values, lives[at, LIFE])
+            s[_TAKEN] += 1
+            put(keys, values, c.seq[i], at)
+            _begin(c.seq[i], c.cache[i], c.ledger_id[i], c.entry_id[i], c.size_bytes[i], c.bound[i], lives[at])
+            lives[at, HASH] = c.key_hash[i]
+            lives[at, GENERATION] = turned[i + 1, NUMBER] if c.tail_no[i] == NULL else c.tail_no[i]
+            continue
+        if life == NULL or not (op == w.HIT or op == w.EVICT or op == w.SNAPSHOT):
+            continue
+        at = find(keys, values, life)
+        if at == FREE:
+            _unknown(c.seq[i], flags)
+            continue
+        own = lives[at]
+        if numbers_differ(c.size_bytes[i], own[SIZE]):
+            flag(flags, w.USAGE_1, c.seq[i])
+        if op == w.HIT:
+            if numbers_differ(c.key_hash[i], own[HASH]):
+                flag(flags, w.GET_3, c.seq[i])
+            segments = settings[c.settings[i], w.SEGMENTS]
+            if own[GONE] == 0 and segments != NULL:
+                if own[GENERATION] <= min(turned[i + 1, NUMBER], turned[i + 1, TURNS]) - segments:
+                    flag(flags, w.RING_2, c.seq[i])
+            continue
+        if _elsewhere(c.cache[i], c.ledger_id[i], c.entry_id[i], c.bound[i], own):
+            flag(flags, w.STATE_2, c.seq[i])
+        if op == w.SNAPSHOT:
+            if (
+                own[GONE] == 1
+                or numbers_differ(c.tail_no[i], own[GENERATION])
+                or (s[_LAST_SHOWN] != NULL and life <= s[_LAST_SHOWN])
+            ):
+                flag(flags, w.STATE_2, c.seq[i])
+            s[_LAST_SHOWN] = life
+        else:
+            if numbers_differ(c.ticket[i], own[GENERATION]):
+                flag(flags, w.STATE_2, c.seq[i])
+            segments = settings[c.settings[i], w.SEGMENTS]
+            if own[GONE] == 1 or _is_early(own[GENERATION], turned[i + 1, NUMBER], turned[i + 1, TURNS], segments):
+                flag(flags, w.RING_4, c.seq[i])
+            if own[GONE] == 0:
+                left[i, 0], left[i, 1] = own[GENERATION], own[SIZE] if own[SIZE] != NULL else 0
+                own[GONE] = 1
+
+
+@jit
+def _begin(seq: int, cache: int, ledger: int, entry: int, size: int, bound: int, own: Any) -> None:
+    own[LIFE], own[CACHE], own[LEDGER], own[ENTRY], own[SIZE], own[BOUND] = seq, cache, ledger, entry, size, bound
+    own[GONE] = 0
+
+
+@jit
+def _elsewhere(cache: int, ledger: int, entry: int, bound: int, own: Any) -> bool:
+    return (
+        names_differ(cache, own[CACHE])
+        or numbers_differ(ledger, own[LEDGER])
+        or numbers_differ(entry, own[ENTRY])
+        or numbers_differ(bound, own[BOUND])
+    )
+
+
+@jit
+def _is_early(lot: int, number: int, turns: int, segments: int) -> bool:
+    """Whether an entry leaves that is not of the oldest segment."""
+    return segments != NULL and lot != number - segments and lot != turns - segments
+
+
+@jit
+def _unknown(seq: int, flags: Any) -> None:
+    """An event of a life that has not begun, or is not kept any more."""
+    flag(flags, w.GET_3, seq)
+    flag(flags, w.RING_2, seq)
+    flag(flags, w.RING_4, seq)
+    flag(flags, w.STATE_2, seq)
+    flag(flags, w.USAGE_1, seq)
+
+
+# --- meters
+# What entries add up to, and what METRICS and END tell of it (S-USAGE-1, and of S-STATE-1 and 2 what is told).
+
+_BYTES, _LIVE, _SNAPSHOTS, _PRIOR_BYTES = range(4)
+
+_TOTALS_SHOWN: Final = 4
+"""Of METRICS and END: the bytes, the entries, those that snapshots showed, and the segments that are used."""
+
+
+class Totals:
+    """The sums at the end of the last batch."""
+
+    def __init__(self) -> None:
+        self._sums = np.array([0, 0, 0, NULL], np.int64)
+
+    def follow(self, c: Any, settings: Array, turned: Array, left: Array, batch: pa.RecordBatch, flags: Array) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp: a sum is too large, or a counter may be read in different ways.
+        """
+        at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
+        sums = np.zeros((len(at), _TOTALS_SHOWN), np.int64)
+        if not _check_totals(c, settings, turned, left, self._sums, sums, flags):
+            raise CheckerGaveUp("the bytes of all entries are too many")
+        for (i, told), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
+            size, live, shown, slots = own
+            if told.get("bytes", size) != size or told.get("entries", live) != live:
+                flag(flags, w.USAGE_1, c.seq[i])
+            if c.op[i] == w.END and (told.get("slots", slots) != slots or shown not in (0, live)):
+                flag(flags, w.STATE_2, c.seq[i])
+
+
+@jit
+def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: Any, flags: Any) -> bool:
+    k = 0
+    for i in range(len(c.seq)):
+        op, after, grown = c.op[i], c.bytes_after[i], 0
+        if op == w.INSERT:
+            grown = c.size_bytes[i] if c.size_bytes[i] != NULL else 0
+            s[_LIVE] += 1
+        elif left[i, 0] != NULL:
+            grown = -left[i, 1]
+            s[_LIVE] -= 1
+        s[_BYTES] += grown
+        if not -w.BYTES_MOST < s[_BYTES] < w.BYTES_MOST:
+            return False
+        if s[_PRIOR_BYTES] == NULL:
+            if after != 0 or (c.manager_bytes[i] != NULL and c.manager_bytes[i] != 0):
+                flag(flags, w.STATE_1, c.seq[i])
+        elif after != s[_PRIOR_BYTES] + grown and after != s[_BYTES]:
+            flag(flags, w.USAGE_1, c.seq[i])
+        s[_PRIOR_BYTES] = after
+        if op == w.SNAPSHOT:
+            s[_SNAPSHOTS] += 1
+        elif op == w.METRICS or op == w.END:
+            segments = settings[c.settings[i], w.SEGMENTS]
+            used = turned[i + 1, TURNS] + 1
+            told[k, 0], told[k, 1], told[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
+            told[k, 3] = max(min(used, segments), 1) if segments != NULL else used
+            k += 1
+    return True

@@ -1,0 +1,174 @@
+"""What lies at each position: what a lookup finds, what is added or refused there, and whether a range that is not
+answered is cached as a whole (S-GET-1, S-INSERT-1 and 2, S-RANGE-1 and 2)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from entrycache_spark.checkers.primitives import (
+    ENTRY,
+    NULL,
+    USED,
+    flag,
+    forget,
+    names_differ,
+    new_positions,
+    numbers_differ,
+    occupy,
+    position,
+    with_positions,
+)
+from entrycache_spark.checkers.pulsar_segmented import rows as w
+from entrycache_trace.jit import Array, jit
+
+STEPS_AT_ONCE: Final = 1 << 20
+STEPS_AN_EVENT: Final = 4
+"""So many positions are looked for in ranges; where that is not enough, S-RANGE-1 is left to its window."""
+
+HOLDER: Final = ENTRY + 1
+"""The INSERT of the entry that is cached there; a position is kept while one is."""
+PLACE_FIELDS: Final = 5
+
+_PLACES, _STEPS, _CACHE, _LEDGER, _FIRST, _LAST = range(6)
+"""How many positions are held; how many may be looked for; and the bounds of the range that was asked for last."""
+
+
+class Places:
+    """The positions that hold an entry."""
+
+    def __init__(self, steps: int = STEPS_AT_ONCE) -> None:
+        self._table = new_positions(PLACE_FIELDS)
+        self._state = np.array([0, steps, 0, NULL, NULL, NULL], np.int64)
+
+    def follow(self, c: Any, flags: Array) -> None:
+        """Take in a batch."""
+        more = int(np.count_nonzero(c.op == w.INSERT))
+        self._table = with_positions(self._table, int(self._state[_PLACES]) + more)
+        _check_places(c, self._table, self._state, flags)
+
+
+@jit
+def _check_places(c: Any, table: Any, p: Any, flags: Any) -> None:
+    for i in range(len(c.seq)):
+        op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
+        p[_STEPS] += STEPS_AN_EVENT
+        if p[_LAST] != NULL:
+            if not (op == w.HIT and cause == w.BY_READ) and _is_cached(table, p):
+                flag(flags, w.RANGE_1, c.seq[i])
+            p[_LAST] = NULL
+        if op == w.ASK:
+            _ask(cause, c.cache[i], c.ledger_id[i], entry, p)
+            continue
+        p[_FIRST] = NULL
+        if entry != NULL and (w.INSERT <= op <= w.MISS or op == w.EVICT or op == w.REMOVE) and op != w.SKIP:
+            _at(c.seq[i], op, cause, c.cache[i], c.ledger_id[i], entry, c.life[i], table, p, flags)
+
+
+@jit
+def _at(
+    seq: int, op: int, cause: int, cache: int, ledger: int, entry: int, life: int, table: Any, p: Any, flags: Any
+) -> None:
+    """An event at a position."""
+    at = position(table, cache, ledger, entry)
+    held, placed = table[at, USED] == 1, cache != 0 and ledger != NULL
+    if op == w.HIT:
+        if not held or (life != NULL and life != table[at, HOLDER]):
+            if cause == w.BY_GET:
+                flag(flags, w.GET_1, seq)
+            elif cause == w.BY_READ and placed:
+                flag(flags, w.RANGE_2, seq)
+    elif op == w.MISS:
+        if held and cause == w.BY_GET:
+            flag(flags, w.GET_1, seq)
+    elif op == w.REJECT:
+        if not held and cause == w.BY_DUPLICATE and placed:
+            flag(flags, w.INSERT_1, seq)
+    elif op == w.INSERT:
+        if held:
+            flag(flags, w.INSERT_2, seq)
+        if life != seq:
+            flag(flags, w.GET_1, seq)
+        p[_PLACES] += occupy(table, at, cache, ledger, entry)
+        table[at, HOLDER] = seq
+    else:
+        if op == w.REMOVE:
+            flag(flags, w.GET_1, seq)
+        if op == w.EVICT and held:
+            p[_PLACES] -= 1
+            forget(table, at)
+
+
+@jit
+def _ask(cause: int, cache: int, ledger: int, entry: int, p: Any) -> None:
+    """A bound of a range: the last one counts where it stands right behind the first one, in the same ledger."""
+    if cause == w.BY_FIRST:
+        p[_CACHE], p[_LEDGER], p[_FIRST] = cache, ledger, entry
+    elif cause == w.BY_LAST and cache != 0 and cache == p[_CACHE] and ledger != NULL and ledger == p[_LEDGER]:
+        if 0 <= p[_FIRST] <= entry:
+            p[_LAST] = entry
+        else:
+            p[_FIRST] = NULL
+    else:
+        p[_FIRST] = NULL
+
+
+@jit
+def _is_cached(table: Any, p: Any) -> bool:
+    """Whether all of a range is cached, or that is not looked for."""
+    if p[_LAST] - p[_FIRST] >= p[_PLACES]:
+        return False
+    for entry in range(p[_FIRST], p[_LAST] + 1):
+        p[_STEPS] -= 1
+        if p[_STEPS] < 0:
+            return True
+        if not table[position(table, p[_CACHE], p[_LEDGER], entry), USED]:
+            return False
+    return True
+
+
+# --- ranges
+# What a range is answered with: ascending from its first position to its last one, and only if it is one (S-RANGE).
+
+FIRST_SEQ, FIRST_CACHE, FIRST_LEDGER, FIRST_ENTRY, LAST_SEQ, LAST_LEDGER, LAST_ENTRY = range(7)
+PRIOR_OP, PRIOR_ENTRY, IS_PART = range(7, 10)
+"""The fields of the state, all `NULL` at first: the bounds that were asked for last, the event before, and whether that
+is of an answer that does not end there."""
+RANGE_FIELDS = 10
+
+
+@jit
+def fold_ranges(c: Any, r: Any, flags: Any) -> None:
+    """S-RANGE-3, and of S-RANGE-1 and 2 what needs no position."""
+    for i in range(len(c.seq)):
+        op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
+        reads = op == w.HIT and cause == w.BY_READ
+        if r[IS_PART] == 1 and not reads:
+            flag(flags, w.RANGE_2, c.seq[i])
+        r[IS_PART] = 0
+        if reads and r[FIRST_SEQ] != NULL:
+            if _is_out_of_line(c.cache[i], c.ledger_id[i], entry, r):
+                flag(flags, w.RANGE_1, c.seq[i])
+            if r[LAST_SEQ] > r[FIRST_SEQ]:
+                over = r[FIRST_ENTRY] != NULL and r[LAST_ENTRY] != NULL and r[FIRST_ENTRY] > r[LAST_ENTRY]
+                if over or numbers_differ(r[FIRST_LEDGER], r[LAST_LEDGER]):
+                    flag(flags, w.RANGE_3, c.seq[i])
+                if r[FIRST_LEDGER] == r[LAST_LEDGER] and numbers_differ(entry, r[LAST_ENTRY]):
+                    r[IS_PART] = 1
+        elif op == w.ASK and cause == w.BY_FIRST:
+            r[FIRST_SEQ], r[FIRST_CACHE] = c.seq[i], c.cache[i]
+            r[FIRST_LEDGER], r[FIRST_ENTRY] = c.ledger_id[i], entry
+        elif op == w.ASK and cause == w.BY_LAST:
+            r[LAST_SEQ], r[LAST_LEDGER], r[LAST_ENTRY] = c.seq[i], c.ledger_id[i], entry
+        r[PRIOR_OP], r[PRIOR_ENTRY] = op, entry
+
+
+@jit
+def _is_out_of_line(cache: int, ledger: int, entry: int, r: Any) -> bool:
+    """Whether an answer goes on elsewhere than behind the event before."""
+    if names_differ(cache, r[FIRST_CACHE]) or numbers_differ(ledger, r[FIRST_LEDGER]):
+        return True
+    if r[PRIOR_OP] == w.ASK:
+        return numbers_differ(entry, r[FIRST_ENTRY])
+    return r[PRIOR_OP] == w.HIT and r[PRIOR_ENTRY] != NULL and numbers_differ(entry, r[PRIOR_ENTRY] + 1)

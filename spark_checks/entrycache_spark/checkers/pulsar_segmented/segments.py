@@ -1,0 +1,217 @@
+"""The turns of the ring: how many there were, and the numbers that are shown of them (S-RING-1, and S-INSERT-1)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from entrycache_spark.checkers.primitives import NULL, flag, numbers_differ
+from entrycache_spark.checkers.pulsar_segmented import rows as w
+from entrycache_spark.common.system import CheckerGaveUp
+from entrycache_trace.jit import Array, jit
+
+TURNS, NUMBER = range(2)
+"""Of each event: the turns up to it, and the number that the last one shows."""
+
+
+class Turns:
+    """The turns at the end of the last batch."""
+
+    def __init__(self) -> None:
+        self._now = np.zeros(2, np.int64)
+
+    def follow(self, c: Any, settings: Array, flags: Array) -> Array:
+        """The turns before the first event of a batch, and after each."""
+        turned = np.empty((len(c.seq) + 1, 2), np.int64)
+        turned[0] = self._now
+        _check_turns(c, settings, turned, flags)
+        self._now = turned[-1].copy()
+        return turned
+
+
+@jit
+def _check_turns(c: Any, settings: Any, turned: Any, flags: Any) -> None:
+    for i in range(len(c.seq)):
+        op, tail = c.op[i], c.tail_no[i]
+        turned[i + 1, TURNS], turned[i + 1, NUMBER] = turned[i, TURNS], turned[i, NUMBER]
+        if op == w.INSERT:
+            if numbers_differ(c.life[i], c.seq[i]) or (
+                numbers_differ(tail, turned[i, TURNS]) and tail != turned[i, NUMBER]
+            ):
+                flag(flags, w.INSERT_1, c.seq[i])
+        elif op == w.PASS_BEGIN:
+            turned[i + 1, TURNS] += 1
+            turned[i + 1, NUMBER] = turned[i + 1, TURNS] if tail == NULL else tail
+        if op != w.PASS_BEGIN and op != w.PASS_END:
+            continue
+        turns, segments, ticket = turned[i + 1, TURNS], settings[c.settings[i], w.SEGMENTS], c.ticket[i]
+        wanted = turned[i, NUMBER] + 1 if op == w.PASS_BEGIN else turned[i, NUMBER]
+        if numbers_differ(tail, turns) and tail != wanted:
+            flag(flags, w.RING_1, c.seq[i])
+        if ticket != NULL and (ticket < 0 or (segments != NULL and _is_other(ticket, turns, tail, segments))):
+            flag(flags, w.RING_1, c.seq[i])
+
+
+@jit
+def _is_other(ticket: int, turns: int, tail: int, segments: int) -> bool:
+    """Whether a segment that is cleared is not the one whose turn it is."""
+    return ticket != turns - segments and (tail == NULL or ticket != tail - segments)
+
+
+# --- offsets
+# The offsets of the segments: what each took between two of its turns, and what events show of it.
+#
+# What one segment holds between two of its turns is a lot, numbered by the turn by which it became current. The last lots
+# are kept; the fold gives up where an older one is asked for.
+
+GENERATIONS_KEPT: Final = 1 << 16
+"""A power of 2."""
+
+BLOCK_BYTES: Final = 64
+"""With copies an entry takes a multiple of it."""
+
+_GENERATION, _BYTES, _BYTES_SHOWN, _LIVE = range(4)
+
+_MANAGER, _WRITTEN, _INSERT_SEQ, _TURN_SEQ, _BY_RULE, _BY_SHOWN, _LOST = range(7)
+
+
+class Offsets:
+    """The lots, and what the last events have left: the sum of all offsets as it was shown, and as it was written, the
+    last INSERT and PASS_BEGIN, and where the entry behind that INSERT starts."""
+
+    def __init__(self, kept: int = GENERATIONS_KEPT) -> None:
+        self._lots = np.zeros((kept, 4), np.int64)
+        self._lots[:, _GENERATION] = NULL
+        self._state = np.array([0, 0, NULL, NULL, NULL, NULL, 0], np.int64)
+
+    def follow(self, c: Any, settings: Array, turned: Array, left: Array, flags: Array) -> None:
+        """Take in a batch.
+
+        Raises:
+            GivenUp: a lot is not kept any more, or sums are too large.
+        """
+        _check_offsets(c, settings, turned, left, self._lots, self._state, flags)
+        if self._state[_LOST]:
+            raise CheckerGaveUp("what a segment took is not known any more")
+
+
+@jit
+def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, lots: Any, s: Any, flags: Any) -> None:
+    for i in range(len(c.seq)):
+        seq, op, manager = c.seq[i], c.op[i], c.manager_bytes[i]
+        shown = NULL if manager == NULL else manager - s[_MANAGER]
+        wrote, also = 0, NULL
+        if op == w.INSERT:
+            lot = turned[i + 1, NUMBER] if c.tail_no[i] == NULL else c.tail_no[i]
+            wrote = _advance(c.size_bytes[i], settings[c.settings[i], w.COPIES])
+            own = _generation_row(lots, lot, s)
+            _starts(seq, c.bound[i], turned[i + 1, TURNS], own[_BYTES], s, flags)
+            _takes(own, seq, c.bound[i], wrote, shown, s)
+        elif op == w.EVICT:
+            if left[i, 0] != NULL:
+                _generation_row(lots, left[i, 0], s)[_LIVE] -= 1
+        elif op == w.PASS_BEGIN:
+            own = _generation_row(lots, turned[i, NUMBER], s)
+            if numbers_differ(c.bound[i], 0) if _is_first(s) else _is_astray(c.bound[i], own[_BYTES], s):
+                flag(flags, w.SEGMENT_4, seq)
+            _shows(own, shown, s)
+            s[_TURN_SEQ] = seq
+        elif op == w.SKIP or op == w.REJECT:
+            _shows(_generation_row(lots, turned[i, NUMBER], s), shown, s)
+        elif op == w.PASS_END and settings[c.settings[i], w.SEGMENTS] != NULL:
+            own = _generation_row(lots, turned[i + 1, NUMBER] - settings[c.settings[i], w.SEGMENTS], s)
+            if own[_LIVE] > 0:
+                flag(flags, w.RING_2, seq)
+            wrote, also = -own[_BYTES], s[_MANAGER] - own[_BYTES_SHOWN]
+        elif op == w.PASS_END:
+            also = s[_MANAGER]
+        if wrote != NULL:
+            s[_WRITTEN] += wrote
+            if not -w.BYTES_MOST < s[_WRITTEN] < w.BYTES_MOST:
+                s[_LOST] = 1
+        if manager != NULL:
+            if wrote != NULL and manager != s[_MANAGER] + wrote and manager != s[_WRITTEN] and manager != also:
+                _miswritten(seq, op, settings[c.settings[i], w.COPIES], flags)
+            s[_MANAGER] = manager
+        if s[_LOST]:
+            return
+
+
+@jit
+def _generation_row(lots: Any, number: int, s: Any) -> Any:
+    """The row of a lot, new where it takes the place of an older one."""
+    own = lots[number & (len(lots) - 1)]
+    if own[_GENERATION] > number:
+        s[_LOST] = 1
+    elif own[_GENERATION] < number:
+        own[_GENERATION], own[_BYTES], own[_BYTES_SHOWN], own[_LIVE] = number, 0, 0, 0
+    return own
+
+
+@jit
+def _advance(size: int, copies: int) -> int:
+    """The bytes that an entry takes, `NULL` if that is not known."""
+    if size == NULL or size < 0 or copies == NULL:
+        return NULL
+    return (size + BLOCK_BYTES - 1) // BLOCK_BYTES * BLOCK_BYTES if copies == 1 else size
+
+
+@jit
+def _is_first(s: Any) -> bool:
+    """Whether no entry came in since the ring turned, or began."""
+    return s[_INSERT_SEQ] == NULL or (s[_TURN_SEQ] != NULL and s[_INSERT_SEQ] < s[_TURN_SEQ])
+
+
+@jit
+def _is_astray(bound: int, lot_bytes: int, s: Any) -> bool:
+    """Whether an offset follows neither from what the lot took, nor from its last entry."""
+    return bound != NULL and bound != lot_bytes and bound != s[_BY_RULE] and bound != s[_BY_SHOWN]
+
+
+@jit
+def _starts(seq: int, bound: int, turns: int, lot_bytes: int, s: Any, flags: Any) -> None:
+    """Where an entry starts in its segment."""
+    if not _is_first(s):
+        if _is_astray(bound, lot_bytes, s):
+            flag(flags, w.INSERT_1, seq)
+    elif numbers_differ(bound, 0):
+        if turns > 0:
+            flag(flags, w.RING_3, seq)
+        elif s[_INSERT_SEQ] == NULL:
+            flag(flags, w.STATE_1, seq)
+
+
+@jit
+def _takes(own: Any, seq: int, bound: int, wrote: int, shown: int, s: Any) -> None:
+    """A segment takes an entry."""
+    own[_LIVE] += 1
+    own[_BYTES] += wrote if wrote != NULL else 0
+    _shows(own, shown, s)
+    s[_INSERT_SEQ] = seq
+    s[_BY_RULE] = bound + wrote if bound != NULL and wrote != NULL else NULL
+    s[_BY_SHOWN] = bound + shown if bound != NULL and shown != NULL else NULL
+
+
+@jit
+def _shows(own: Any, shown: int, s: Any) -> None:
+    own[_BYTES_SHOWN] += shown if shown != NULL else 0
+    if not (-w.BYTES_MOST < own[_BYTES] < w.BYTES_MOST and -w.BYTES_MOST < own[_BYTES_SHOWN] < w.BYTES_MOST):
+        s[_LOST] = 1
+
+
+@jit
+def _miswritten(seq: int, op: int, copies: int, flags: Any) -> None:
+    """An event shows another sum of offsets than the events before it tell."""
+    if w.looks(op):
+        flag(flags, w.GET_2, seq)
+    elif op == w.REJECT:
+        flag(flags, w.INSERT_2, seq)
+    elif op == w.EVICT or op == w.PASS_END:
+        flag(flags, w.RING_4, seq)
+    elif op == w.INSERT:
+        flag(flags, w.SEGMENT_2 if copies == 1 else w.SEGMENT_3, seq)
+    elif op == w.PASS_BEGIN or op == w.SKIP:
+        flag(flags, w.SEGMENT_4, seq)
+    elif op == w.SNAPSHOT or op == w.END:
+        flag(flags, w.STATE_2, seq)

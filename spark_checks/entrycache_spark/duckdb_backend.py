@@ -1,0 +1,180 @@
+"""DuckDB: the rule files on a single machine, translated from Spark's SQL by sqlglot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from entrycache_protocol.errors import UsageError, missing_extra
+from entrycache_protocol.files import scratch_folder
+from entrycache_spark.common.rule_files import fits_in_memory
+from entrycache_trace.files import Part
+from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
+
+try:
+    import duckdb
+except ImportError as error:  # pragma: no cover
+    raise missing_extra("engine local", f"{error.name}", "trace") from None
+
+_KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
+
+
+MAX_MEMORY: Final = "3GiB"
+"""What DuckDB takes before it spills to disk."""
+
+
+class DuckDbBackend:
+    """One in-memory DuckDB connection over the parts of a trace."""
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        threads: int | None = None,
+        columns: Sequence[str] = COLUMNS,
+        memory: str = MAX_MEMORY,
+    ) -> None:
+        # By itself it would take most of the memory, and spill into the folder that the command runs in.
+        self._scratch = ExitStack()
+        self._connection = duckdb.connect(config={"memory_limit": memory, "temp_directory": self._spilled()})
+        if threads is not None:
+            self._connection.execute(f"set threads = {threads}")
+        self._connection.execute("create macro token(a, b) as (hash(a::bigint, b::bigint) & 4294967295)::bigint")
+        self._connection.execute(
+            "create macro counter(v, k) as case when json_valid(v) then try_cast(json_extract_string(v, '$.' || k) "
+            "as bigint) end"
+        )
+        self._connection.execute("set preserve_insertion_order = false")
+        # A small trace is read once; of a large one each query reads the columns that it needs.
+        kind = "temp table" if fits_in_memory(parts) else "view"
+        self._run(f"create {kind} trace as {_scan(parts, columns)}")
+
+    def _spilled(self) -> str:
+        """The folder to spill into; on a full or read-only disk none."""
+        try:
+            return str(self._scratch.enter_context(scratch_folder()))
+        except OSError:
+            return ""
+
+    def define(self, name: str, query: str) -> None:
+        """Give a query a name."""
+        self._run(f"create or replace temp view {name} as {to_duckdb(query)}")
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Give a few rows a name; columns map to SQL types."""
+        arrays = [pa.array([row[number] for row in rows], _KINDS[kind]) for number, kind in enumerate(columns.values())]
+        self._connection.register("given", pa.table(arrays, list(columns)))
+        self._run(f"create or replace temp table {name} as select * from given")
+        self._connection.unregister("given")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        found: list[tuple[Any, ...]] = self._run(to_duckdb(query)).fetchall()
+        return found
+
+    def in_order(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """The trace in the order of brokers and seq, so many rows at a time; it sorts on disk what is too large."""
+        found = self._run("select * from trace order by broker, seq")
+        reader = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.4
+        yield from reader(rows)
+
+    def explain(self, query: str) -> str:
+        """The plan of a query."""
+        found: str = self._run(f"explain {to_duckdb(query)}").fetchall()[0][1]
+        return found
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+        self._scratch.close()
+
+    def _run(self, text: str) -> Any:
+        try:
+            return self._connection.execute(text)
+        except (duckdb.DataError, duckdb.OperationalError, duckdb.InvalidInputException) as error:
+            raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
+
+
+def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
+    by_broker: dict[str, list[str]] = {}
+    for part in parts:
+        by_broker.setdefault(part.broker, []).append(_quoted(_literal(part.path)))
+    columns = ", ".join(_column(name) for name in names if name != "broker")
+    scans = [
+        f"select {_quoted(broker)} as broker, {columns} "
+        f"from read_parquet([{', '.join(paths)}], hive_partitioning = false, union_by_name = true)"
+        for broker, paths in sorted(by_broker.items())
+    ]
+    return " union all ".join(scans)
+
+
+def _column(name: str) -> str:
+    kind = str(ROW_SCHEMA.field(name).type)
+    return f"{name}::{'bigint' if kind.startswith('int') else 'varchar' if kind == 'string' else 'boolean'} as {name}"
+
+
+def _literal(path: Path) -> str:
+    """A path as DuckDB takes it for that file alone."""
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+# --- translated
+# The SQL of the rule files as DuckDB takes it, translated by sqlglot.
+#
+# `last_value(.., true)`, the last value that is not null, costs DuckDB a walk back to that value from every row: of a
+# long partition in which there is none, the square of its rows; so does the first one. Over windows that an entry, a life
+# or a call does not narrow they are asked as the values of the greatest and of the least `seq` instead, which are the
+# same, as the rows are in that order.
+#
+# `count_if` of rows of which none is told is 0 to Spark, and null to DuckDB.
+
+try:
+    import sqlglot
+    from sqlglot import exp
+except ImportError as error:  # pragma: no cover
+    raise missing_extra("engine local", f"{error.name}", "trace") from None
+
+NARROW_COLUMNS: Final = frozenset({"entry_id", "key_hash", "life", "own_life", "call_id"})
+"""A window by one of these has few rows."""
+
+EQUIVALENT_AGGREGATES: Final = {exp.LastValue: exp.ArgMax, exp.FirstValue: exp.ArgMin}
+"""What is looked for row by row, and what finds the same."""
+
+
+@cache
+def to_duckdb(query: str) -> str:
+    """The text of a query in Spark's SQL for DuckDB."""
+    tree = sqlglot.parse_one(query, read="spark")
+    for window, order in list(_walking_back(tree)):
+        asked = window.this.this
+        window.this.replace(EQUIVALENT_AGGREGATES[type(asked)](this=asked.this, expression=order.copy()))
+    for count in list(tree.find_all(exp.CountIf)):
+        count.replace(exp.Coalesce(this=count.copy(), expressions=[exp.Literal.number(0)]))
+    return tree.sql("duckdb", unsupported_level=sqlglot.ErrorLevel.IGNORE)
+
+
+def _walking_back(tree: Any) -> Iterator[tuple[exp.Window, Any]]:
+    """The values that are looked for in long partitions, with the column that these are in the order of."""
+    for window in tree.find_all(exp.Window):
+        if not isinstance(window.this, exp.IgnoreNulls) or type(window.this.this) not in EQUIVALENT_AGGREGATES:
+            continue
+        spec = _named(window) if window.alias else window
+        columns = {column.name for part in spec.args["partition_by"] for column in part.find_all(exp.Column)}
+        order = [ordered.this for ordered in spec.args["order"].expressions]
+        if not columns & NARROW_COLUMNS and len(order) == 1:
+            yield window, order[0]
+
+
+def _named(window: exp.Window) -> Any:
+    """The window of that name in the same query."""
+    select = window.parent_select
+    assert isinstance(select, exp.Select)
+    return next(each for each in select.args["windows"] if each.this.name == window.alias)

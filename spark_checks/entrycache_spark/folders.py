@@ -1,0 +1,359 @@
+"""The audit of a recorded trace: which rules it conforms to, which it violates, and where."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from entrycache_protocol.errors import Interrupted, MissingPrerequisite, UsageError, WriteError
+from entrycache_protocol.files import atomic_path, write_text
+from entrycache_protocol.strict_json import parse_json
+from entrycache_spark.common.results import (
+    AuditResult,
+    Findings,
+    RuleFinding,
+    Verdict,
+    Violation,
+    merge_brokers,
+    sort_violations,
+    verdict_of,
+)
+from entrycache_spark.common.rule_files import RuleFile, select_rules
+from entrycache_spark.common.system import AUDITED, audited_system
+from entrycache_trace.files import Metadata, Part, broker_folder, list_parts, read_metadata, read_system
+from entrycache_trace.parquet import check_texts
+from entrycache_trace.schema import DEFAULT_SYSTEM, VIOLATION_SCHEMA
+
+if TYPE_CHECKING:
+    from entrycache_spark.common.rule_files import SqlBackend
+
+
+ENGINES: Final = ("spark", "local", "replay")
+KERNELS: Final = ("fold", "duckdb", "sql")
+"""What evaluates the rules on Spark: the fold or DuckDB inside its tasks, or Spark's own SQL."""
+MAX_LIVE_SLOTS: Final = 1_000_000
+"""Replay gives up where more entries are cached, or slots held, at once."""
+
+VIOLATIONS_NAME: Final = "violations.parquet"
+
+
+def audit_folder(
+    directory: Path,
+    engine: str = "spark",
+    master: str = "local[*]",
+    rules: Sequence[str] = (),
+    out: Path | None = None,
+    *,
+    kernel: str | None = None,
+    witnesses: bool = True,
+    max_live_slots: int = MAX_LIVE_SLOTS,
+    progress: Callable[[str], None] = lambda text: None,
+) -> AuditResult:
+    """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
+
+    `kernel` is one of `KERNELS`; none: the fold where the tasks have numba, else DuckDB where they have that and see
+    the files, else Spark's SQL.
+    `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
+
+    Raises:
+        Stopped: it was stopped while an SQL engine looked for violations; with the result of the rules that were
+            decided by then. Nothing is written.
+    """
+    system = read_system(directory)
+    chosen = select_rules(tuple(rules), system if system in AUDITED else DEFAULT_SYSTEM)
+    parts = list_parts(directory, audited_system(system).columns)
+    rows = sum(part.rows for part in parts)
+    metadata = read_metadata(directory) if parts else Metadata()
+    if out is not None:
+        check_output_folder(directory, out)
+    if engine not in ENGINES:
+        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
+    if kernel is not None and (engine != "spark" or kernel not in KERNELS):
+        raise UsageError(f"kernel {kernel!r} is not known to engine {engine}; spark has {', '.join(KERNELS)}")
+    if rows == 0 or metadata.system not in AUDITED:
+        result = nothing_checked(chosen, metadata.system, rows)
+    else:
+        trace = AuditInput(directory, parts, metadata, chosen, witnesses)
+        try:
+            with naming_trace(str(directory)):
+                found, by = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+        except Interrupted as stopped:
+            raise Interrupted(build_result(stopped.so_far, rows)) from None
+        result = build_result(found, rows, by)
+    if out is not None:
+        try:
+            write_violations(out, result.violations)
+        except WriteError as error:
+            return replace(result, unwritten=str(error))
+    return result
+
+
+def check_output_folder(directory: Path, out: Path) -> None:
+    """Refuse to write into a trace."""
+    if out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents:
+        raise UsageError(f"{out}: violations are not written into the trace")
+
+
+@contextmanager
+def naming_trace(where: str) -> Iterator[None]:
+    """Begin with the trace what is said of its events."""
+    try:
+        yield
+    except UsageError as error:
+        raise error if str(error).startswith(where) else UsageError(f"{where}: {error}") from None
+
+
+class AuditInput(NamedTuple):
+    """What is audited, and for which rules."""
+
+    directory: Path
+    parts: Sequence[Part]
+    metadata: Metadata
+    rules: Sequence[RuleFile]
+    witnesses: bool
+
+
+def evaluate(
+    trace: AuditInput,
+    engine: str,
+    master: str,
+    kernel: str | None,
+    max_live_slots: int,
+    progress: Callable[[str], None],
+) -> tuple[Findings, str]:
+    """What was found of each broker, and by which kernel."""
+    if engine == "replay":
+        return _replay(trace, max_live_slots, progress), ""
+    from entrycache_spark.common.rule_files import fits_in_memory
+
+    columns = AUDITED[trace.metadata.system].columns
+    if fits_in_memory(trace.parts):
+        for part in trace.parts:
+            check_texts(part.path, columns)
+    if engine == "spark":
+        return _on_spark(trace, master, kernel, progress)
+    from entrycache_spark.duckdb_backend import DuckDbBackend
+
+    return _by_sql(DuckDbBackend(trace.parts, columns=columns), trace, progress), ""
+
+
+def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], None]) -> Findings:
+    replay, needs = AUDITED[trace.metadata.system].replay(), {rule.id: rule.needs for rule in trace.rules}
+    brokers = sorted({part.broker for part in trace.parts if part.rows})
+    owned = {broker: [part for part in trace.parts if part.broker == broker] for broker in brokers}
+    return {broker: replay(owned[broker], trace.metadata, needs, max_live_slots, progress) for broker in brokers}
+
+
+def _on_spark(
+    trace: AuditInput, master: str, kernel: str | None, progress: Callable[[str], None]
+) -> tuple[Findings, str]:
+    """By the fold or DuckDB in tasks, or by Spark's SQL where that is asked for, or where the tasks lack something."""
+    from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master
+    from entrycache_spark.tasks import Question, TaskLacks, evaluate_in_tasks, uses_checker
+
+    progress("starting Spark")
+    spark = get_session(master, QUICK_JVM if is_local_master(master) and kernel != "sql" else {})
+    why = ""
+    if kernel != "sql":
+        question = Question(trace.metadata, tuple(trace.rules), trace.witnesses, kernel)
+        own = "the fold in tasks of Spark (its first run compiles it)"
+        progress(own if uses_checker(question) else "DuckDB in tasks of Spark")
+        try:
+            return evaluate_in_tasks(spark, trace.parts, question)
+        except TaskLacks as error:
+            if kernel is not None:
+                raise MissingPrerequisite(f"kernel {kernel}: {error}") from None
+            why = f" ({error})"
+    audited = AUDITED[trace.metadata.system]
+    engine = SparkSqlBackend(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
+    return _by_sql(engine, trace, progress), f"Spark SQL{why}"
+
+
+def _by_sql(engine: SqlBackend, trace: AuditInput, progress: Callable[[str], None]) -> Findings:
+    from entrycache_spark.plan import evaluate_in_sql
+
+    try:
+        return evaluate_in_sql(engine, trace.metadata, trace.rules, progress, trace.witnesses)
+    finally:
+        engine.close()
+
+
+def nothing_checked(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
+    """What is said of a trace that holds nothing to check."""
+    note = "the trace has no rows" if rows == 0 else f"no trace check for system {system!r} yet"
+    return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
+
+
+def build_result(found: Findings, rows: int, kernel: str = "") -> AuditResult:
+    """The verdicts of all brokers together and of each, in a fixed order; `rows` events were read."""
+    every = merge_brokers(found)
+    violations = sort_violations(violation for finding in every.values() for violation in finding.violations)
+    said = [note for finding in every.values() for note in (*finding.undecided, *finding.unchecked)]
+    notes = tuple(dict.fromkeys(said))
+    differences = tuple(line for finding in every.values() for line in finding.differences)
+    brokers = {broker: _verdicts(own) for broker, own in sorted(found.items())}
+    return AuditResult(_verdicts(every), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
+
+
+def _verdicts(found: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
+    return {rule: verdict_of(finding) for rule, finding in sorted(found.items())}
+
+
+def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
+    """Write `violations.parquet`, empty if there are none; the path."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: not a folder")
+    columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(VIOLATION_SCHEMA)]
+    path = out / VIOLATIONS_NAME
+    if path.is_dir():
+        shutil.rmtree(path)
+    with atomic_path(path) as beside:
+        pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), beside, compression="zstd")
+    return path
+
+
+# --- growing
+# An audit of a folder that grows: brokers are judged again only where their parts have changed.
+#
+# What was found of each broker stands in a file of its own beside the results, written whole before the next broker is
+# judged. What has been told stands in `violations.parquet`, which is replaced at once at the end. So wherever a run is
+# killed, the next one tells what that one found and did not tell, and nothing a second time.
+
+JUDGED_FOLDER: Final = "judged"
+"""The folder beside the results that holds what was found of each broker."""
+
+FINDINGS_NAME: Final = "found.json"
+
+MAX_BATCH_ROWS: Final = 20_000_000
+"""So many events are judged at a time, about; what was found of them is kept before the next ones."""
+
+Json = dict[str, Any]
+
+
+def audit_new_brokers(
+    directory: Path,
+    engine: str,
+    master: str,
+    rules: Sequence[str],
+    out: Path,
+    *,
+    kernel: str | None = None,
+    max_live_slots: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> AuditResult:
+    """Judge the brokers of a trace folder that are new, or have other parts than when they were judged into `out`.
+
+    The verdicts are those of all brokers of the folder, the violations only those that were not told before.
+    """
+    check_output_folder(directory, out)
+    metadata = read_metadata(directory)
+    chosen = select_rules(tuple(rules), metadata.system if metadata.system in AUDITED else DEFAULT_SYSTEM)
+    parts = list_parts(directory, audited_system(metadata.system).columns)
+    if metadata.system not in AUDITED or not any(part.rows for part in parts):
+        return replace(nothing_checked(chosen, metadata.system, sum(part.rows for part in parts)), judged=())
+    question = {"version": version("entrycache"), "rules": [rule.id for rule in chosen], "metadata": asdict(metadata)}
+    owned: dict[str, list[Part]] = {}
+    for part in parts:
+        if part.rows:
+            owned.setdefault(part.broker, []).append(part)
+    wanted = {broker: {**question, "parts": _file_states(own)} for broker, own in sorted(owned.items())}
+    kept = {broker: _read_findings(out, broker, asked) for broker, asked in wanted.items()}
+    found: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in kept.items() if own is not None}
+    left = [broker for broker in wanted if broker not in found]
+    done, by = len(found), ""
+    for batch in _batch_brokers(left, owned):
+        progress(f"judged {done} of {len(wanted)} brokers")
+        trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen, True)
+        with naming_trace(str(directory)):
+            more, by = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+        for broker, own in more.items():
+            _write_findings(out, broker, wanted[broker], own)
+        found.update(more)
+        done += len(batch)
+    result = build_result(dict(sorted(found.items())), sum(part.rows for part in parts), by)
+    return _add_new_violations(out, result, left)
+
+
+def _batch_brokers(brokers: Sequence[str], owned: Mapping[str, Sequence[Part]]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    rows = 0
+    for broker in brokers:
+        more = sum(part.rows for part in owned[broker])
+        if batch and rows + more > MAX_BATCH_ROWS:
+            yield batch
+            batch, rows = [], 0
+        batch.append(broker)
+        rows += more
+    if batch:
+        yield batch
+
+
+def _file_states(parts: Sequence[Part]) -> list[list[Any]]:
+    """What tells whether parts are still those that were judged."""
+    stats = [(part, part.path.stat()) for part in parts]
+    return [[part.path.name, part.rows, stat.st_size, stat.st_mtime_ns] for part, stat in stats]
+
+
+def _findings_file(out: Path, broker: str) -> Path:
+    return broker_folder(out / JUDGED_FOLDER, broker) / FINDINGS_NAME
+
+
+def _write_findings(out: Path, broker: str, asked: Json, own: Mapping[str, RuleFinding]) -> None:
+    findings = {
+        rule: {**asdict(replace(finding, violations=())), "violations": [list(one[2:]) for one in finding.violations]}
+        for rule, finding in own.items()
+    }
+    write_text(_findings_file(out, broker), json.dumps({"asked": asked, "broker": broker, "findings": findings}) + "\n")
+
+
+def _read_findings(out: Path, broker: str, asked: Json) -> dict[str, RuleFinding] | None:
+    """What was found of this broker by the same question; None: it is to be judged."""
+    path = _findings_file(out, broker)
+    if not path.is_file():
+        return None
+    try:
+        kept = parse_json(path.read_text("utf-8"))
+        if kept["asked"] != json.loads(json.dumps(asked)) or kept["broker"] != broker:
+            return None
+        return {rule: _finding(rule, broker, finding) for rule, finding in kept["findings"].items()}
+    except (ValueError, KeyError, TypeError) as error:
+        said = f"{path}: is not what an audit wrote ({error})"
+        raise UsageError(f"{said}; remove it, and the broker is judged anew") from None
+
+
+def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
+    violations = (
+        Violation(rule, broker, seq, life, expected, observed, tuple(seqs))
+        for seq, life, expected, observed, seqs in kept["violations"]
+    )
+    told = (tuple(kept[name]) for name in ("undecided", "unchecked", "differences"))
+    return RuleFinding(kept["checked"], tuple(violations), *told)
+
+
+def _add_new_violations(out: Path, result: AuditResult, judged: Sequence[str]) -> AuditResult:
+    """Add what has not been told yet to what has, and answer that alone."""
+    told = _read_reported(out / VIOLATIONS_NAME)
+    places = {_violation_key(one) for one in told}
+    new = tuple(one for one in result.violations if _violation_key(one) not in places)
+    write_violations(out, sort_violations((*told, *new)))
+    return replace(result, violations=new, judged=tuple(judged))
+
+
+def _violation_key(violation: Violation) -> tuple[str, str, int]:
+    return violation.rule, violation.broker, violation.seq
+
+
+def _read_reported(path: Path) -> tuple[Violation, ...]:
+    if not path.is_file():
+        return ()
+    rows = pq.read_table(path).to_pylist()
+    return tuple(Violation(**{**row, "seqs": tuple(row["seqs"])}) for row in rows)

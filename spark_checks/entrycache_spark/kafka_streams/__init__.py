@@ -1,1 +1,0 @@
-"""The audit of `kafka-streams`: its parts, its rules in SQL, their replay through the reference."""

@@ -1,0 +1,238 @@
+"""A trace that Spark reads where it stands: `s3a:`, `hdfs:`, `file:`, patterns, folders of dates, tables of a catalog.
+
+Folders are listed by Hadoop's file systems, so whatever Spark reads can be audited; rows never pass through this
+process, and of what is found it keeps what `TOLD_MOST` allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
+
+from entrycache_protocol.errors import MissingPrerequisite, UsageError, WriteError
+from entrycache_protocol.strict_json import parse_json
+from entrycache_spark.common.results import AuditResult
+from entrycache_spark.common.rule_files import select_rules
+from entrycache_spark.common.system import AUDITED
+from entrycache_spark.folders import build_result, naming_trace, nothing_checked, write_violations
+from entrycache_spark.spark_backend import QUICK_JVM, escape_path, get_session, is_local_master
+from entrycache_spark.tasks import MEMORY_MIB, TaskLacks, audit, backends_used, collect_rows, read_findings, task_slots
+from entrycache_trace.files import METADATA_NAME, TABLE_PREFIX, Metadata, list_parts, parse_metadata, read_metadata_file
+from entrycache_trace.generators.generate import Progress, TracePlan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+MAX_FOLDERS_ABOVE: Final = 4
+"""So many folders above what a path names are looked at for the metadata of the trace."""
+
+
+class LocatedTrace(NamedTuple):
+    """The rows of a trace, and what its metadata say."""
+
+    rows: DataFrame
+    metadata: Metadata
+
+
+def audit_location(
+    where: str,
+    master: str = "local[*]",
+    rules: Sequence[str] = (),
+    out: Path | None = None,
+    *,
+    metadata: Path | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> AuditResult:
+    """Check a trace that Spark reads, as `audit` does a folder; the violations go into the folder `out` if given.
+
+    `metadata` is the file that says what the trace is; None: the `_entrycache.json` in or above its folders.
+
+    Raises:
+        UsageError: there is no such trace, or it cannot be evaluated.
+        MissingPrerequisite: Spark does not start, does not know the file system, or its tasks lack DuckDB.
+    """
+    progress("starting Spark")
+    spark = get_session(master, QUICK_JVM if is_local_master(master) else {})
+    own = spark.newSession()
+    own.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    with naming_trace(where):
+        progress("looking for the trace")
+        trace = read_location(own, where, metadata)
+        if trace.metadata.system not in AUDITED:
+            raise UsageError(f"no trace check for system {trace.metadata.system!r} yet")
+        progress("tasks of Spark")
+        slots = task_slots(spark)
+        found = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
+        try:
+            told = collect_rows(found)
+            findings = read_findings(told)
+            rows = trace.rows.count()
+        except TaskLacks as error:
+            raise MissingPrerequisite(str(error)) from None
+        except (PySparkException, Py4JError) as error:
+            raise UsageError(f"cannot be evaluated ({_first_line(error)})") from None
+    if findings:
+        result = build_result(findings, rows, backends_used(told))
+    else:
+        result = nothing_checked(select_rules(tuple(rules), trace.metadata.system), trace.metadata.system, rows)
+    if out is not None:
+        write_violations(out, result.violations)
+    return result
+
+
+def read_location(spark: SparkSession, where: str, metadata: Path | None) -> LocatedTrace:
+    """The rows of a trace by a path or a table's name.
+
+    Raises:
+        UsageError: it is not there, or says two things of itself.
+    """
+    told = None if metadata is None else read_metadata_file(metadata)
+    try:
+        if where.startswith(TABLE_PREFIX):
+            if told is None:
+                raise UsageError(f"a table does not say of which system it is; expected a file like {METADATA_NAME}")
+            return LocatedTrace(spark.table(where.removeprefix(TABLE_PREFIX)), told)
+        return _read_folders(spark, where, told)
+    except (PySparkException, Py4JError) as error:
+        raise UsageError(f"cannot be read ({_first_line(error)})") from None
+
+
+def _read_folders(spark: SparkSession, where: str, told: Metadata | None) -> LocatedTrace:
+    files = HadoopFiles(spark)
+    found = files.named(where)
+    if not found:
+        raise UsageError("no such folder; expected one of a trace, or a pattern that folders match")
+    bases: dict[str, list[str]] = {}
+    says: dict[str, Metadata] = {}
+    for path in found:
+        base = files.base(path)
+        if base is None and told is None:
+            raise UsageError(f"{path}: no {METADATA_NAME} in it or above; it says of which system the trace is")
+        bases.setdefault(path if base is None else base, []).append(path)
+        if base is not None and base not in says:
+            says[base] = parse_metadata(parse_json(files.text(f"{base}/{METADATA_NAME}")), f"{base}/{METADATA_NAME}")
+    first, *others = [told] if told is not None else says.values()
+    if any(other != first for other in others):
+        raise UsageError(f"the {METADATA_NAME} of {', '.join(sorted(says))} say different things; audit each by itself")
+    frames = [
+        spark.read.option("basePath", base).option("mergeSchema", "true").parquet(*map(escape_path, paths))
+        for base, paths in bases.items()
+    ]
+    return LocatedTrace(reduce(lambda some, more: some.unionByName(more, allowMissingColumns=True), frames), first)
+
+
+class HadoopFiles:
+    """Hadoop's file systems, as Spark is set up for them."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        context: Any = spark.sparkContext
+        self._jvm = context._jvm
+        self._settings = context._jsc.hadoopConfiguration()
+
+    def named(self, where: str) -> list[str]:
+        """The paths that a path or pattern names, in order."""
+        path = self._path(where)
+        return sorted(str(found.getPath().toString()) for found in self._of(path).globStatus(path) or ())
+
+    def base(self, path: str) -> str | None:
+        """The folder that has the metadata: this one, or the nearest above."""
+        at = self._path(path)
+        for _ in range(1 + MAX_FOLDERS_ABOVE):
+            if at is None:
+                break
+            if self._of(at).exists(self._jvm.org.apache.hadoop.fs.Path(at, METADATA_NAME)):
+                return str(at.toString())
+            at = at.getParent()
+        return None
+
+    def text(self, path: str) -> str:
+        """A small file as a text."""
+        at = self._path(path)
+        stream = self._of(at).open(at)
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)).decode("utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(f"{path}: is not UTF-8 text") from None
+        finally:
+            stream.close()
+
+    def _path(self, where: str) -> Any:
+        try:
+            return self._jvm.org.apache.hadoop.fs.Path(where)
+        except Py4JError as error:
+            raise UsageError(f"is no path ({_first_line(error)})") from None
+
+    def _of(self, path: Any) -> Any:
+        try:
+            return path.getFileSystem(self._settings)
+        except Py4JError as error:
+            raise MissingPrerequisite(f"Spark does not read {path.toString()}: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    """What Java or Spark says, without the trace."""
+    cause = getattr(error, "java_exception", None)
+    text = str(cause.toString()) if cause is not None else str(error)
+    return (text.strip() or type(error).__name__).splitlines()[0][:300]
+
+
+# --- generating
+# A made-up trace whose brokers are written by Spark's tasks, each by one.
+
+WRITTEN_SCHEMA: Final = pa.schema([pa.field("events", pa.int64()), pa.field("unwritten", pa.string())])
+WRITTEN_SCHEMA_SQL: Final = "events bigint, unwritten string"
+"""What a task answers: the events of a broker, or why they are not written."""
+
+BrokerTask = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def generate_in_tasks(made: TracePlan, progress: Progress, master: str) -> int:
+    """Write the brokers, into a folder that the tasks and this process see; the number of their events.
+
+    Raises:
+        UsageError: a task failed, or has written where this process does not see it.
+        Unwritten: the folder takes no file where a task runs.
+        MissingPrerequisite: Spark does not start.
+    """
+    spark = get_session(master, QUICK_JVM if is_local_master(master) else {})
+    # Numbers of brokers, one a task.
+    numbers = spark.range(0, made.brokers, 1, made.brokers)
+    try:
+        done = [tuple(row) for row in numbers.mapInArrow(_broker_task(made), WRITTEN_SCHEMA_SQL).collect()]
+    except (PySparkException, Py4JError) as error:
+        raise UsageError(f"a task of Spark did not write its broker: {str(error).strip().splitlines()[0]}") from None
+    unwritten = next((why for _, why in done if why is not None), None)
+    if unwritten is not None:
+        raise WriteError(unwritten)
+    count = sum(int(events) for events, _ in done)
+    seen = sum(part.rows for part in list_parts(made.directory))
+    if seen != count:
+        raise UsageError(
+            f"{made.directory}: tasks wrote {count} events, {seen} of them are here; expected a folder that this "
+            f"process and the tasks of {master} share"
+        )
+    progress(count)
+    return count
+
+
+def _broker_task(made: TracePlan) -> BrokerTask:
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield pa.RecordBatch.from_pylist([_write_broker(made, number)], WRITTEN_SCHEMA)
+
+    return work
+
+
+def _write_broker(made: TracePlan, number: int) -> dict[str, int | str]:
+    try:
+        return {"events": made.write(number)}
+    except WriteError as error:
+        return {"unwritten": str(error)}

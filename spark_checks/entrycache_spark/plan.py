@@ -1,0 +1,281 @@
+"""The two tiers of an audit in SQL: witnesses in one aggregate, windows only where those prove nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from entrycache_protocol.errors import keep_partial_result
+from entrycache_spark.common.results import Findings, RuleFinding, Violation, sort_violations
+from entrycache_spark.common.rule_files import (
+    EVENTS_VIEW,
+    Condition,
+    RuleFile,
+    SqlBackend,
+    referenced_views,
+    shared_view,
+)
+from entrycache_spark.common.system import audited_system
+from entrycache_spark.survey import BrokerFacts, survey_brokers
+from entrycache_trace.files import Metadata
+
+Progress = Callable[[str], None]
+
+NULL_TEXT: Final = "what its rows do not tell"
+"""In place of a text that is null: it was to name a value that no row has."""
+
+
+def evaluate_in_sql(
+    engine: SqlBackend,
+    metadata: Metadata,
+    rules: Sequence[RuleFile],
+    progress: Progress = lambda text: None,
+    witnesses: bool = True,
+) -> Findings:
+    """Both tiers. Without `witnesses` the windows decide everything.
+
+    Raises:
+        Stopped: the second tier was; with what was found of the rules that were decided.
+    """
+    progress("witnesses")
+    brokers = survey_brokers(engine, metadata, rules)
+    if witnesses:
+        withdraw_doubtful(engine, brokers, rules)
+    if witnesses and any(rule.settled is not None for rule in rules):
+        progress("grounds")
+        Windows(engine, brokers, metadata).settle([rule for rule in rules if rule.settled is not None])
+    if not witnesses:
+        for broker in brokers:
+            broker.proved.clear()
+    return run_windows(engine, brokers, metadata, rules, progress)
+
+
+def unproved_brokers(
+    brokers: Sequence[BrokerFacts], metadata: Metadata, rules: Sequence[RuleFile]
+) -> dict[str, list[BrokerFacts]]:
+    """The brokers of which a rule is neither proved nor without anything to say: its window has to look at them.
+
+    Each broker by itself, so that it is all one which others are looked at with it.
+    """
+    chain = audited_system(metadata.system).chain
+    return {
+        rule.id: [
+            broker
+            for broker in brokers
+            if (broker.checked[rule.id] or rule.id == chain)
+            and rule.id not in broker.unasked
+            and not broker.proved.get(rule.id, False)
+        ]
+        for rule in rules
+    }
+
+
+def run_windows(
+    engine: SqlBackend,
+    brokers: Sequence[BrokerFacts],
+    metadata: Metadata,
+    rules: Sequence[RuleFile],
+    progress: Progress = lambda text: None,
+) -> Findings:
+    """The second tier, over the brokers of which something is not proved.
+
+    Raises:
+        Stopped: see `evaluate`.
+    """
+    windows = Windows(engine, brokers, metadata)
+    unproved = unproved_brokers(brokers, metadata, rules)
+    left = [rule for rule in rules if unproved[rule.id]]
+    found = WindowFindings(rules, brokers, unproved, metadata)
+    waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}
+    with keep_partial_result(lambda: found.of([rule for rule in rules if not waits.get(rule.id)])):
+        for rule in left:
+            if rule.window is not None:
+                progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
+                windows.open(unproved[rule.id])
+                answered, whole = first_rows(engine, rule.window, "sure desc, broker, seq")
+                found.add([rule], [(rule.id, row) for row in answered], whole)
+                waits[rule.id].discard(rule.window)
+        for view in sorted({condition.view for rule in left for condition in rule.conditions}):
+            over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
+            names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
+            progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
+            windows.open([broker for broker in brokers if broker.name in names])
+            found.add([rule for rule, _ in over], *windows.over(view, over))
+            for rule, _ in over:
+                waits[rule.id].discard(view)
+    return found.of(rules)
+
+
+def withdraw_doubtful(engine: SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[RuleFile]) -> None:
+    """Take back what balanced sums have proved of brokers where what they cannot show is otherwise."""
+    for query in dict.fromkeys(rule.unless for rule in rules if rule.unless is not None):
+        own = [rule for rule in rules if rule.unless == query]
+        if any(broker.proved[rule.id] and broker.checked[rule.id] for broker in brokers for rule in own):
+            doubtful = {name for (name,) in engine.rows(f"select distinct broker from (\n{query}\n) as doubtful")}
+            for broker in brokers:
+                if broker.name in doubtful:
+                    broker.proved.update(dict.fromkeys((rule.id for rule in own), False))
+
+
+class WindowFindings:
+    """What the windows tell, by broker and rule, and what keeps a clean answer from being one."""
+
+    def __init__(
+        self,
+        rules: Sequence[RuleFile],
+        brokers: Sequence[BrokerFacts],
+        unproved: Mapping[str, Sequence[BrokerFacts]],
+        metadata: Metadata,
+    ) -> None:
+        self._brokers = brokers
+        self._open = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
+        self._violations: defaultdict[tuple[str, str], list[Violation]] = defaultdict(list)
+        self._cut: defaultdict[str, list[str]] = defaultdict(list)
+        self._undecided: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self._missing = {broker.name: incompleteness_notes(broker, metadata) for broker in brokers}
+
+    def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
+        """The rows that a question about these rules was answered with; `whole`: there are no more."""
+        for rule in () if whole else asked:
+            self._cut[rule.id].append(
+                f"{rule.id}: more than {MAX_REPORTED} rows tell of violations; these are the first"
+            )
+        for rule_id, (broker, seq, life, *texts, seqs, sure) in rows:
+            if broker not in self._open[rule_id]:
+                continue
+            expected, observed = (NULL_TEXT if text is None else text for text in texts)
+            if sure:
+                violation = Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs))
+                self._violations[broker, rule_id].append(violation)
+            else:
+                self._undecided[broker, rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
+
+    def of(self, rules: Sequence[RuleFile]) -> Findings:
+        """What was found of these rules."""
+        return {broker.name: {rule.id: self._finding(broker, rule.id) for rule in rules} for broker in self._brokers}
+
+    def _finding(self, broker: BrokerFacts, rule_id: str) -> RuleFinding:
+        asked = broker.name in self._open[rule_id]
+        return RuleFinding(
+            broker.checked[rule_id],
+            sort_violations(self._violations[broker.name, rule_id]),
+            (
+                *self._missing[broker.name],
+                *(self._cut[rule_id] if asked else ()),
+                *self._undecided[broker.name, rule_id],
+            ),
+            tuple(broker.unchecked.get(rule_id, ())),
+        )
+
+
+def incompleteness_notes(broker: BrokerFacts, metadata: Metadata) -> tuple[str, ...]:
+    """Why nothing of this broker is clean, one line each."""
+    notes = [broker.undecided()]
+    if metadata.sampled:
+        notes.append("the trace is sampled")
+    if audited_system(metadata.system).begins_empty and broker.opened:
+        notes.append(f"broker {broker.name!r}: it begins with entries cached before")
+    return tuple(note for note in notes if note is not None)
+
+
+# --- windows
+# The second tier of an audit in SQL: windows, over brokers of which the first tier proves too little.
+
+MAX_REPORTED: Final = 100_000
+"""Rows of one question that are told as violations; of more, the first ones in the order of brokers and events."""
+
+_BROKER_COLUMNS: Final = {
+    "broker": "string",
+    "starts": "boolean",
+    "gapped": "boolean",
+    "first_island": "bigint",
+    "numbered": "boolean",
+    "unlinked": "boolean",
+    "open_bytes": "bigint",
+    "first_seq": "bigint",
+    "fresh": "boolean",
+    "complete": "boolean",
+}
+"""`fresh`: the trace begins with an empty cache; `complete`: it begins, ends, and misses nothing."""
+
+
+def first_rows(engine: SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
+    """The first rows of a query, and whether these are all: a trace may break a rule in each of its events."""
+    rows = engine.rows(f"select * from (\n{query}\n) as told order by {order} limit {MAX_REPORTED + 1}")
+    return rows[:MAX_REPORTED], len(rows) <= MAX_REPORTED
+
+
+class Windows:
+    """The second tier over some brokers at a time: their rows are the view `events`."""
+
+    def __init__(self, engine: SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
+        self._engine = engine
+        self._system = metadata.system
+        self._brokers = brokers
+        self._gap = metadata.sampled or any(broker.gapped for broker in brokers)
+        island = "seq - row_number() over (partition by broker order by seq)" if self._gap else "cast(0 as bigint)"
+        # Of a sampled trace no two rows are known to follow one another.
+        self._island = "seq - 1" if metadata.sampled else island
+        self._opened: tuple[str, ...] | None = None
+
+    def open(self, brokers: Sequence[BrokerFacts]) -> None:
+        """Let `brokers` and `events` stand for these."""
+        names = tuple(broker.name for broker in brokers)
+        if names == self._opened:
+            return
+        self._opened = names
+        self._engine.table("brokers", _BROKER_COLUMNS, [broker.row(self._gap) for broker in brokers])
+        self._engine.define(
+            "events",
+            f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
+        )
+
+    def settle(self, asked: Sequence[RuleFile]) -> None:
+        """Note as proved what brokers that begin empty and miss nothing show by grounds alone."""
+        whole = [
+            broker
+            for broker in self._brokers
+            if broker.starts
+            and not broker.opened
+            and not broker.gapped
+            and any(broker.checked[rule.id] for rule in asked)
+        ]
+        if not whole:
+            return
+        self.open(whole)
+        self._engine.define("settled", shared_view(self._system, "settled"))
+        columns = ", ".join(f"coalesce({rule.settled}, false)" for rule in asked)
+        by_name = {broker.name: broker for broker in whole}
+        for name, *held in self._engine.rows(f"select broker, {columns} from settled"):
+            by_name[name].proved.update(zip((rule.id for rule in asked), held, strict=True))
+
+    def _define(self, view: str) -> None:
+        """Let `over_VIEW` stand for a view, and for those that it asks."""
+        joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
+        text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
+        query = text if view == EVENTS_VIEW else shared_view(self._system, view)
+        for other in referenced_views(query):
+            self._define(other)
+        self._engine.define(f"over_{view}", query)
+
+    def over(
+        self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]
+    ) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
+        """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan; see `told`."""
+        self._define(view)
+        columns = ["broker", "seq"]
+        for number, (_, own) in enumerate(conditions):
+            columns.append(f"coalesce({own.fails}, false) as fails_{number}")
+            for name in ("life", "expected", "observed", "seqs", "sure"):
+                columns.append(f"case when {own.fails} then {getattr(own, name)} end as {name}_{number}")
+        where = " or ".join(f"({own.fails})" for _, own in conditions)
+        found = []
+        query = f"select {', '.join(columns)} from over_{view} where {where}"
+        answered, whole = first_rows(self._engine, query, "broker, seq")
+        for broker, seq, *parts in answered:
+            for number, (rule, _) in enumerate(conditions):
+                fails, *described = parts[6 * number : 6 * number + 6]
+                if fails:
+                    found.append((rule.id, (broker, seq, *described)))
+        return found, whole

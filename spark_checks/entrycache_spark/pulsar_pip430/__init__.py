@@ -1,1 +1,0 @@
-"""The audit of `pulsar-pip430`: its parts, its rules in SQL, their replay through the reference."""

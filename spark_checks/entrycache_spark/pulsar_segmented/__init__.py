@@ -1,1 +1,0 @@
-"""Audit of `pulsar-segmented`: its rules, and the replay of its traces."""

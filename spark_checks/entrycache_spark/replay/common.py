@@ -1,0 +1,285 @@
+"""Replay of any system, one broker after the other, one row after the other: the facts of rows, and what is told."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from entrycache_protocol.strict_json import parse_json
+from entrycache_spark.common.results import RuleFinding, Violation
+from entrycache_spark.common.rule_files import Need, NeedCounts, describe_missing, rules_without_needs
+from entrycache_spark.common.system import ConfigObject, parse_config, unnamed_settings
+from entrycache_trace.files import Metadata, Part, read_mappings
+
+Row = dict[str, Any]
+S = TypeVar("S")
+"""What is in force at a row."""
+
+
+@dataclass(frozen=True)
+class Facts(Generic[S]):
+    """The rows of one broker in the order of `seq`, and what holds for all of them.
+
+    `settings`: what is in force at each row. `whole`: of each row, whether nothing is missing since an empty begin.
+    `untold`: for each row the settings that its CONFIG does not name.
+    """
+
+    name: str
+    rows: list[Row]
+    settings: list[S]
+    whole: list[bool]
+    many: bool
+    starts: bool
+    opened: bool
+    gapped: bool
+    unread: bool
+    untold: list[tuple[str, ...]]
+
+    def next_to(self, at: int) -> Row | None:
+        """The row right behind, None where it is missing."""
+        if at + 1 == len(self.rows) or self.rows[at + 1]["seq"] != self.rows[at]["seq"] + 1:
+            return None
+        return self.rows[at + 1]
+
+    def ends_call(self, at: int) -> bool:
+        """Whether another call begins right behind a row."""
+        after = self.next_to(at)
+        return after is not None and differ(after["call_id"], self.rows[at]["call_id"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether it begins, ends, and misses nothing."""
+        return self.starts and not self.gapped and bool(self.rows[-1]["op"] == "END")
+
+    def missing(self) -> list[str]:
+        """Why a clean answer would claim too much."""
+        found = []
+        if self.gapped:
+            found.append(f"broker {self.name!r}: events are missing")
+        elif not self.starts:
+            found.append(f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing")
+        elif self.unread:
+            found.append(f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known")
+        elif self.rows[-1]["op"] != "END":
+            found.append(f"broker {self.name!r}: the last event is not END, so the rest is missing")
+        if self.opened:
+            found.append(f"broker {self.name!r}: it begins with entries cached before")
+        return found
+
+
+class Settings(NamedTuple, Generic[S]):
+    """The settings that a system's rules need: their types, what holds before any CONFIG, what each CONFIG changes."""
+
+    kinds: Mapping[str, type]
+    nothing: S
+    after: Callable[[ConfigObject | None, S], S]
+
+
+def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Settings[S]) -> Facts[S]:
+    """The facts of a broker's rows."""
+    starts = rows[0]["op"] == "CONFIG"
+    opened = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
+    first = rows[0]["seq"]
+    whole = [starts and not opened and not metadata.sampled and row["seq"] == first + at for at, row in enumerate(rows)]
+    in_force, now = [], settings.nothing
+    untold: list[tuple[str, ...]] = []
+    lacks: tuple[str, ...] = ()
+    unread = False
+    for row in rows:
+        if row["op"] == "CONFIG":
+            config = parse_config(row["value"], settings.kinds, f"broker {name!r}, seq {row['seq']}")
+            unread |= config is None
+            lacks = () if config is None else tuple(unnamed_settings(config, settings.kinds))
+            now = settings.after(config, now)
+        in_force.append(now)
+        untold.append(lacks)
+    gapped = metadata.sampled or rows[-1]["seq"] - first + 1 != len(rows)
+    return Facts(name, rows, in_force, whole, metadata.many_threads, starts, opened, gapped, unread, untold)
+
+
+def differ(one: object, other: object) -> bool:
+    """Whether two known values differ."""
+    return one is not None and other is not None and one != other
+
+
+class ViolationCollector:
+    """Takes in violations, and what would be one if it were sure."""
+
+    def __init__(self, facts: Facts[Any]) -> None:
+        self._facts = facts
+        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.undecided: defaultdict[str, list[str]] = defaultdict(list)
+
+    def tell(
+        self,
+        rule: str,
+        row: Row,
+        expected: object,
+        seqs: Iterable[int | None] = (),
+        sure: bool | None = None,
+        life: int | None = None,
+    ) -> None:
+        """Report one; with several threads nothing is sure that does not say so."""
+        if not (not self._facts.many if sure is None else sure):
+            self.undecided[rule].append(f"{rule}: broker {self._facts.name!r}, seq {row['seq']}: not {expected}")
+            return
+        shown = tuple(seq for seq in seqs if seq is not None) or (row["seq"],)
+        about = row["life"] if life is None else life
+        observed = f"{row['op']} of life {row['life']}, {row['bytes_after']} bytes"
+        self.violations[rule].append(
+            Violation(rule, self._facts.name, row["seq"], about, str(expected), observed, shown)
+        )
+
+
+class ReplayPlan(NamedTuple, Generic[S]):
+    """How the rows of one system are replayed.
+
+    `spoken`: the rules that speak about a row under the settings in force. `follow`: go through the rows in order, and
+    say whether there were never more live entries than replay is meant for.
+    """
+
+    columns: Sequence[str]
+    settings: Settings[S]
+    spoken: Callable[[Row, S], Iterable[str]]
+    follow: Callable[[Facts[S], ViolationCollector, int], bool]
+
+
+class BrokerReplayed(NamedTuple):
+    """What the replay of one broker has found, by rule; `differences`: pairs of a rule and a line.
+
+    `gave_up`: of what there was too much at once, empty where the rows were replayed to the end.
+    """
+
+    asked: Applicable
+    gave_up: str = ""
+    missing: Sequence[str] = ()
+    violations: Mapping[str, Sequence[Violation]] = MappingProxyType({})
+    undecided: Mapping[str, Sequence[str]] = MappingProxyType({})
+    differences: Iterable[tuple[str, str]] = ()
+
+
+def replay_brokers(
+    columns: Sequence[str],
+    play: Callable[[str, list[Row]], BrokerReplayed],
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Mapping[str, Sequence[Need]],
+    progress: Callable[[str], None],
+) -> dict[str, RuleFinding]:
+    """What the rows of each broker say about the rules; `play` replays those of one."""
+    checked: Counter[str] = Counter()
+    violations: defaultdict[str, list[Violation]] = defaultdict(list)
+    undecided: defaultdict[str, list[str]] = defaultdict(list)
+    differences: defaultdict[str, list[str]] = defaultdict(list)
+    unchecked: defaultdict[str, list[str]] = defaultdict(list)
+    shared = ["the trace is sampled"] if metadata.sampled else []
+    for name in sorted({part.broker for part in parts if part.rows}):
+        progress(f"replaying broker {name}")
+        played = play(name, read_mappings([part for part in parts if part.broker == name], columns))
+        asked = played.asked
+        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
+        if played.gave_up:
+            shared.append(f"broker {name!r}: {played.gave_up} at once; replay stops there")
+            continue
+        shared += played.missing
+        for rule in rules:
+            unchecked[rule] += asked.notes.get(rule, [])
+            if rule not in asked.never:
+                violations[rule] += played.violations.get(rule, [])
+                undecided[rule] += played.undecided.get(rule, [])
+        for rule, line in played.differences:
+            differences[rule].append(line)
+    return {
+        rule: RuleFinding(
+            checked[rule],
+            tuple(violations[rule]),
+            (*shared, *undecided[rule]),
+            tuple(unchecked[rule]),
+            tuple(differences[rule]),
+        )
+        for rule in rules
+    }
+
+
+def replay_each(
+    reading: ReplayPlan[S],
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Mapping[str, Sequence[Need]],
+    max_live_slots: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> dict[str, RuleFinding]:
+    """What the rows of each broker say about the rules."""
+
+    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+        facts = read_facts(name, rows, metadata, reading.settings)
+        told = ((row, facts.untold[at], reading.spoken(row, facts.settings[at])) for at, row in enumerate(facts.rows))
+        asked = count_applicable_rows(name, told, rules)
+        telling = ViolationCollector(facts)
+        if not reading.follow(facts, telling, max_live_slots):
+            return BrokerReplayed(asked, f"more than {max_live_slots} entries")
+        return BrokerReplayed(asked, "", facts.missing(), telling.violations, telling.undecided)
+
+    return replay_brokers(reading.columns, play, parts, metadata, rules, progress)
+
+
+# --- asked
+# What the rules are asked about, as replay finds it out: row by row, for any system.
+
+
+class Applicable(NamedTuple):
+    """How many events of a broker each rule is asked about, and what is said of those that lack something."""
+
+    checked: Counter[str]
+    never: frozenset[str]
+    notes: Mapping[str, list[str]]
+
+
+def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
+    """The counters in the value of a METRICS or END row; none where it is no JSON object."""
+    try:
+        told = parse_json(row["value"] or "")
+    except ValueError:
+        return {}
+    shown = told.items() if isinstance(told, dict) else ()
+    return {name: value for name, value in shown if type(value) is int}
+
+
+def count_applicable_rows(
+    broker: str,
+    rows: Iterable[tuple[Row, Container[str], Iterable[str]]],
+    needs: Mapping[str, Sequence[Need]],
+) -> Applicable:
+    """Go through the events of a broker, and leave out those that are not told what a rule needs.
+
+    A row stands with the settings that its CONFIG does not name, and the rules that speak about it.
+    """
+    checked: Counter[str] = Counter()
+    told: Counter[Need] = Counter()
+    lacking: Counter[Need] = Counter()
+    rules_by_need: dict[Need, set[str]] = {}
+    by_kind: dict[tuple[Any, ...], list[Need]] = {}
+    kinds: Counter[tuple[Any, ...]] = Counter()
+    for rule, own in needs.items():
+        for need in own:
+            rules_by_need.setdefault(need, set()).add(rule)
+    for row, untold, spoken in rows:
+        kind = (row["op"], row["cause"], row.get("origin"))
+        kinds[kind] += 1
+        if kind not in by_kind:
+            by_kind[kind] = [need for need in rules_by_need if need.speaks_of(row)]
+        left_out: set[str] = set()
+        for need in by_kind[kind]:
+            if need.is_untold(row, untold, read_counters):
+                lacking[need] += 1
+                left_out |= set() if need.ever else rules_by_need[need]
+        for rule in spoken:
+            if rule not in left_out:
+                checked[rule] += 1
+    for kind, times in kinds.items():
+        told.update(dict.fromkeys(by_kind[kind], times))
+    found = {need: NeedCounts(told[need], lacking[need]) for need in rules_by_need}
+    return Applicable(checked, rules_without_needs(needs, found), describe_missing(broker, needs, found))

@@ -1,0 +1,367 @@
+"""What a replayed rule of `kafka-streams` is shown: the rows of a thread, and the limits in force."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from entrycache_reference.kafka_streams.change import look_up_key, remove_key, without_key, write_key
+from entrycache_reference.kafka_streams.outcomes import Context
+from entrycache_reference.kafka_streams.state import Node, Space
+from entrycache_spark.common.system import ConfigObject
+from entrycache_spark.replay.common import Facts as AnyFacts
+from entrycache_spark.replay.common import Row, Settings, differ
+from entrycache_spark.systems.kafka_streams import KINDS
+
+ENDS: Final = ("EVICT", "DELETE", "REMOVE")
+LOOKUPS: Final = ("HIT", "MISS", "CACHE_OPEN")
+
+
+class Limit(NamedTuple):
+    """The limit in force at a row, and the one before that."""
+
+    now: int | None = None
+    before: int | None = None
+
+    @property
+    def shrank(self) -> bool:
+        """Whether the limit became smaller."""
+        return self.now is not None and self.before is not None and self.now < self.before
+
+
+Facts = AnyFacts[Limit]
+
+
+def _limit(config: ConfigObject | None, before: Limit) -> Limit:
+    return Limit(None if config is None else config["max_size_bytes"], before.now)
+
+
+LIMITS: Final = Settings(KINDS, Limit(), _limit)
+
+
+def as_followed(rows: Iterable[Row]) -> None:
+    """Let what failed be an op of its own, and what is not told to be dirty be clean."""
+    for row in rows:
+        row["dirty"] = bool(row["dirty"])
+        if _is_failed(row):
+            row["op"] = "FAILED"
+
+
+def _is_failed(row: Row) -> bool:
+    return bool(row["op"] == "FLUSH" and row["cause"] == "FAILED")
+
+
+def same(row: Row | None, other: Row, *names: str) -> bool:
+    """Whether two rows agree in these columns, all of them known."""
+    return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
+
+
+def spoken(row: Row, limit: Limit) -> Iterable[str]:
+    """The rules that speak about one row."""
+    op, cause, has_life = row["op"], row["cause"], row["life"] is not None
+    yield "K-LIVENESS-1"
+    if op == "METRICS":
+        yield "K-METRICS-2" if row["cache"] is None else "K-METRICS-3"
+    if op == "CONFIG" and limit.shrank:
+        yield "K-RESIZE-2"
+    if op in ("PUT", "END", *ENDS):
+        yield "K-METRICS-1"
+    if op in ("PUT", "HIT", "MISS", "FLUSH", "CACHE_CLOSE", *ENDS):
+        yield from _of_entries(row, op, cause, has_life)
+
+
+def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterable[str]:
+    yield from {"HIT": ("K-GET-1",), "MISS": ("K-GET-2",), "EVICT": ("K-EVICT-1",)}.get(op, ())
+    if op == "FLUSH" and not _is_failed(row):
+        yield "K-FLUSH-1"
+    if op == "PUT":
+        yield from ("K-PUT-1", "K-EVICT-4", "K-EVICT-5")
+        if not row["dirty"]:
+            yield "K-PUT-4"
+    if op == "EVICT" and row["dirty"]:
+        yield "K-EVICT-3"
+    if has_life and op in ("HIT", *ENDS):
+        yield "K-FLUSH-3"
+    if has_life and op in ("HIT", "FLUSH", *ENDS):
+        yield from ("K-SIZE-1", "K-FLUSH-2")
+    if op == "DELETE" and cause == "FLUSH":
+        yield "K-FLUSH-4"
+    elif op == "DELETE" and has_life:
+        yield "K-DELETE-1"
+    if op == "REMOVE" and cause in ("CLEAR", "CLOSE"):
+        yield {"CLEAR": "K-CLOSE-1", "CLOSE": "K-CLOSE-2"}[cause]
+    if op == "CACHE_CLOSE":
+        yield "K-CLOSE-2"
+
+
+# --- entries
+# Replay of the entries of a thread: what is cached, dirty and handed over, by the reference's own functions.
+
+Key = tuple[str | None, int | None]
+Tell = Callable[..., None]
+
+RULE_OF: Final = {"HIT": "K-GET-1", "EVICT": "K-EVICT-1", "DELETE": "K-DELETE-1", "CLEAR": "K-CLOSE-1"}
+
+
+class Shown(NamedTuple):
+    """An entry as its key's last row showed it."""
+
+    life: int | None = None
+    size_bytes: int | None = None
+    dirty: bool | None = None
+
+
+class Handed(NamedTuple):
+    """The last time that a key was handed over, or evicted."""
+
+    life: int | None
+    call_id: int | None
+    seq: int
+    dirty: bool = True
+
+    def is_of(self, row: Row) -> bool:
+        """Whether it was the same life, and in the same call."""
+        return row["life"] is not None and self.life == row["life"] and self.call_id == row["call_id"]
+
+
+@dataclass
+class KeyStory:
+    """What is known of one key."""
+
+    put: Row | None = None
+    shown: Shown = field(default_factory=Shown)
+    flushed: Handed | None = None
+    evicted: Handed | None = None
+    leaves: dict[int, Handed] = field(default_factory=dict)
+    """The eviction that is the key's next event behind a FLUSH."""
+
+
+class Entries:
+    """The namespaces of a thread. `told`: by writes and ends alone; `used`: as the rows show them, for recency."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._facts = facts
+        self._tell = tell
+        self.told: defaultdict[str | None, Space] = defaultdict(Space)
+        self.used: defaultdict[str | None, Space] = defaultdict(Space)
+        self.stories: defaultdict[Key, KeyStory] = defaultdict(KeyStory)
+        self.live_in_all = 0
+        self.sum_bytes = 0
+        self.was_live = False
+        self.is_evicted = False
+        self.leaves_here = False
+        self.was_handed = False
+        self.flushed_seq: int | None = None
+        self._look_ahead()
+        self._lost()
+
+    def _look_ahead(self) -> None:
+        coming: dict[Key, Row] = {}
+        for row in reversed(self._facts.rows):
+            key = (row["cache"], row["key_hash"])
+            after = coming.get(key)
+            if row["op"] == "FLUSH" and after is not None and after["op"] == "EVICT":
+                self.stories[key].leaves[row["seq"]] = Handed(
+                    after["life"], after["call_id"], after["seq"], after["dirty"]
+                )
+            coming[key] = row
+
+    def _lost(self) -> None:
+        """Dirty evictions that nobody was told of."""
+        rows = self._facts.rows
+        flushed = {(row["life"], row["call_id"]) for row in rows if row["op"] == "FLUSH"}
+        evicted = {(row["life"], row["call_id"]): row for row in rows if row["op"] == "EVICT" and row["dirty"]}
+        last_call = max((row["call_id"] for row in rows if row["call_id"] is not None), default=None)
+        for named, row in evicted.items():
+            if named not in flushed:
+                before_last = row["call_id"] is not None and last_call is not None and row["call_id"] < last_call
+                sure = not self._facts.gapped and (self._facts.complete or before_last)
+                self._tell("K-EVICT-3", row, "a FLUSH of the same life and call", sure=sure)
+
+    def follow(self, at: int, row: Row) -> None:
+        """Take in one event."""
+        op, life, cache = row["op"], row["life"], row["cache"]
+        story = self.stories[(cache, row["key_hash"])]
+        node = self.told[cache].nodes.get(str(row["key_hash"]))
+        self.was_live = node is not None
+        evictions = (story.evicted, story.leaves.get(row["seq"])) if op == "FLUSH" else ()
+        own = [each for each in evictions if each is not None and each.is_of(row)]
+        self.leaves_here = bool(own)
+        self.is_evicted = any(each.dirty for each in own)
+        self.flushed_seq = None
+        if story.flushed is not None and life is not None and story.flushed.life == life:
+            self.flushed_seq = story.flushed.seq
+        self.was_handed = story.flushed is not None and story.flushed.is_of(row)
+        if op == "PUT" and life != row["seq"]:
+            self._tell("K-PUT-1", row, f"life {row['seq']}", sure=True)
+        if self._facts.whole[at]:
+            self._judge(row, story, node)
+        self._apply(row, story, node)
+
+    def _judge(self, row: Row, story: KeyStory, node: Node | None) -> None:
+        op, life = row["op"], row["life"]
+        if op in ("HIT", *ENDS):
+            self._found(row, story, node)
+        if op == "MISS" and node is not None and story.shown.life is not None:
+            self._tell("K-GET-2", row, f"a HIT of life {node.write}", [node.write, row["seq"]], life=node.write)
+        if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and story.shown.dirty:
+            self._tell("K-PUT-4", row, "no clean PUT over a dirty entry", [node.write, row["seq"]])
+        if op == "FLUSH" and (node is None or life != node.write) and not self.leaves_here:
+            self._tell("K-FLUSH-1", row, "what is cached, or evicted by this call")
+        dropped = op == "DELETE" and row["cause"] == "FLUSH"
+        if dropped and (not self.was_handed or self._strange(row, story, node)):
+            self._tell("K-FLUSH-4", row, "what was handed over in this call, and is there")
+        used, key = self.used[row["cache"]], str(row["key_hash"])
+        if op == "EVICT" and key in used.nodes and used.recent[-1] != key:
+            self._tell("K-EVICT-1", row, "the least recently used entry")
+        self._flags(row, story, node)
+        if op in ("HIT", "FLUSH", "FAILED", *ENDS) and story.put is not None and life == story.put["seq"]:
+            size = row["size_bytes"]
+            if differ(size, story.put["size_bytes"] or 0) and differ(size, story.shown.size_bytes):
+                self._tell("K-SIZE-1", row, f"size_bytes {story.put['size_bytes']}", [life, row["seq"]])
+
+    @staticmethod
+    def _strange(row: Row, story: KeyStory, node: Node | None) -> bool:
+        """Whether a row is about another life than what is cached, by all that is known."""
+        return row["life"] is None or (
+            row["life"] != story.shown.life and row["life"] != (None if node is None else node.write)
+        )
+
+    def _found(self, row: Row, story: KeyStory, node: Node | None) -> None:
+        op, cause = row["op"], row["cause"]
+        if not self._strange(row, story, node):
+            return
+        if op == "REMOVE":
+            rule = {"CLEAR": "K-CLOSE-1", "CLOSE": "K-CLOSE-2"}.get(cause)
+        elif op == "DELETE" and (cause == "FLUSH" or row["life"] is None):
+            rule = None
+        else:
+            rule = RULE_OF[op]
+        if rule is not None:
+            self._tell(rule, row, "nothing cached" if node is None else f"life {node.write}")
+
+    def _flags(self, row: Row, story: KeyStory, node: Node | None) -> None:
+        op, life, shown = row["op"], row["life"], story.shown
+        if node is None or life != node.write or shown.dirty is None or op not in ("HIT", "FLUSH", *ENDS):
+            return
+        if op != "FLUSH" and not row["dirty"] and node.is_dirty and shown.dirty:
+            self._tell("K-FLUSH-3", row, "a dirty entry, or its FLUSH before", [node.write, row["seq"]])
+        if node.is_dirty or shown.dirty:
+            return
+        just = op == "EVICT" and self.was_handed
+        if op == "FLUSH" or (row["dirty"] and not just):
+            self._tell("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
+
+    def _apply(self, row: Row, story: KeyStory, node: Node | None) -> None:
+        op, cache, key = row["op"], row["cache"], str(row["key_hash"])
+        space, used = self.told[cache], self.used[cache]
+        if op == "PUT":
+            made = Node(None, row["dirty"], row["size_bytes"] or 0, Context(), row["seq"])
+            self._grow(made.size_bytes - (0 if node is None else node.size_bytes), 1 if node is None else 0)
+            # A clean write over a dirty entry, which the reference refuses, leaves it clean.
+            left = space if node is None or row["dirty"] else remove_key(space, key)
+            self.told[cache] = write_key(left, key, made)
+            self.used[cache] = write_key(used, key, made)
+            story.put = row
+            story.shown = Shown(row["life"], row["size_bytes"], row["dirty"])
+        elif op == "HIT":
+            there = used if key in used.nodes else write_key(used, key, Node(None, False, 0, Context(), row["seq"]))
+            self.used[cache] = look_up_key(there, key)
+            size = story.shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
+            story.shown = Shown(row["life"], size, row["dirty"])
+        elif op in ("MISS", *ENDS):
+            self.used[cache] = remove_key(used, key)
+            story.shown = story.shown._replace(life=None)
+            if op in ENDS and node is not None:
+                self._grow(-node.size_bytes, -1)
+                self.told[cache] = remove_key(space, key)
+            if op == "EVICT":
+                story.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
+        elif op == "FLUSH":
+            story.flushed = Handed(row["life"], row["call_id"], row["seq"])
+            story.shown = story.shown._replace(dirty=False)
+            if node is not None and story.put is not None:
+                self._mark(cache, key, node, bool(story.put["dirty"]) and row["life"] != node.write)
+
+    def _mark(self, cache: str | None, key: str, node: Node, is_dirty: bool) -> None:
+        space = self.told[cache]
+        others = without_key(space.dirty, key)
+        marked = {**space.nodes, key: node._replace(is_dirty=is_dirty)}
+        self.told[cache] = space._replace(nodes=marked, dirty=(*others, key) if is_dirty else others)
+
+    def _grow(self, size_bytes: int, entries: int) -> None:
+        self.sum_bytes += size_bytes
+        self.live_in_all += entries
+
+
+# --- calls
+# Replay of the limit: what a call must have evicted when it ends, and what it must not have.
+
+
+class Calls:
+    """K-EVICT-4, K-EVICT-5 and K-RESIZE-2, call by call."""
+
+    def __init__(self, facts: Facts, tell: Tell, entries: Entries) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._entries = entries
+        self._changed_call: int | None = None
+        self._opened_call: int | None = None
+        self._opened_as: str | None = None
+        self._put_cache: str | None = None
+        self._failed_call: int | None = None
+        self._opened_seq: int | None = None
+        self._handed_seq: int | None = None
+        self._other_seq: int | None = None
+        self.sure_evicts = 0
+        self.flush_calls = 0
+
+    def follow(self, at: int, row: Row) -> None:
+        """Take in one event."""
+        op, call_id, limit = row["op"], row["call_id"], self._facts.settings[at]
+        before = self._facts.rows[at - 1] if at else None
+        if op not in LOOKUPS and (call_id is None or self._changed_call != call_id):
+            self._opened_call = call_id
+            self._opened_seq = row["seq"]
+            self._opened_as = "PUT" if op == "PUT" else "SHRINK" if op == "CONFIG" and limit.shrank else "OTHER"
+            self._put_cache = row["cache"] if op == "PUT" else self._put_cache
+            self.flush_calls += op == "FLUSH" and not self._entries.leaves_here
+        if op not in LOOKUPS:
+            self._changed_call = call_id
+        if op == "FAILED":
+            self._failed_call = call_id
+        own = call_id is not None and self._opened_call == call_id
+        overflows = own and self._opened_as == "PUT" and op == "EVICT" and self._is_unheard(before, row)
+        self.sure_evicts += overflows
+        if self._facts.whole[at] and limit.now is not None and own:
+            if overflows:
+                self._overflow(row, limit.now)
+            if self._facts.ends_call(at) and row["bytes_after"] > limit.now and self._failed_call != call_id:
+                self._left_over(row, limit.now)
+        if op in ("FLUSH", "FAILED"):
+            self._handed_seq = row["seq"]
+        else:
+            self._other_seq = row["seq"]
+
+    def _is_unheard(self, before: Row | None, row: Row) -> bool:
+        """Whether no listener can have asked for this eviction: none was called, or just now for this very one."""
+        if self._handed_seq is None or self._handed_seq < row["call_id"]:
+            return True
+        at = self._opened_seq
+        if before is None or before["op"] != "FLUSH" or at is None:
+            return False
+        return self._other_seq == at and self._entries.flushed_seq == at + 1
+
+    def _overflow(self, row: Row, limit_bytes: int) -> None:
+        if row["cache"] != self._put_cache:
+            self._tell("K-EVICT-4", row, f"an eviction from {self._put_cache}", [row["call_id"], row["seq"]])
+        if row["size_bytes"] is not None and row["bytes_after"] + row["size_bytes"] <= limit_bytes:
+            self._tell("K-EVICT-5", row, f"no EVICT at or under {limit_bytes} bytes", [row["call_id"], row["seq"]])
+
+    def _left_over(self, row: Row, limit_bytes: int) -> None:
+        if self._opened_as == "SHRINK":
+            self._tell("K-RESIZE-2", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])
+        if self._opened_as == "PUT" and self._entries.told[self._put_cache].nodes:
+            self._tell("K-EVICT-4", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])

@@ -1,0 +1,199 @@
+"""Replay of sums and counters: K-METRICS-1 to K-METRICS-3."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import partial
+
+from entrycache_spark.replay.common import ReplayPlan, Row, ViolationCollector, differ, read_counters, replay_each
+from entrycache_spark.replay.kafka_streams.entries import LIMITS, Calls, Entries, Facts, Tell, as_followed, same, spoken
+from entrycache_spark.systems.kafka_streams import COLUMNS
+
+THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
+
+
+class Counters:
+    """The sum of all sizes, and the counters of the thread and of its namespaces."""
+
+    def __init__(self, facts: Facts, tell: Tell, entries: Entries, calls: Calls) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._entries = entries
+        self._calls = calls
+        self._of_thread: Counter[str] = Counter()
+        self._of_cache: defaultdict[str | None, Counter[str]] = defaultdict(Counter)
+        self._vague: Counter[str | None] = Counter()
+        self._written: set[str | None] = set()
+        self._told_before: dict[str, int] = {}
+        self._shrunk = False
+        self._sum_before = 0
+
+    def follow(self, at: int, row: Row) -> None:
+        """Take in one event."""
+        self._count(at, row)
+        op, whole = row["op"], self._facts.whole[at]
+        grown = self._entries.sum_bytes - self._sum_before
+        self._sum_before = self._entries.sum_bytes
+        by_row = None if at == 0 else self._facts.rows[at - 1]["bytes_after"] + grown
+        if whole and row["bytes_after"] not in (by_row, self._entries.sum_bytes):
+            self._tell("K-METRICS-1", row, f"bytes_after {self._entries.sum_bytes}")
+        if whole and op == "END":
+            shown = read_counters(row)
+            right = {"bytes": self._entries.sum_bytes, "entries": self._entries.live_in_all}
+            if any(differ(shown.get(name), value) for name, value in right.items()):
+                self._tell("K-METRICS-1", row, right)
+        if differ(row["manager_bytes"], row["bytes_after"]):
+            if op == "END":
+                self._tell("K-METRICS-1", row, f"a running total of {row['bytes_after']}", sure=True)
+            elif self._facts.ends_call(at):
+                self._tell("K-METRICS-1", row, f"a running total of {row['bytes_after']} between calls")
+        if op == "METRICS" and row["cache"] is None:
+            self._thread(row, whole)
+        elif op == "METRICS" and whole and row["call_id"] == row["seq"]:
+            self._namespace(row)
+
+    def _count(self, at: int, row: Row) -> None:
+        op, cache = row["op"], row["cache"]
+        self._of_thread["lookups"] += op in ("HIT", "MISS")
+        own = self._of_cache[cache]
+        if op == "CACHE_CLOSE":
+            own.clear()
+            self._written.discard(cache)
+        elif op == "PUT":
+            self._of_thread["puts"] += 1
+            self._written.add(cache)
+            own["overwrites"] += self._entries.was_live
+        elif op == "MISS":
+            own["misses"] += 1
+            own["sure_misses"] += cache in self._written
+        elif op in ("HIT", "FLUSH"):
+            own["hits"] += 1
+        elif op == "EVICT":
+            own["hits"] -= row["dirty"]
+            self._of_thread["evicts"] += 1
+        if op == "FAILED" or (op == "FLUSH" and row["cause"] is None):
+            self._vague[cache] += 1
+        self._of_thread["failed"] += op == "FAILED"
+        self._shrunk |= op == "CONFIG" and self._facts.settings[at].shrank
+
+    def _thread(self, row: Row, whole: bool) -> None:
+        shown, mine = read_counters(row), self._of_thread
+        wrong = any(name in shown and shown[name] < self._told_before.get(name, 0) for name in THREAD_COUNTERS)
+        if whole and row["call_id"] == row["seq"]:
+            wrong |= not mine["failed"] and shown.get("puts", mine["puts"]) < mine["puts"]
+            evicts = shown.get("evicts")
+            if evicts is not None:
+                wrong |= evicts < self._calls.sure_evicts or (not self._shrunk and evicts > mine["evicts"])
+            wrong |= shown.get("flushes", self._calls.flush_calls) < self._calls.flush_calls
+            if shown.get("puts", 0) > mine["puts"] or shown.get("gets", 0) > mine["lookups"]:
+                self._tell("K-METRICS-2", row, dict(mine), sure=False)
+        if wrong:
+            self._tell("K-METRICS-2", row, dict(mine))
+        self._told_before |= {name: shown[name] for name in THREAD_COUNTERS if name in shown}
+
+    def _namespace(self, row: Row) -> None:
+        shown, mine = read_counters(row), self._of_cache[row["cache"]]
+        hits, misses = shown.get("hits"), shown.get("misses")
+        wrong = differ(shown.get("overwrites"), mine["overwrites"])
+        if misses is not None:
+            wrong |= not mine["sure_misses"] <= misses <= mine["misses"]
+        if hits is not None:
+            wrong |= hits < mine["hits"] or (not self._vague[row["cache"]] and hits > mine["hits"])
+            if self._vague[row["cache"]] and hits > mine["hits"]:
+                self._tell("K-METRICS-3", row, dict(mine), sure=False)
+        if wrong:
+            self._tell("K-METRICS-3", row, dict(mine))
+
+
+# --- order
+# Replay of the order of a thread's events: time, calls, and the order in which entries are handed over.
+
+
+def falls(one: int | None, other: int | None) -> bool:
+    """Whether the second of two known numbers is the smaller one."""
+    return one is not None and other is not None and other < one
+
+
+class Order:
+    """K-LIVENESS-1, and what K-FLUSH-1, K-EVICT-3, K-CLOSE-1 and K-CLOSE-2 say of rows that stand together."""
+
+    def __init__(self, facts: Facts, tell: Tell, entries: Entries) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._entries = entries
+        self._left_before = False
+
+    def follow(self, at: int, row: Row) -> None:
+        """Take in one event."""
+        before = self._facts.rows[at - 1] if at else None
+        if before is not None:
+            self._frame(before, row)
+        if self._facts.whole[at]:
+            after = self._facts.next_to(at)
+            if row["op"] == "FLUSH":
+                self._handed(before, row, after)
+            self._left(row, after)
+        self._left_before = self._entries.leaves_here
+
+    def _frame(self, before: Row, row: Row) -> None:
+        if row["ts_ns"] < before["ts_ns"]:
+            self._tell("K-LIVENESS-1", row, f"ts_ns at or after {before['ts_ns']}", sure=True)
+        follows = before["seq"] == row["seq"] - 1
+        goes_on = not differ(row["call_id"], row["seq"]) or not differ(row["call_id"], before["call_id"])
+        if follows and not goes_on and not self._facts.many:
+            self._tell("K-LIVENESS-1", row, f"call {before['call_id']}, or one that begins here", sure=True)
+
+    def _handed(self, before: Row | None, row: Row, after: Row | None) -> None:
+        together = same(before, row, "op", "cache", "call_id")
+        if together and before is not None:
+            if self._entries.is_evicted:
+                self._tell("K-EVICT-3", row, "the evicted entry first", [before["seq"], row["seq"]])
+            elif not self._entries.leaves_here and not self._left_before and falls(before["life"], row["life"]):
+                self._tell("K-FLUSH-1", row, "the order of the last writes", [before["seq"], row["seq"]])
+        goes_on = after is None or same(after, row, "op", "cache", "call_id")
+        if not goes_on and self._entries.told[row["cache"]].dirty:
+            self._tell("K-FLUSH-1", row, "every dirty entry handed over")
+
+    def _left(self, row: Row, after: Row | None) -> None:
+        if not self._entries.told[row["cache"]].nodes:
+            return
+        op, cause = row["op"], row["cause"]
+        if op not in ("REMOVE", "CACHE_CLOSE") or after is None:
+            return
+        goes_on = same(after, row, "cache", "call_id")
+        if op == "CACHE_CLOSE" or cause == "CLOSE":
+            if not (goes_on and after["op"] in ("REMOVE", "CACHE_CLOSE")):
+                self._tell("K-CLOSE-2", row, "an empty namespace")
+        elif cause == "CLEAR" and not (goes_on and after["op"] == "REMOVE" and after["cause"] == "CLEAR"):
+            self._tell("K-CLOSE-1", row, "an empty namespace")
+
+
+# --- threads
+# Replay of `kafka-streams`: one thread after the other, one row after the other.
+#
+# Each row is applied with the reference's own functions of a namespace (write, look up, remove), once as the writes
+# and ends tell it and once as the rows show it; nothing is taken from the rule files. Meant for small traces: above a
+# number of live entries it gives up.
+
+
+def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:
+    """Go through the rows in order; whether there were never more entries than replay is meant for."""
+    as_followed(facts.rows)
+    entries = Entries(facts, telling.tell)
+    calls = Calls(facts, telling.tell, entries)
+    followers: tuple[Order | Calls | Counters, ...] = (
+        Order(facts, telling.tell, entries),
+        calls,
+        Counters(facts, telling.tell, entries, calls),
+    )
+    for at, row in enumerate(facts.rows):
+        entries.follow(at, row)
+        for follower in followers:
+            follower.follow(at, row)
+        if entries.live_in_all > max_live_slots:
+            return False
+    return True
+
+
+replay = partial(replay_each, ReplayPlan(COLUMNS, LIMITS, spoken, _follow))
+"""What the rows of each thread say about the rules."""

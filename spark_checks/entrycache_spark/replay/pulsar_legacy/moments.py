@@ -1,0 +1,413 @@
+"""What the replayed rules of `pulsar-legacy` are shown: the settings in force, and what each position holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config
+from entrycache_reference.pulsar_legacy.passes import target_bytes, trigger_bytes
+from entrycache_spark.common.system import parse_config, unnamed_settings
+from entrycache_spark.replay.pulsar_pip430.moments import SHOWING, Facts, Row, Tell, held_bytes, is_open
+from entrycache_spark.systems.pulsar_legacy import KINDS
+from entrycache_spark.systems.pulsar_pip430 import IS_MANUAL
+
+
+class InForce(NamedTuple):
+    """The settings in force, the thresholds computed by the reference; None for what is not told."""
+
+    untold: frozenset[str]
+    limit_bytes: int | None
+    trigger_bytes: int | None
+    target_bytes: int | None
+    manual: bool | None
+
+
+class Held(NamedTuple):
+    """What a position held before an event; None: not known. `changed`: the event that put it there or took it."""
+
+    is_in: bool | None
+    changed: Row | None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One event. `before` and `after` are its neighbours, None where events are missing between."""
+
+    row: Row
+    before: Row | None
+    after: Row | None
+    island: int
+    whole: bool
+    """Nothing is missing since the first event, that is CONFIG, and nothing was cached before."""
+    settings: InForce | None
+    held: Held
+
+
+def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
+    """What is in force at each row."""
+    found: list[InForce | None] = []
+    now: InForce | None = None
+    for row in rows:
+        if row["op"] == "CONFIG":
+            now = _in_force(broker, row)
+        found.append(now)
+    return found
+
+
+def _in_force(broker: str, row: Row) -> InForce | None:
+    shown = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
+    if shown is None:
+        return None
+    limit, watermark = shown["max_size_bytes"], shown["watermark"]
+    told = {"max_size_bytes": limit, "watermark": watermark}
+    config = Config(**{name: value for name, value in told.items() if value is not None})
+    return InForce(
+        frozenset(unnamed_settings(shown, KINDS)),
+        limit,
+        None if limit is None else trigger_bytes(config),
+        None if limit is None or watermark is None else target_bytes(config),
+        IS_MANUAL.get(shown["eviction"]),
+    )
+
+
+def moments_of(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[Moment]:
+    """The events of a broker, each beside what it meets."""
+    settings = settings_by_row(name, rows)
+    found: list[Moment] = []
+    changes: dict[object, Row] = {}
+    island = 0
+    for at, row in enumerate(rows):
+        before, after = (rows[at - 1] if at else None), (rows[at + 1] if at + 1 < len(rows) else None)
+        if before is not None and (sampled or before["seq"] + 1 != row["seq"]):
+            island, before = island + 1, None
+            changes.clear()
+        if after is not None and (sampled or row["seq"] + 1 != after["seq"]):
+            after = None
+        place = (row["cache"], row["ledger_id"], row["entry_id"])
+        changed = changes.get(place)
+        is_in = None if changed is not None else False if facts.starts and island == 0 else None
+        is_in = is_in if changed is None else changed["op"] in ("INSERT", "SNAPSHOT")
+        whole = facts.fresh and island == 0
+        found.append(Moment(row, before, after, island, whole, settings[at], Held(is_in, changed)))
+        begins = row["op"] == "INSERT" or (is_open(row) and row["life"] is not None)
+        if row["entry_id"] is not None and (begins or row["op"] in ("EVICT", "REMOVE")):
+            changes[place] = row
+    return found
+
+
+def is_offer(row: Row | None) -> bool:
+    """Whether an entry was offered to the cache."""
+    if row is None:
+        return False
+    return row["op"] in ("INSERT", "REJECT") or (row["op"] == "SKIP" and row["cause"] in ("FULL", "DISABLED"))
+
+
+def is_triggered(row: Row | None, op: str) -> bool:
+    """Whether it begins or ends a size pass that was asked for."""
+    return row is not None and (row["op"], row["cause"], row["origin"]) == (op, "SIZE", "TRIGGER")
+
+
+def known(*values: object) -> bool:
+    """Whether all of them are told."""
+    return None not in values
+
+
+def ascends(row: Row, before: Row) -> bool:
+    """Whether a position lies behind another one, as far as they are told."""
+    if not known(row["ledger_id"], before["ledger_id"]):
+        return True
+    if row["ledger_id"] != before["ledger_id"]:
+        return bool(row["ledger_id"] > before["ledger_id"])
+    return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] > before["entry_id"])
+
+
+# --- spoken
+# How many events each rule speaks about, as replay counts them.
+
+REMOVALS: Final = {
+    "RANGE": "L-INVALIDATE-1",
+    "CLEAR": "L-INVALIDATE-2",
+    "CURSOR": "L-INVALIDATE-3",
+    "LEDGER": "L-INVALIDATE-4",
+    "CLOSE": "L-INVALIDATE-5",
+}
+
+
+def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+    """The rules that speak about one event."""
+    op, cause, has_life = row["op"], row["cause"], row["life"] is not None
+    yield "L-STATE-2"
+    if has_life or op in ("PASS_BEGIN", "PASS_END"):
+        yield "L-LIVENESS-1"
+    if op in ("INSERT", "EVICT", "REMOVE"):
+        yield "L-STATE-1"
+    if op in ("INSERT", "PASS_BEGIN"):
+        yield "L-STATE-3"
+    if op == "END" or (has_life and op in SHOWING):
+        yield "L-STATE-4"
+    if op == "REMOVE" and cause in REMOVALS:
+        yield REMOVALS[cause]
+    if op == "CACHE_CLOSE":
+        yield REMOVALS["CLOSE"]
+    yield from _of_offers(row, settings, facts)
+    yield from _of_lookups(row)
+    yield from _of_passes(row, settings)
+
+
+def _of_offers(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+    op, cause = row["op"], row["cause"]
+    manual = settings is not None and bool(settings.manual)
+    duplicate = (op, cause) == ("REJECT", "DUPLICATE")
+    if op == "INSERT" or duplicate or (op, cause) == ("SNAPSHOT", "OPEN"):
+        yield "L-INSERT-1"
+    if op == "INSERT" or duplicate:
+        yield "L-INSERT-5"
+    if op == "INSERT":
+        yield from ("L-INSERT-2", "L-INSERT-3")
+        yield from ("L-TRIGGER-3",) if manual and not facts.many else ()
+    if op in ("INSERT", "SKIP") and cause != "NOT_WANTED":
+        yield "L-INSERT-4"
+    if not manual and (op == "REJECT" or (op, cause) == ("SKIP", "FULL")):
+        yield "L-TRIGGER-7"
+    if not manual and (op == "INSERT" or is_triggered(row, "PASS_BEGIN")):
+        yield "L-TRIGGER-2"
+
+
+def _of_lookups(row: Row) -> Iterable[str]:
+    op, cause = row["op"], row["cause"]
+    if op in ("HIT", "MISS"):
+        yield from {"GET": ("L-READ-1",), "READ": ("L-READ-4",)}.get(cause, ())
+    if (op, cause) == ("HIT", "GET"):
+        yield "L-READ-2"
+    if op in ("MISS", "INSERT") and cause in ("READ", "FILL"):
+        yield "L-READ-5"
+    if (op, cause) == ("SKIP", "NOT_WANTED"):
+        yield "L-READ-6"
+
+
+def _of_passes(row: Row, settings: InForce | None) -> Iterable[str]:
+    op, cause = row["op"], row["cause"]
+    manual = settings is not None and bool(settings.manual)
+    states = row["trigger_bytes"] is not None or row["target_bytes"] is not None
+    if op in ("PASS_BEGIN", "PASS_END") and cause == "SIZE" and states:
+        yield "L-TRIGGER-1"
+    if op in ("PASS_END", "EVICT") and cause == "TIME":
+        yield "L-EXPIRE-1"
+    if op == "EVICT":
+        yield from {"TIME": ("L-EXPIRE-2",), "SIZE": ("L-EVICT-1", "L-EVICT-2")}.get(cause, ())
+    if op == "PASS_BEGIN" and cause == "SIZE":
+        yield "L-EVICT-1"
+        if row["cache"] is None:
+            yield from ("L-EVICT-3", "L-EVICT-4", "L-EVICT-5")
+    if is_triggered(row, "PASS_BEGIN"):
+        yield "L-TRIGGER-6"
+        if manual:
+            yield from ("L-TRIGGER-4", "L-TRIGGER-5")
+
+
+# --- offers
+# Replay of offers: whether they are taken, and which size passes they ask for (L-INSERT-*, L-TRIGGER-*).
+
+
+class Offers:
+    """The bytes at the beginning of each offer, and what has been asked for since the last pass."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._tell = tell
+        self._sure = not facts.many and not facts.gapped
+        self._one = not facts.many
+        self._island = -1
+        self._forget()
+
+    def _forget(self) -> None:
+        self._begun: Row | None = None
+        self._asked: list[tuple[Row, int]] = []
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self._island = now.island
+            self._forget()
+        row, settings = now.row, now.settings or InForce(frozenset(), None, None, None, None)
+        if is_offer(row):
+            self._offered(now, settings)
+        if is_triggered(row, "PASS_BEGIN"):
+            self._begins(now, settings)
+            self._begun, self._asked = row, []
+        if is_triggered(row, "PASS_END") and settings.manual is False and now.after is not None:
+            follows = is_offer(now.after) and known(row["call_id"]) and now.after["call_id"] == row["call_id"]
+            if not follows:
+                self._tell("L-TRIGGER-2", row, "the offer that asked for it", now.after["op"], [], self._one)
+
+    def _offered(self, now: Moment, settings: InForce) -> None:
+        row, before = now.row, now.before
+        if before is None:
+            return
+        own_pass = is_triggered(before, "PASS_END") and known(row["call_id"]) and before["call_id"] == row["call_id"]
+        met = self._begun if own_pass else before
+        if met is None:
+            return
+        found, seqs = held_bytes(met), [met["seq"], row["seq"]]
+        limit, trigger, target = settings.limit_bytes, settings.trigger_bytes, settings.target_bytes
+        if limit is not None and row["op"] == "INSERT" and found >= limit:
+            self._tell("L-INSERT-3", row, "SKIP FULL", found, seqs, self._sure)
+        if limit is not None and (row["op"], row["cause"]) == ("SKIP", "FULL") and found < limit:
+            self._tell("L-INSERT-4", row, "INSERT", found, seqs, self._sure)
+        if trigger is None or target is None or found <= trigger:
+            return
+        if settings.manual:
+            self._asked.append((row, found - target))
+        elif settings.manual is False and not own_pass and found > target:
+            rule = "L-TRIGGER-2" if row["op"] == "INSERT" else "L-TRIGGER-7"
+            self._tell(rule, row, "a size pass before it", found, seqs, self._sure)
+
+    def _begins(self, now: Moment, settings: InForce) -> None:
+        """A size pass that was asked for."""
+        row = now.row
+        if settings.manual:
+            self._scheduled(now)
+            return
+        if settings.manual is None:
+            return
+        held = held_bytes(row)
+        stated = row["trigger_bytes"] is not None
+        trigger = row["trigger_bytes"] if stated else settings.trigger_bytes
+        if trigger is not None and held <= trigger:
+            self._tell("L-TRIGGER-2", row, f"no pass at {held}", trigger, [], self._one and (self._sure or stated))
+        stated = row["target_bytes"] is not None
+        target = row["target_bytes"] if stated else settings.target_bytes
+        if target is not None and row["bound"] not in (None, held - target):
+            self._tell("L-TRIGGER-1", row, held - target, row["bound"], [], self._one and (self._sure or stated))
+
+    def _scheduled(self, now: Moment) -> None:
+        row, bound = now.row, now.row["bound"]
+        if not now.whole:
+            return
+        amounts = [(asked["seq"], amount) for asked, amount in self._asked if amount > 0]
+        sure = self._one and len(amounts) == len(self._asked)
+        if not amounts:
+            self._tell("L-TRIGGER-5", row, "no pass", bound, [], sure)
+        elif bound is not None and bound != amounts[0][1]:
+            rule = "L-TRIGGER-4" if bound == amounts[-1][1] else "L-TRIGGER-5"
+            self._tell(rule, row, amounts[0][1], bound, [amounts[0][0], row["seq"]], sure)
+
+
+# --- reads
+# Replay of lookups and reads (L-READ-*), and of what is offered at positions (L-INSERT-5).
+
+
+@dataclass
+class Call:
+    """The lookups and offers of a call, in their order."""
+
+    moments: list[Moment] = field(default_factory=list)
+
+    def of(self, *kind: str) -> list[Moment]:
+        """Those of an op and a cause."""
+        return [now for now in self.moments if (now.row["op"], now.row["cause"]) == kind]
+
+
+class Reads:
+    """Each event at its position, and each call when all of it is known."""
+
+    def __init__(self, facts: Facts, tell: Tell, by_object: bool) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._one = not facts.many
+        self._by_object = by_object
+        self._calls: defaultdict[int, Call] = defaultdict(Call)
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        row, op, cause = now.row, now.row["op"], now.row["cause"]
+        if (op, cause) == ("REJECT", "DUPLICATE"):
+            self._rejected(now)
+        if op == "HIT" and cause == "READ" and row["entry_id"] is not None and now.held.is_in is not None:
+            changed = now.held.changed
+            other = changed is not None and row["life"] is not None and row["life"] != changed["life"]
+            if not now.held.is_in or other:
+                self._tell("L-READ-4", row, "what is cached", row["life"], [], self._one)
+        looks = op in ("HIT", "MISS") and cause in ("GET", "READ")
+        if row["call_id"] is not None and (looks or is_offer(row) or (op, cause) == ("SKIP", "NOT_WANTED")):
+            self._calls[row["call_id"]].moments.append(now)
+
+    def _rejected(self, now: Moment) -> None:
+        row, changed = now.row, now.held.changed
+        own = changed is not None and known(row["call_id"], row["entry_id"]) and changed["seq"] >= row["call_id"]
+        if own and changed is not None and now.held.is_in is False:
+            self._tell("L-INSERT-5", row, "INSERT", "REJECT", [changed["seq"], row["seq"]], self._one)
+
+    def finish(self) -> None:
+        """Judge the calls."""
+        for call in self._calls.values():
+            self._in_order(call)
+            singles = call.of("SKIP", "NOT_WANTED")
+            misses = call.of("MISS", "READ")
+            if singles:
+                self._single(call, misses, singles)
+            else:
+                self._ranged(call, misses)
+
+    def _in_order(self, call: Call) -> None:
+        """Each lookup beside the one before it in the same call."""
+        last: dict[str, Row] = {}
+        for now in call.moments:
+            row, cause = now.row, now.row["cause"]
+            if row["op"] not in ("HIT", "MISS"):
+                continue
+            before = last.get(cause)
+            last[cause] = row
+            if before is None:
+                continue
+            other = known(row["cache"], before["cache"]) and row["cache"] != before["cache"]
+            if (row["op"], cause) == ("HIT", "GET") and (other or not ascends(row, before)):
+                self._tell("L-READ-2", row, "ascending positions", row["entry_id"], [before["seq"]], self._one)
+            if cause == "READ" and (other or not _follows(row, before)):
+                self._tell("L-READ-4", row, "the next position", row["entry_id"], [before["seq"]], self._one)
+
+    def _single(self, call: Call, misses: list[Moment], singles: list[Moment]) -> None:
+        for now in call.moments:
+            missed = now in misses and now.held.is_in and now.row["entry_id"] is not None and not self._by_object
+            apart = now in singles and (len(misses) != 1 or self._astray(now.row, misses[0].row, 0))
+            if is_offer(now.row) or missed or apart:
+                self._tell("L-READ-6", now.row, "one MISS, no offer", now.row["op"], [], self._one)
+        self._mixed(call, misses)
+
+    def _mixed(self, call: Call, misses: list[Moment]) -> None:
+        for now in misses if call.of("HIT", "READ") else ():
+            self._tell("L-READ-4", now.row, "all from one place", "MISS", [], self._one)
+
+    def _ranged(self, call: Call, misses: list[Moment]) -> None:
+        self._mixed(call, misses)
+        held = [now for now in misses if now.held.is_in and now.row["entry_id"] is not None]
+        looked = [now for now in call.moments if now.row["op"] in ("HIT", "MISS") and now.row["cause"] == "READ"]
+        if misses and len(held) == len(misses) and looked[0] is misses[0]:
+            self._tell("L-READ-4", misses[0].row, "HIT: all of it is cached", "MISS", [], self._one)
+        offers = [now.row for now in call.moments if is_offer(now.row)]
+        for number, row in enumerate(offers):
+            fill = (row["op"], row["cause"]) == ("INSERT", "FILL")
+            if (fill and not misses) or (misses and self._astray(row, misses[0].row, number)):
+                self._tell("L-READ-5", row, "a fill of a miss", row["entry_id"], [], self._one)
+        if misses and len(offers) != len(misses):
+            sure = self._one and self._facts.complete
+            last = call.moments[-1].row
+            self._tell("L-READ-5", last, f"{len(misses)} offers", len(offers), [], sure)
+
+    def _astray(self, row: Row, first: Row, number: int) -> bool:
+        """Whether an offer is not the one of this number that a read makes which first missed there."""
+        wrong = row["op"] == "INSERT" and row["cause"] not in (None, "FILL")
+        wrong |= row["size_bytes"] not in (None, STORED_BYTES)
+        for name, more in (("cache", None), ("ledger_id", 0), ("entry_id", number)):
+            if known(row[name], first[name]):
+                wrong |= row[name] != (first[name] if more is None else first[name] + more)
+        return bool(wrong)
+
+
+def _follows(row: Row, before: Row) -> bool:
+    """Whether a position is the next one of the same ledger, as far as both are told."""
+    if known(row["ledger_id"], before["ledger_id"]) and row["ledger_id"] != before["ledger_id"]:
+        return False
+    return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] == before["entry_id"] + 1)

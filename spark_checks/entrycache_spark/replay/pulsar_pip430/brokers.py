@@ -1,0 +1,416 @@
+"""Replay: one broker after the other, one row after the other, judged by the reference's own functions.
+
+Each row is applied to the reference's entries and compared with them; the mirror of the removal queue and the
+sums are kept in Python. Nothing is taken from the rule files, so this is the second opinion about the SQL. It is
+meant for small traces: above a number of live slots it gives up.
+
+What a row shows of an entry, against the rows before it, is no verdict of its own: the rules are decided from the
+rows as they stand, by all engines alike. Such differences are told beside the verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from entrycache_reference.pulsar_pip430.decision import Action, decide, has_spare_requeue, is_expected
+from entrycache_reference.pulsar_pip430.passes import PassKind, has_to_halt
+from entrycache_spark.common.results import RuleFinding, Violation
+from entrycache_spark.common.rule_files import Need
+from entrycache_spark.replay.common import Applicable, BrokerReplayed, count_applicable_rows, replay_brokers
+from entrycache_spark.replay.pulsar_pip430.lookups import DEQUEUES, Cursors, Lookups, asks, rules_of
+from entrycache_spark.replay.pulsar_pip430.moments import (
+    NO_ENTRY,
+    Carriers,
+    Difference,
+    Moment,
+    ReferenceEntries,
+    facts_of,
+    settings_by_row,
+)
+from entrycache_spark.replay.pulsar_pip430.removals import Leavers, RemovalQueue, Slots, Tallies
+from entrycache_spark.replay.pulsar_pip430.triggers import Clock, Counters, Ending, Frames, Thresholds
+from entrycache_spark.systems.pulsar_pip430 import COLUMNS, split_budget
+from entrycache_trace.files import Metadata, Part
+
+Row = dict[str, Any]
+Level = Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers | Carriers | Ending | Slots
+Report = Callable[..., None]
+
+
+class TooManySlots(Exception):
+    """The trace is larger than replay is meant for."""
+
+
+def replay(
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Mapping[str, Sequence[Need]],
+    max_live_slots: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> dict[str, RuleFinding]:
+    """What the rows of each broker say about the rules."""
+
+    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+        broker = BrokerReplay(name, rows, metadata, max_live_slots)
+        asked = broker.asked(rules)
+        try:
+            broker.run()
+        except TooManySlots:
+            return BrokerReplayed(asked, f"more than {max_live_slots} slots")
+        differences = ((one.rule, f"broker {name!r}, {one}") for one in broker.differences)
+        return BrokerReplayed(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
+
+    return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
+
+
+@dataclass
+class PassSums:
+    """One pass as far as it has gone."""
+
+    kinds: dict[str, str | None] = field(default_factory=dict)
+    row_kind: str | None = None
+    begun_at: int | None = None
+    need: int | None = None
+    bound: int | None = None
+    end_seq: int | None = None
+    begin_island: int | None = None
+    islands: set[int] = field(default_factory=set)
+    freed_bytes: int = 0
+    live_at_last: int = 0
+    ended: bool = False
+    unsized: bool = False
+
+    @property
+    def kind(self) -> str | None:
+        """What kind of pass its begin says it is; without one, its end."""
+        return self.kinds.get("PASS_BEGIN") or self.kinds.get("PASS_END")
+
+
+@dataclass
+class Life:
+    """One life of an entry: what is known beforehand, and what has happened so far."""
+
+    begin_seq: int | None = None
+    begin_island: int | None = None
+    size_bytes: int | None = None
+    first_seq: int | None = None
+    removed_seq: int | None = None
+
+
+class BrokerReplay:
+    """The replay of one broker."""
+
+    def __init__(
+        self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int, has_queue: bool = True
+    ) -> None:
+        self.name = name
+        self.rows = rows
+        self.many = metadata.many_threads
+        self.max_live_slots = max_live_slots
+        self.sampled = metadata.sampled
+        self.facts = facts_of(name, rows, metadata)
+        self.starts = self.facts.starts
+        self.ends = rows[-1]["op"] == "END"
+        self.gapped = self.facts.gapped
+        self.settings = settings_by_row(name, rows)
+        self.unread = any(
+            row["op"] == "CONFIG" and found is None for row, found in zip(rows, self.settings, strict=True)
+        )
+        self.has_queue = has_queue
+        self.numbered = not any(_unnumbered(row) for row in rows)
+        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.undecided: defaultdict[str, list[str]] = defaultdict(list)
+        self.lives: defaultdict[int, Life] = defaultdict(Life)
+        self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
+        self.split = split_budget(metadata)
+        self.entries = ReferenceEntries(self.split, compare=not self.many)
+        self.differences: list[Difference] = []
+        self.live = 0
+        self.island = 0
+        self._survey()
+
+    def missing(self) -> list[str]:
+        """Why a clean answer would claim too much."""
+        if self.gapped:
+            return [f"broker {self.name!r}: events are missing"]
+        if not self.starts:
+            return [f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing"]
+        if self.unread:
+            return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
+        return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
+
+    def asked(self, needs: Mapping[str, Sequence[Need]]) -> Applicable:
+        """What each rule is asked about."""
+        rows = (
+            (row, () if settings is None else settings.untold, rules_of(row, settings, self.facts))
+            for row, settings in zip(self.rows, self.settings, strict=True)
+        )
+        return count_applicable_rows(self.name, rows, needs)
+
+    def run(self) -> None:
+        """Go through the rows in order."""
+        self.queue = RemovalQueue(self.numbered)
+        self.sum_bytes = self.opening_bytes
+        self.opened_bytes = 0
+        levels = self._levels()
+        before: Row | None = None
+        for number, row in enumerate(self.rows):
+            if before is not None and not self._follows(before, row):
+                self.island += 1
+                before = None
+            after = self.rows[number + 1] if number + 1 < len(self.rows) else None
+            next_one = after if after is not None and self._follows(row, after) else None
+            whole = self.starts and self.island == 0
+            moment = Moment(row, before, next_one, self.island, whole, self.settings[number])
+            for level in levels:
+                level.follow(moment)
+            self._bytes(row, before)
+            self._life(row)
+            if row["pass_id"] is not None:
+                self._pass(row)
+            self._decision(row)
+            self.differences += self.entries.follow(row, self.island)
+            self.queue.follow(row, self.island)
+            if len(self.queue) > self.max_live_slots:
+                raise TooManySlots
+            before = row
+        for level in levels:
+            if isinstance(level, Tallies | Slots):
+                level.finish()
+        self._unended_passes()
+        for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
+            if place == 1 and self.many and not self.numbered:
+                self.undecided["R-EVICT-8"].append(f"seq {seq}: {text}")
+            else:
+                self._violation("R-EVICT-8", seq, life, "the oldest slot", text, [seq])
+
+    def _follows(self, before: Row, row: Row) -> bool:
+        """Whether two rows stand next to one another for certain."""
+        return not self.sampled and bool(row["seq"] == before["seq"] + 1)
+
+    def _levels(self) -> tuple[Level, ...]:
+        """The followers of the levels manager, reads and cursors."""
+        reliefs = [
+            row["seq"]
+            for row in self.rows
+            if row["op"] == "PASS_END" and row["cause"] == "SIZE" and row["origin"] in ("TRIGGER", "CYCLE")
+        ]
+        begins: dict[int, int] = {}
+        for row in self.rows:
+            if row["op"] == "PASS_BEGIN" and row["pass_id"] is not None:
+                begins[row["pass_id"]] = max(row["ts_ns"], begins.get(row["pass_id"], row["ts_ns"]))
+        pairs = zip((None, *self.rows), self.rows, strict=False)
+        asking = frozenset(row["cache"] for before, row in pairs if asks(row, before))
+        facts = self.facts
+        return (
+            *(Clock(facts, self._tell), Frames(facts, self._tell)),
+            Thresholds(facts, self._tell, max(reliefs, default=None)),
+            *(Counters(facts, self._tell), Lookups(facts, self._tell), Tallies(facts, self._tell)),
+            Cursors(facts, self._tell, asking),
+            Leavers(facts, self._tell, self.rows),
+            Carriers(facts, self._tell, self.split, begins),
+            Ending(facts, self._tell, self.numbered),
+            *((Slots(facts, self._tell, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
+        )
+
+    def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
+        """Take in a violation, or what would be one if it were sure."""
+        if sure:
+            shown = [seq for seq in seqs if seq is not None] or [row["seq"]]
+            self._violation(rule, row["seq"], row["life"], wanted, found, shown)
+        else:
+            self.undecided[rule].append(f"{rule}: broker {self.name!r}, seq {row['seq']}: {found}")
+
+    def _violation(
+        self, rule: str, seq: int, life: int | None, wanted: object, found: object, seqs: Iterable[int]
+    ) -> None:
+        self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(found), tuple(seqs)))
+
+    def _survey(self) -> None:
+        """What a row's judgement needs of later rows."""
+        self.opening_bytes = island = 0
+        for before, row in zip((None, *self.rows), self.rows, strict=False):
+            island += before is not None and not self._follows(before, row)
+            op, life, pass_id = row["op"], row["life"], row["pass_id"]
+            opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+            if opens:
+                self.opening_bytes += row["size_bytes"] or 0
+            if life is not None and (op == "INSERT" or opens):
+                known = self.lives[life]
+                known.begin_seq = row["seq"] if known.begin_seq is None else known.begin_seq
+                sizes = [size for size in (known.size_bytes, row["size_bytes"]) if size is not None]
+                known.size_bytes = max(sizes, default=None)
+            if pass_id is not None:
+                sums = self.passes[pass_id]
+                if op in ("PASS_BEGIN", "PASS_END"):
+                    sums.kinds[op] = max(filter(None, (sums.kinds.get(op), row["cause"])), default=None)
+                    sums.bound = row["bound"] if sums.bound is None else sums.bound
+                if op == "PASS_BEGIN":
+                    begun = (sums.begun_at, row["bound"])
+                    sums.begin_island = island
+                    sums.begun_at = sums.need = max((bound for bound in begun if bound is not None), default=None)
+                elif op != "REQUEUE":
+                    sums.row_kind = row["cause"]
+                if op == "PASS_END":
+                    sums.end_seq = row["seq"]
+
+    def _bytes(self, row: Row, before: Row | None) -> None:
+        op = row["op"]
+        size = row["size_bytes"] or 0
+        change = size if op == "INSERT" else -size if op in ("EVICT", "REMOVE") else 0
+        unsized = row["size_bytes"] is None and op in ("INSERT", "EVICT", "REMOVE")
+        whole = self.starts and self.island == 0
+        if before is None and not whole:
+            self.sum_bytes = row["bytes_after"]
+            return
+        self.sum_bytes += change
+        opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+        self.opened_bytes += size if opens else 0
+        follows = before is not None and row["bytes_after"] == before["bytes_after"] + change
+        opening = whole and (opens or (before is None and op in ("CONFIG", "SNAPSHOT")))
+        counted_up = opening and row["bytes_after"] == self.opened_bytes
+        if not unsized and not follows and row["bytes_after"] != self.sum_bytes and not counted_up:
+            seqs = [row["seq"] if before is None else before["seq"], row["seq"]]
+            self._violation("R-STATE-1", row["seq"], row["life"], self.sum_bytes, row["bytes_after"], seqs)
+
+    def _life(self, row: Row) -> None:
+        op, seq, life = row["op"], row["seq"], row["life"]
+        opens = op == "SNAPSHOT" and row["cause"] == "OPEN"
+        self.live += (op == "INSERT" or (opens and life is not None)) - (op in ("EVICT", "REMOVE"))
+        if op == "INSERT" and life not in (None, seq):
+            self._violation("R-STATE-8", seq, life, f"life {seq}", f"life {life}", [seq])
+        if life is None or op == "TOMBSTONE":
+            return
+        known = self.lives[life]
+        if op == "INSERT" or opens:
+            known.begin_island = self.island
+        if known.first_seq is None:
+            known.first_seq = seq
+            unborn = known.begin_seq is None and self.starts and not self.gapped
+            early = seq < life or (known.begin_seq is not None and seq < known.begin_seq)
+            if unborn or early:
+                self._violation("R-STATE-8", seq, life, "an INSERT that begins this life", op, [seq])
+        if known.removed_seq is not None and op != "READ_DONE":
+            if self.many and op in ("HIT", "EXPECT"):
+                self.undecided["R-STATE-8"].append(f"seq {seq}: {op} after removal")
+            else:
+                self._violation("R-STATE-8", seq, life, "no event after removal", op, [known.removed_seq, seq])
+        if op in ("EVICT", "REMOVE"):
+            if known.size_bytes is not None and row["size_bytes"] not in (None, known.size_bytes):
+                seqs = [known.begin_seq or seq, seq]
+                self._violation("R-STATE-1", seq, life, known.size_bytes, row["size_bytes"], seqs)
+            if known.removed_seq is None:
+                known.removed_seq = seq
+
+    def _pass(self, row: Row) -> None:
+        op, seq = row["op"], row["seq"]
+        sums = self.passes[row["pass_id"]]
+        sums.islands.add(self.island)
+        kind = sums.kind or sums.row_kind
+        bound = sums.bound if row["bound"] is None else row["bound"]
+        stamp = row["stamp_ns"]
+        timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
+        young = timed and bound is not None and has_to_halt(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp))
+        other = kind == "TIME" and row["cause"] != "SIZE" and _differ(row["bound"], sums.begun_at)
+        if young or other:
+            self._violation("R-EXPIRE-1", seq, row["life"], sums.begun_at, (row["bound"], stamp), [row["pass_id"], seq])
+        if sums.kind == "SIZE":
+            self._left_to_free(row, sums)
+        if op == "EVICT":
+            sums.freed_bytes += row["size_bytes"] or 0
+        if op == "PASS_END" and row["cause"] == "TIME":
+            self._head(row)
+        if op == "PASS_END" and sums.kind == "SIZE":
+            self._amount(row, sums)
+        elif op != "PASS_END":
+            sums.live_at_last = self.live
+
+    def _left_to_free(self, row: Row, sums: PassSums) -> None:
+        """What a row of a size pass says is left to free before it; nothing is removed where that is nothing."""
+        sums.unsized |= row["op"] == "EVICT" and row["size_bytes"] is None
+        if sums.unsized:
+            return
+        done = False
+        if row["op"] == "EVICT":
+            done = sums.need is not None and has_to_halt(PassKind.SIZE, sums.need - sums.freed_bytes, NO_ENTRY)
+            done |= row["bound"] is not None and has_to_halt(PassKind.SIZE, row["bound"], NO_ENTRY)
+        left = None if sums.need is None or self.island != sums.begin_island else sums.need - sums.freed_bytes
+        if done or _differ(row["bound"], left):
+            shown = (sums.freed_bytes, row["bound"])
+            self._violation("R-EVICT-5", row["seq"], row["life"], sums.need, shown, [row["pass_id"], row["seq"]])
+
+    def _head(self, row: Row) -> None:
+        stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
+        if stamp is not None and bound is not None:
+            if not has_to_halt(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
+                self._violation("R-EXPIRE-2", seq, row["life"], bound, stamp, [row["pass_id"], seq])
+        elif bound is not None and row["bytes_after"] > 0:
+            self.undecided["R-EXPIRE-2"].append(f"seq {seq}: the head's stamp is not known")
+
+    def _amount(self, row: Row, sums: PassSums) -> None:
+        sums.ended = True
+        if len(sums.islands) > 1:
+            return
+        seq = row["seq"]
+        if sums.need is None:
+            self.undecided["R-EVICT-4"].append(f"seq {seq}: the begin of the pass is not known")
+            return
+        if self.starts and self.island == 0:
+            slot_left = self.live > 0 and sums.live_at_last > 0
+        elif row["tail_no"] is not None and row["head_no"] is not None:
+            slot_left = row["tail_no"] > row["head_no"]
+        else:
+            slot_left = row["stamp_ns"] is not None
+        if sums.freed_bytes < sums.need and slot_left:
+            self._violation("R-EVICT-4", seq, None, sums.need, sums.freed_bytes, [row["pass_id"], seq])
+
+    def _unended_passes(self) -> None:
+        for pass_id, sums in self.passes.items():
+            if sums.kind == "SIZE" and not sums.ended and len(sums.islands) == 1:
+                self.undecided["R-EVICT-4"].append(f"pass {pass_id}: its end is not known")
+
+    def _decision(self, row: Row) -> None:
+        """Let the reference decide about the entry that the row shows, and compare."""
+        op, seq, life = row["op"], row["seq"], row["life"]
+        if op not in ("EVICT", "REQUEUE") or row["max_requeues"] is None or row["requeues"] is None:
+            return
+        settings = self.entries.config.settings._replace(
+            max_requeues=row["max_requeues"], extend_recently_accessed=bool(row["extend_accessed"])
+        )
+        seqs = [seq if row["pass_id"] is None else row["pass_id"], seq]
+        held = self.entries.entry(life)
+        shown = held._replace(accessed=bool(row["accessed"]), expected_reads=row["expected_reads"])
+        if op == "EVICT":
+            whole = life is not None and self.lives[life].begin_island == self.island
+            used = min(row["requeues"], held.requeues) if whole else row["requeues"]
+            action = decide(shown._replace(requeues=used), False, settings).action
+            if action is not Action.REMOVE:
+                self._violation("R-REQUEUE-3", seq, life, action.name, "EVICT", seqs)
+            return
+        after = self.entries.after_requeue(row).requeues
+        entry = shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
+        action = decide(entry, False, settings).action
+        if row["cause"] == "ACCESSED":
+            told = (row["accessed"], row["extend_accessed"])
+            if action is not Action.REQUEUE_ACCESSED and (None not in told or False in told):
+                self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
+        if row["cause"] != "EXPECTED_READS":
+            return
+        if action is Action.REQUEUE_ACCESSED or not is_expected(entry):
+            self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
+        if not has_spare_requeue(entry, settings):
+            self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
+
+
+def _differ(shown: int | None, known: int | None) -> bool:
+    return shown is not None and known is not None and shown != known
+
+
+def _unnumbered(row: Row) -> bool:
+    op = row["op"]
+    if op in ("INSERT", "REQUEUE") and row["tail_no"] is None:
+        return True
+    return op in DEQUEUES and (row["ticket"] is None or row["head_no"] is None)

@@ -1,0 +1,331 @@
+"""Replay of what is cached where: lookups and fills (R-READ-*), duplicates (R-INSERT-*), what calls leave."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
+from entrycache_reference.pulsar_pip430.cursors import NANOS_A_MILLISECOND, is_in_grace, rank_of
+from entrycache_reference.vocabulary import CursorName, Position
+from entrycache_spark.replay.pulsar_pip430.moments import SHOWING, Facts, InForce, Moment, Row, Tell, is_open
+from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF as REMOVALS
+
+Place = tuple[Any, Any, Any]
+
+
+class Change(NamedTuple):
+    """The last event that put an entry at a position or took it away."""
+
+    seq: int
+    is_in: bool
+    life: int | None
+
+
+class Lookups:
+    """What each position holds, and which call has missed it last."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._island = 0
+        self._changes: dict[Place, Change] = {}
+        self._missed: dict[Place, Row] = {}
+        self._fills: dict[int, Row] = {}
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self._island = now.island
+            self._changes.clear()
+            self._missed.clear()
+        row, op = now.row, now.row["op"]
+        self._in_call(row)
+        if row["entry_id"] is None:
+            return
+        place = (row["cache"], row["ledger_id"], row["entry_id"])
+        change = self._changes.get(place)
+        is_in = change.is_in if change is not None else False if now.whole else None
+        if op in ("HIT", "MISS"):
+            self._looked_up(row, change, is_in)
+        elif op == "REJECT" and row["cause"] == "DUPLICATE" and is_in is False:
+            self._tell("R-INSERT-1", row, "INSERT", "REJECT of what is not cached", [row["seq"]], not self._facts.many)
+        elif op == "INSERT":
+            if is_in:
+                self._tell("R-INSERT-2", row, "REJECT", "INSERT", [row["seq"]], not self._facts.many)
+            if row["cause"] == "FILL":
+                self._filled(row, self._missed.get(place))
+        if op == "MISS":
+            self._missed[place] = row
+        if op == "INSERT" or (is_open(row) and row["life"] is not None):
+            self._changes[place] = Change(row["seq"], True, row["life"])
+        elif op in ("EVICT", "REMOVE"):
+            self._changes[place] = Change(row["seq"], False, row["life"])
+
+    def _looked_up(self, row: Row, change: Change | None, is_in: bool | None) -> None:
+        rule = {"GET": "R-READ-1", "READ": "R-READ-7", "REPLAY": "R-READ-10"}.get(row["cause"])
+        if rule is None or is_in is None:
+            return
+        other = change is not None and row["life"] is not None and row["life"] != change.life
+        if is_in if row["op"] == "MISS" else (not is_in or other):
+            seqs = [None if change is None else change.seq, row["seq"]]
+            self._tell(rule, row, "what is cached", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
+
+    def _filled(self, row: Row, missed: Row | None) -> None:
+        many, call_id = self._facts.many, row["call_id"]
+        uncounted = row["expected_reads"] is None or row["expected_reads"] < 1
+        seen = call_id is not None and call_id >= self._facts.first_seq and not self._facts.gapped
+        told = None if missed is None else missed["call_id"]
+        foreign = seen and (not many if told is None else told != call_id)
+        if uncounted or foreign:
+            self._tell("R-READ-9", row, "a MISS in the same call", row["expected_reads"], [], not many or uncounted)
+        if missed is not None and missed["cause"] == "REPLAY" and missed["call_id"] == call_id is not None:
+            self._tell("R-READ-10", row, "no fill", "a fill", [missed["seq"], row["seq"]], not many)
+
+    def _in_call(self, row: Row) -> None:
+        """The reads of one call that name no cursor: lookups first, then fills, ascending, of one count."""
+        fill = row["op"] == "INSERT" and row["cause"] == "FILL"
+        lookup = row["op"] in ("HIT", "MISS") and row["cause"] == "READ"
+        if row["call_id"] is None or row["cursor"] is not None or not (fill or lookup):
+            return
+        last, sure = self._fills.get(row["call_id"]), not self._facts.many
+        if last is not None and lookup:
+            self._tell("R-READ-7", row, "lookups before fills", row["op"], [last["seq"], row["seq"]], sure)
+        elif last is not None and _goes_astray(row, last):
+            self._tell("R-READ-9", row, "ascending, one count", row["entry_id"], [last["seq"], row["seq"]], sure)
+        if fill:
+            names = ("expected_reads", "ledger_id", "entry_id")
+            known = {} if last is None else {name: last[name] for name in names if row[name] is None}
+            self._fills[row["call_id"]] = {**row, **known}
+
+
+def _goes_astray(row: Row, last: Row) -> bool:
+    """Whether a fill does not follow the one before it in a read."""
+    return _differ(row, last, "expected_reads") or _differ(row, last, "ledger_id") or _falls_back(row, last)
+
+
+def _differ(row: Row, last: Row, name: str) -> bool:
+    return None not in (row[name], last[name]) and row[name] != last[name]
+
+
+def _falls_back(row: Row, last: Row) -> bool:
+    """Whether an entry of the same ledger does not lie behind the last one."""
+    known = None not in (row["ledger_id"], row["entry_id"], last["entry_id"]) and row["ledger_id"] == last["ledger_id"]
+    return known and bool(row["entry_id"] <= last["entry_id"])
+
+
+# --- cursors
+# Replay of the cursors: ranks of fills (R-CURSOR-7), and what is cached when nobody reads (R-CURSOR-6, -11, -12).
+
+
+@dataclass
+class CacheCursors:
+    """The cursors of one cache, and when its grace period started."""
+
+    members: dict[CursorName, Position | None] = field(default_factory=dict)
+    opened_ns: int | None = None
+    grace_ns: int | None = None
+    restart_ns: int | None = None
+    turns: list[tuple[int, dict[CursorName, Position | None]]] = field(default_factory=list)
+    """The members behind each of their events, kept of a trace of several threads."""
+
+
+class Cursors:
+    """The cursors of all caches."""
+
+    def __init__(self, facts: Facts, tell: Tell, asking: frozenset[Any]) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._asking = asking
+        self._of: dict[Any, CacheCursors] = {}
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        row, op = now.row, now.row["op"]
+        cursors = self._of.setdefault(row["cache"], CacheCursors())
+        if op == "CACHE_OPEN":
+            if cursors.opened_ns is None:
+                cursors.opened_ns = row["ts_ns"]
+                self._restart(cursors, row["ts_ns"])
+            cursors.restart_ns = _later(cursors.restart_ns, row["ts_ns"])
+        elif row["cursor"] is not None and op in ("CURSOR_ADD", "CURSOR_MOVE", "CURSOR_REMOVE"):
+            self._turned(row, cursors)
+        elif now.settings is not None and op == "INSERT" and row["cause"] == "FILL" and row["cursor"] is not None:
+            wanted = rank_of(self._asked(row, cursors), row["cursor"])
+            if now.settings.ranks and row["expected_reads"] != wanted:
+                sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
+                self._tell("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
+        elif op == "INSERT" and row["cause"] == "ADD":
+            if row["cache"] in self._asking or not self._facts.virtual:
+                self._added(now, cursors, True)
+        elif asks(now.row, now.before):
+            self._added(now, cursors, False)
+
+    def _asked(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
+        """The members when the fill's count was asked for: with several threads that is when its call begins."""
+        call_id = row["call_id"]
+        if not self._facts.many or call_id is None or call_id >= row["seq"]:
+            return cursors.members
+        at = bisect_right(cursors.turns, call_id, key=lambda turn: turn[0])
+        return cursors.turns[at - 1][1] if at else {}
+
+    def _turned(self, row: Row, cursors: CacheCursors) -> None:
+        op, name = row["op"], row["cursor"]
+        pos = None if row["ledger_id"] is None else Position(row["ledger_id"], row["entry_id"])
+        if op == "CURSOR_ADD":
+            cursors.members[name] = pos
+            cursors.restart_ns = _later(cursors.restart_ns, row["ts_ns"])
+        elif op == "CURSOR_MOVE" and name in cursors.members:
+            cursors.members[name] = pos
+        elif op == "CURSOR_REMOVE" and name in cursors.members:
+            del cursors.members[name]
+            self._restart(cursors, row["ts_ns"])
+        if self._facts.many:
+            cursors.turns.append((row["seq"], dict(cursors.members)))
+
+    def _restart(self, cursors: CacheCursors, ts_ns: int) -> None:
+        cursors.grace_ns = _later(cursors.grace_ns, ts_ns)
+        cursors.restart_ns = _later(cursors.restart_ns, ts_ns)
+
+    def _added(self, now: Moment, cursors: CacheCursors, cached: bool) -> None:
+        """Let the reference say whether the entry was wanted."""
+        row, settings = now.row, now.settings
+        if settings is None or settings.ranks is None:
+            return
+        known = self._facts.fresh and not self._facts.gapped and not self._facts.many
+        members, seqs = len(cursors.members), [row["seq"]]
+        if not settings.ranks:
+            if cached != (members > 0):
+                self._tell("R-CURSOR-12", row, members > 0, cached, seqs, known)
+            return
+        grace = settings.grace_millis
+        if grace is None:
+            return
+        by_grace, by_restart, by_open = (
+            None if start is None else is_in_grace(EMPTY_CACHE._replace(grace_start_nanos=start), row["ts_ns"], grace)
+            for start in (cursors.grace_ns, cursors.restart_ns, cursors.opened_ns)
+        )
+        sure = known and (self._facts.virtual or members > 0 or not self._near(row, cursors, grace))
+        if cached and members == 0 and by_grace is False:
+            self._tell("R-CURSOR-6" if by_restart else "R-CURSOR-11", row, "SKIP", "INSERT", seqs, sure)
+        elif not cached and (members > 0 or (by_grace and by_open)):
+            self._tell("R-CURSOR-11", row, "INSERT", "SKIP", seqs, sure)
+        elif not cached and by_grace and by_open is False:
+            self._tell("R-CURSOR-6", row, "INSERT", "SKIP", seqs, sure)
+
+    def _near(self, row: Row, cursors: CacheCursors, grace: int) -> bool:
+        """Whether the end of the grace period is within a millisecond."""
+        if cursors.grace_ns is None:
+            return True
+        passed = row["ts_ns"] // NANOS_A_MILLISECOND - cursors.grace_ns // NANOS_A_MILLISECOND
+        return bool(abs(passed - grace) <= 1)
+
+
+def _later(known: int | None, ts_ns: int) -> int:
+    return ts_ns if known is None else max(known, ts_ns)
+
+
+def asks(row: Row, before: Row | None) -> bool:
+    """Whether the row is an added entry that was not wanted: the first event of its call, but for CACHE_OPEN."""
+    if row["op"] != "SKIP" or row["cause"] != "NOT_WANTED" or row["call_id"] is None:
+        return False
+    opened = before is not None and before["op"] == "CACHE_OPEN" and before["call_id"] == row["call_id"]
+    return bool(row["seq"] == row["call_id"] or (opened and row["seq"] == row["call_id"] + 1))
+
+
+# --- spoken
+# How many events each rule speaks about, as replay counts them.
+
+DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
+
+
+def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+    """The rules that speak about one event."""
+    op, cause = row["op"], row["cause"]
+    yield "R-STATE-6"
+    if row["life"] is not None:
+        yield "R-STATE-8"
+    if op in ("INSERT", "EVICT", "REMOVE"):
+        yield "R-STATE-1"
+    if op in ("PASS_BEGIN", "PASS_END", *DEQUEUES):
+        yield "R-STATE-4"
+        if row["max_requeues"] is not None or row["extend_accessed"] is not None:
+            yield "R-CONFIG-1"
+    if op in DEQUEUES:
+        yield "R-EVICT-8"
+    if op == "EVICT":
+        yield "R-REQUEUE-3"
+    if op == "REQUEUE":
+        yield "R-REQUEUE-4"
+        yield from {"ACCESSED": ("R-REQUEUE-1",), "EXPECTED_READS": ("R-REQUEUE-6", "R-REQUEUE-8")}.get(cause, ())
+    if op == "PASS_END":
+        yield from {"TIME": ("R-EXPIRE-1", "R-EXPIRE-2"), "SIZE": ("R-EVICT-4", "R-EVICT-5")}.get(cause, ())
+    yield from _of_thresholds(row, settings, facts)
+    yield from _of_levels(row, settings, facts)
+
+
+def _of_thresholds(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+    op, cause, origin = row["op"], row["cause"], row["origin"]
+    manual = settings is not None and bool(settings.manual)
+    states = row["trigger_bytes"] is not None or row["target_bytes"] is not None
+    if op in ("PASS_BEGIN", "PASS_END") and cause == "SIZE" and states:
+        yield "R-TRIGGER-1"
+    triggered = op == "PASS_BEGIN" and cause == "SIZE" and origin == "TRIGGER"
+    if (op == "INSERT" or triggered) and not manual:
+        yield "R-TRIGGER-2"
+    if op in ("REJECT", "SKIP") and not manual and not facts.many:
+        yield "R-TRIGGER-3"
+    if op == "INSERT" and manual and not facts.many:
+        yield "R-TRIGGER-4"
+    if triggered and manual:
+        yield "R-TRIGGER-5"
+    if op == "PASS_BEGIN" and origin == "CYCLE":
+        yield "R-TRIGGER-6"
+    if triggered or (op == "PASS_BEGIN" and cause == "SIZE" and origin == "CYCLE"):
+        yield "R-TRIGGER-8"
+
+
+def _of_levels(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+    op, cause = row["op"], row["cause"]
+    if op == "METRICS":
+        yield from (f"R-METRICS-{number}" for number in range(3, 8))
+    if op in ("HIT", "MISS"):
+        yield from {"GET": ("R-READ-1",), "READ": ("R-READ-7",), "REPLAY": ("R-READ-10",)}.get(cause, ())
+    if op == "INSERT" or (op, cause) in (("REJECT", "DUPLICATE"), ("SNAPSHOT", "OPEN")):
+        yield "R-INSERT-1"
+    yield from _of_lives(row, facts)
+    if op == "INSERT":
+        yield "R-INSERT-2"
+        if cause == "FILL":
+            yield "R-READ-9"
+            if row["cursor"] is not None and settings is not None and settings.ranks:
+                yield "R-CURSOR-7"
+    if (
+        settings is not None
+        and settings.ranks is not None
+        and ((op == "INSERT" and cause == "ADD" and not facts.virtual) or (op == "SKIP" and cause == "NOT_WANTED"))
+    ):
+        yield from ("R-CURSOR-6", "R-CURSOR-11") if settings.ranks else ("R-CURSOR-12",)
+
+
+def _of_lives(row: Row, facts: Facts) -> Iterable[str]:
+    op, cause, life = row["op"], row["cause"], row["life"]
+    sums_up = op == "PASS_END" and (row["tail_no"] is not None or row["head_no"] is not None)
+    if op == "END" or sums_up or (life is not None and op in SHOWING):
+        yield "R-STATE-2"
+    if life is not None and op in SHOWING and row["accessed"] is not None:
+        yield "R-READ-2"
+    if life is not None and op in ("INSERT", *SHOWING) and row["requeues"] is not None:
+        yield "R-REQUEUE-5"
+    if life is not None and op in ("READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT"):
+        yield "R-COUNT-3"
+        if op == "READ_DONE":
+            yield "R-COUNT-1"
+        if op == "EXPECT" and not facts.many:
+            yield "R-COUNT-2"
+    if op == "REMOVE" and cause in REMOVALS:
+        yield REMOVALS[cause]
+    if op == "CACHE_CLOSE":
+        yield REMOVALS["CLOSE"]

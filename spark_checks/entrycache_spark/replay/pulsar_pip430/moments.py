@@ -1,0 +1,443 @@
+"""What a replayed rule is shown: one event between its neighbours, and what is known of its broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
+from entrycache_reference.pulsar_pip430.decision import Action, target_bytes, trigger_bytes
+from entrycache_reference.pulsar_pip430.entries import expect_read, mark_accessed, mark_read, new_entry
+from entrycache_reference.pulsar_pip430.ops import ExpectRead, Insert, MarkRead
+from entrycache_reference.pulsar_pip430.passes import requeue_entry
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step, initial
+from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_spark.common.system import parse_config, unnamed_settings
+from entrycache_spark.systems.pulsar_pip430 import IS_MANUAL, KINDS
+from entrycache_trace.files import Metadata
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What holds for all events of a broker."""
+
+    name: str
+    many: bool
+    virtual: bool
+    starts: bool
+    gapped: bool
+    fresh: bool
+    complete: bool
+    first_seq: int
+    only_config: bool
+
+
+def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
+    """The facts of a broker's rows, in the order of `seq`."""
+    starts = rows[0]["op"] == "CONFIG"
+    gapped = metadata.sampled or rows[-1]["seq"] - rows[0]["seq"] + 1 != len(rows)
+    opens = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
+    return Facts(
+        name,
+        metadata.many_threads,
+        metadata.clock == "virtual",
+        starts,
+        gapped,
+        starts and not opens,
+        starts and rows[-1]["op"] == "END" and not gapped,
+        rows[0]["seq"],
+        sum(row["op"] == "CONFIG" for row in rows) == 1,
+    )
+
+
+@dataclass(frozen=True)
+class InForce:
+    """The configuration in force, its thresholds computed by the reference; None for what it does not tell."""
+
+    seq: int
+    untold: frozenset[str]
+    grace_millis: int | None
+    trigger_bytes: int | None
+    target_bytes: int | None
+    manual: bool | None
+    ranks: bool | None
+    ttl_nanos: int | None
+    max_requeues: int | None
+    extend_accessed: bool | None
+    storage_bytes: int | None
+
+
+def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
+    """What is in force at each row; the grace period is that of the first CONFIG (R-CONFIG-4)."""
+    found: list[InForce | None] = []
+    now: InForce | None = None
+    grace: int | None = None
+    configs = 0
+    for row in rows:
+        if row["op"] == "CONFIG":
+            now = _in_force(broker, row)
+            grace = (None if now is None else now.grace_millis) if configs == 0 else grace
+            now = None if now is None else replace(now, grace_millis=grace)
+            configs += 1
+        found.append(now)
+    return found
+
+
+def _in_force(broker: str, row: Row) -> InForce | None:
+    """What a CONFIG event puts in force; None if it cannot be read."""
+    shown = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
+    if shown is None:
+        return None
+    names = {*Settings._fields, "evict_by_expected_reads", "storage_entry_size"}
+    told = {name for name in names if shown[name] is not None}
+    config = Config(**{name: shown[name] for name in told})
+    state = initial(config)
+    grace = shown.get("grace_millis", config.effective_grace_millis if "ttl_nanos" in told else None)
+    limited = "max_size_bytes" in told
+    return InForce(
+        seq=row["seq"],
+        untold=frozenset(unnamed_settings(shown, KINDS)),
+        grace_millis=grace if type(grace) is int else None,
+        trigger_bytes=trigger_bytes(state) if limited else None,
+        target_bytes=target_bytes(state) if limited and "watermark" in told else None,
+        manual=IS_MANUAL.get(shown["eviction"]),
+        ranks=shown["evict_by_expected_reads"],
+        ttl_nanos=shown["ttl_nanos"],
+        max_requeues=shown["max_requeues"],
+        extend_accessed=shown["extend_recently_accessed"],
+        storage_bytes=shown["storage_entry_size"],
+    )
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One event. `before` and `after` are its neighbours, None where events are missing between."""
+
+    row: Row
+    before: Row | None
+    after: Row | None
+    island: int
+    whole: bool
+    """Nothing is missing since the first event, and that is CONFIG."""
+    settings: InForce | None
+
+    @property
+    def manual(self) -> bool | None:
+        """Whether passes wait for a call of their own; None where that is not told."""
+        return None if self.settings is None else self.settings.manual
+
+
+Tell = Callable[[str, Row, object, object, Iterable[int | None], bool], None]
+"""Report a violation: rule, the event, what was expected, what was observed, what shows it, whether it is sure."""
+
+
+def held_bytes(row: Row) -> int:
+    """The manager's own bytes, or else the sum."""
+    return int(row["bytes_after"] if row["manager_bytes"] is None else row["manager_bytes"])
+
+
+def is_open(row: Row) -> bool:
+    """Whether the row begins a life in the opening snapshot."""
+    return bool(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN")
+
+
+# --- entries
+# The entries of one broker as the reference holds them: each row is applied with the reference's own functions.
+
+NO_ENTRY: Final = Entry(0, 0, 0, False, None, None)
+"""Stands for an entry of which nothing is known: never requeued, not accessed, without a count."""
+
+READ_BY: Final = {
+    "size_bytes": "R-STATE-1",
+    "expected_reads": "R-REQUEUE-8",
+    "requeues": "R-REQUEUE-6",
+    "accessed": "R-REQUEUE-1",
+    "stamp_ns": "R-EXPIRE-1",
+}
+"""The columns that show an entry, each with the first rule that is decided from it."""
+
+_BEGINS: Final = ("INSERT", "SNAPSHOT")
+_CACHE: Final = CacheName("the only cache")
+_POS: Final = Position(0, 0)
+
+
+class Difference(NamedTuple):
+    """One value of a row that is not what the reference holds after the rows before it."""
+
+    rule: str
+    seq: int
+    column: str
+    held: object
+    shown: object
+
+    def __str__(self) -> str:
+        return f"seq {self.seq}: {self.column} is {self.shown}, the reference holds {self.held}"
+
+
+@dataclass
+class Held:
+    """The entry of one life; compared with the rows of one island only, and until the first difference."""
+
+    entry: Entry = NO_ENTRY
+    island: int | None = None
+
+
+class ReferenceEntries:
+    """The entries of one broker by life. `compare` False: rows of several threads, whose order shows nothing."""
+
+    def __init__(self, split: bool, compare: bool) -> None:
+        self.config = Config(variants=Variants(RequeueBudget.SPLIT if split else RequeueBudget.SHARED))
+        self._held: dict[int, Held] = {}
+        self._compare = compare
+
+    def entry(self, life: int | None) -> Entry:
+        """What is held of a life."""
+        held = None if life is None else self._held.get(life)
+        return NO_ENTRY if held is None else held.entry
+
+    def after_requeue(self, row: Row) -> Entry:
+        """The entry as the reference puts it at the tail."""
+        action = Action.REQUEUE_ACCESSED if row["cause"] == "ACCESSED" else Action.REQUEUE_EXPECTED
+        return requeue_entry(self.entry(row["life"]), _stamp(row), action, self.config)
+
+    def follow(self, row: Row, island: int) -> list[Difference]:
+        """Apply one row; what it shows that the reference does not."""
+        op, life = row["op"], row["life"]
+        if life is None or op == "TOMBSTONE":
+            return []
+        held = self._held.setdefault(life, Held())
+        before = held.entry
+        held.entry = after = self._applied(row, before)
+        if op == "INSERT" or (op == "SNAPSHOT" and row["cause"] == "OPEN"):
+            whole = all(row[name] is not None for name in _needed(op))
+            held.island = island if whole and self._compare else None
+        if held.island != island:
+            return []
+        found = _differences(row, after if op in _BEGINS else before, after)
+        if found or op in ("EVICT", "REMOVE"):
+            held.island = None
+        return found
+
+    def _applied(self, row: Row, entry: Entry) -> Entry:
+        op = row["op"]
+        if op == "INSERT":
+            event = Insert(_CACHE, _POS, row["size_bytes"] or 0, row["expected_reads"])
+            return new_entry(initial(self.config)._replace(now_nanos=_stamp(row)), event, self.config)
+        if op == "SNAPSHOT" and row["cause"] == "OPEN":
+            size_bytes, stamp, used = (row[name] or 0 for name in ("size_bytes", "stamp_ns", "requeues"))
+            return Entry(size_bytes, stamp, used, bool(row["accessed"]), row["expected_reads"], None)
+        if op == "HIT":
+            return mark_accessed(entry)
+        if op == "REQUEUE":
+            return self.after_requeue(row)
+        if op == "READ_DONE":
+            return self._counted(entry, lambda state: mark_read(state, MarkRead(_CACHE, _POS), self.config))
+        if op == "EXPECT":
+            return self._counted(entry, lambda state: expect_read(state, ExpectRead(_CACHE, _POS), self.config))
+        return entry
+
+    def _counted(self, entry: Entry, step: Callable[[State], Step]) -> Entry:
+        """The entry after a step of a state that holds nothing else."""
+        alone = initial(self.config)._replace(
+            caches={_CACHE: Cache({_POS: entry}, entry.size_bytes)},
+            queue=(Slot(_CACHE, _POS),),
+            size_bytes=entry.size_bytes,
+        )
+        return step(alone).state.caches[_CACHE].entries[_POS]
+
+
+def _needed(op: str) -> tuple[str, ...]:
+    return ("size_bytes",) if op == "INSERT" else ("size_bytes", "stamp_ns", "requeues", "accessed")
+
+
+def _stamp(row: Row) -> int:
+    """The stamp that the event gives."""
+    return int(row["ts_ns"] if row["new_stamp_ns"] is None else row["new_stamp_ns"])
+
+
+def _differences(row: Row, before: Entry, after: Entry) -> list[Difference]:
+    """A row shows the mark and the stamp from before its event, the counts from after it."""
+    held = {
+        "size_bytes": after.size_bytes,
+        "expected_reads": after.expected_reads,
+        "requeues": after.requeues,
+        "accessed": before.accessed,
+        "stamp_ns": before.stamp_nanos,
+    }
+    return [
+        Difference(rule, row["seq"], column, held[column], row[column])
+        for column, rule in READ_BY.items()
+        if row[column] is not None and row[column] != held[column]
+    ]
+
+
+# --- carried
+# Replay of what a life carries from event to event: position, size, slot, stamp, mark and requeue count.
+#
+# The entry is the reference's own (`ReferenceEntries`); here stands which rule a row breaks that shows it otherwise
+# (R-STATE-2, R-INSERT-1, R-READ-2, R-REQUEUE-4, R-REQUEUE-5).
+
+SHOWING: Final = ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE", "SNAPSHOT")
+PLACE: Final = ("cache", "ledger_id", "entry_id")
+PAST_MOST_NS: Final = 1_000_000_000
+"""A thread may be held up between reading the clock and its event, though hardly for so long."""
+
+
+@dataclass
+class Carried:
+    """One life as its rows of one island have left it; None where they do not tell."""
+
+    place: tuple[Any, ...]
+    size_bytes: int | None
+    given_seq: int
+    given_by: str
+    stamp_ns: int | None
+    slot_no: int | None
+    marked: bool | None
+    first_off: int | None
+    off: int | None
+    steps: int = 0
+    hit_seq: int | None = None
+    shown_seq: int | None = None
+    last: dict[str, Any] = field(default_factory=dict)
+    """What the last event that told it showed, or gave."""
+
+
+class Carriers:
+    """All lives that began in the present island; `begins`: the time at which each pass began."""
+
+    def __init__(self, facts: Facts, tell: Tell, split: bool, begins: Mapping[int, int]) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._split = split
+        self._island = 0
+        self._lives: dict[int, Carried | None] = {}
+        self._ended_ns: int | None = None
+        self._begun_ns = begins
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self._island = now.island
+            self._lives.clear()
+        row, op, life = now.row, now.row["op"], now.row["life"]
+        if op == "INSERT":
+            self._inserted(row)
+        elif op == "REQUEUE" and row["new_stamp_ns"] is not None:
+            self._requeued(row)
+        elif op == "PASS_END":
+            self._ended_ns = row["ts_ns"] if self._ended_ns is None else max(self._ended_ns, row["ts_ns"])
+        if life is None or (op not in SHOWING and op != "INSERT"):
+            return
+        begins = op == "INSERT" or is_open(row)
+        if life not in self._lives:
+            self._lives[life] = self._begun(row) if begins else None
+            return
+        carried = self._lives[life]
+        if carried is None:
+            return
+        carried.steps += op == "REQUEUE" and not (self._split and row["cause"] == "ACCESSED")
+        if not begins:
+            self._compare(row, carried)
+        self._change(row, carried, begins)
+        if op in ("EVICT", "REMOVE"):
+            self._lives[life] = None
+
+    def _given_stamp(self, row: Row) -> int | None:
+        if row["op"] == "SNAPSHOT":
+            return None if row["stamp_ns"] is None else int(row["stamp_ns"])
+        stamp = row["ts_ns"] if row["new_stamp_ns"] is None and self._facts.virtual else row["new_stamp_ns"]
+        return None if stamp is None else int(stamp)
+
+    def _begun(self, row: Row) -> Carried:
+        off = row["requeues"]
+        begun = Carried(
+            place=tuple(row[name] for name in PLACE),
+            size_bytes=row["size_bytes"],
+            given_seq=row["seq"],
+            given_by=row["op"],
+            stamp_ns=self._given_stamp(row),
+            slot_no=row["tail_no"],
+            marked=row["accessed"] if row["op"] == "SNAPSHOT" else False,
+            first_off=off or 0 if row["op"] == "INSERT" else off,
+            off=off,
+        )
+        self._remember(row, begun)
+        return begun
+
+    def _change(self, row: Row, carried: Carried, begins: bool) -> None:
+        op = row["op"]
+        if begins or op == "REQUEUE":
+            carried.given_seq, carried.given_by = row["seq"], op
+            carried.stamp_ns, carried.slot_no = self._given_stamp(row), row["tail_no"]
+            carried.marked = row["accessed"] if op == "SNAPSHOT" else False
+        if op == "HIT":
+            carried.hit_seq, carried.marked = row["seq"], True
+        if op == "SNAPSHOT" and row["cause"] == "END":
+            carried.shown_seq = row["seq"]
+        self._remember(row, carried)
+        if row["requeues"] is not None:
+            carried.off = row["requeues"] - carried.steps
+
+    def _remember(self, row: Row, carried: Carried) -> None:
+        op = row["op"]
+        gives = op in ("INSERT", "REQUEUE") or is_open(row)
+        after = {name: row[name] for name in (*PLACE, "size_bytes")}
+        after["stamp_ns"] = self._given_stamp(row) if gives else row["stamp_ns"]
+        after["accessed"] = True if op == "HIT" else False if op in ("INSERT", "REQUEUE") else row["accessed"]
+        carried.last.update((name, value) for name, value in after.items() if value is not None)
+
+    @staticmethod
+    def _is_odd(row: Row, carried: Carried, name: str, held: object) -> bool:
+        """Whether a value is neither what is held nor what the event before showed, so that one lie is told once."""
+        return _differ(row[name], held) and row[name] != carried.last.get(name)
+
+    def _compare(self, row: Row, carried: Carried) -> None:
+        """What the row shows from before its event, and the requeue count from after it."""
+        op = row["op"]
+        seqs = [carried.given_seq, row["seq"]]
+        place = tuple(row[name] for name in PLACE)
+        if any(self._is_odd(row, carried, name, first) for name, first in zip(PLACE, carried.place, strict=True)):
+            self._tell("R-STATE-2", row, carried.place, place, [row["life"], row["seq"]], True)
+        if op not in ("EVICT", "REMOVE") and self._is_odd(row, carried, "size_bytes", carried.size_bytes):
+            self._tell("R-STATE-2", row, carried.size_bytes, row["size_bytes"], [row["life"], row["seq"]], True)
+        if op == "SNAPSHOT":
+            if _differ(row["tail_no"], carried.slot_no):
+                self._tell("R-STATE-2", row, f"slot {carried.slot_no}", row["tail_no"], seqs, True)
+            if row["cause"] == "END" and carried.shown_seq is not None:
+                self._tell("R-STATE-2", row, "one row a slot", "a second row", [carried.shown_seq, row["seq"]], True)
+        if self._is_odd(row, carried, "stamp_ns", carried.stamp_ns):
+            rule = "R-REQUEUE-4" if carried.given_by == "REQUEUE" else "R-INSERT-1"
+            self._tell(rule, row, f"stamp {carried.stamp_ns}", row["stamp_ns"], seqs, True)
+        if self._is_odd(row, carried, "accessed", carried.marked):
+            self._tell("R-READ-2", row, carried.marked, row["accessed"], [*seqs, carried.hit_seq], True)
+        off = None if row["requeues"] is None else row["requeues"] - carried.steps
+        if _differ(off, carried.off) and off != carried.first_off:
+            self._tell("R-REQUEUE-5", row, (carried.off or 0) + carried.steps, row["requeues"], seqs, True)
+
+    def _is_strange(self, row: Row) -> bool:
+        """Whether a new stamp is not of the present."""
+        stamp, ts = row["new_stamp_ns"], row["ts_ns"]
+        return stamp is not None and bool(stamp > ts or (self._facts.virtual and stamp != ts))
+
+    def _inserted(self, row: Row) -> None:
+        stamp, ts = row["new_stamp_ns"], row["ts_ns"]
+        sure = self._is_strange(row) or bool(row["accessed"]) or row["requeues"] not in (None, 0)
+        if sure or (stamp is not None and ts - stamp > PAST_MOST_NS):
+            shown = (row["accessed"], row["requeues"], stamp)
+            self._tell("R-INSERT-1", row, (False, 0, ts), shown, [row["seq"]], sure or self._facts.virtual)
+
+    def _requeued(self, row: Row) -> None:
+        stamp, before, ended = row["new_stamp_ns"], row["stamp_ns"], self._ended_ns
+        begun = None if row["pass_id"] is None else self._begun_ns.get(row["pass_id"])
+        kept = None not in (before, begun) and stamp <= before < begun
+        if self._is_strange(row) or kept or (ended is not None and stamp < ended):
+            seqs = [row["pass_id"], row["seq"]]
+            self._tell("R-REQUEUE-4", row, f"a stamp from {ended} to {row['ts_ns']}", stamp, seqs, True)
+
+
+def _differ(shown: object, held: object) -> bool:
+    return shown is not None and held is not None and shown != held

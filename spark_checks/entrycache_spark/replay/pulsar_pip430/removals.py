@@ -1,0 +1,455 @@
+"""A mirror of the removal queue that tells which dequeue passed over an older slot."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any, Final, NamedTuple
+
+from entrycache_spark.replay.common import differ
+from entrycache_spark.replay.pulsar_pip430.moments import Facts, Moment, Row, Tell, is_open
+
+QueueRow = dict[str, Any]
+
+PASSED, LATER_SLOT, EARLIER_SLOT, NUMBER = 1, 2, 3, 4
+"""What a finding is: an older slot passed over; a ticket that is not the entry's; a head_no out of line."""
+
+ENQUEUES: Final = ("INSERT", "REQUEUE", "SNAPSHOT")
+
+
+class Finding(NamedTuple):
+    """One dequeue that is wrong."""
+
+    place: int
+    seq: int
+    life: int | None
+    text: str
+
+
+@dataclass
+class HeldSlot:
+    """A slot in the queue, and the first dequeue that passed over it although it may have left unseen."""
+
+    number: int
+    life: int
+    island: int
+    passed: bool = False
+    suspect: Finding | None = None
+
+
+class RemovalQueue:
+    """The slots of one broker, by number where the trace gives numbers, else by the order of the events."""
+
+    def __init__(self, numbered: bool) -> None:
+        self._numbered = numbered
+        self._held: dict[int, HeldSlot] = {}
+        self._unpassed: list[int] = []
+        self._left: set[int] = set()
+        self._of_life: dict[int, HeldSlot] = {}
+        self._op_before: dict[int, str] = {}
+        self._found: list[Finding] = []
+        self._numbers: list[tuple[int, int | None, int, int]] = []
+        self._unlinked = False
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def follow(self, row: QueueRow, island: int) -> None:
+        """Take in one event."""
+        op, seq, life = row["op"], row["seq"], row["life"]
+        if op == "SNAPSHOT" and row["cause"] != "OPEN":
+            return
+        if op not in ("INSERT", "SNAPSHOT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE"):
+            return
+        self._unlinked |= op == "REMOVE" and row["ticket"] is not None
+        if op == "TOMBSTONE" and self._numbered:
+            self._held.pop(row["ticket"], None)
+            self._left.add(row["ticket"])
+            self._pass_over(row["ticket"], Finding(PASSED, seq, life, "TOMBSTONE of a younger slot"), island)
+        if life is None:
+            return
+        before = self._op_before.get(life)
+        self._op_before[life] = op
+        if op in ("EVICT", "REQUEUE", "REMOVE", "TOMBSTONE"):
+            self._leave(row, before, island)
+        if self._numbered and op in ("EVICT", "REQUEUE", "TOMBSTONE") and before in (*ENQUEUES, "REMOVE"):
+            self._numbers.append((seq, life, row["ticket"], row["head_no"]))
+        if op in ENQUEUES:
+            number = row["tail_no"] if self._numbered and row["tail_no"] is not None else seq
+            slot = HeldSlot(number, life, island)
+            self._move(life, slot)
+            if number not in self._left:  # a number given twice has left when its first holder has
+                self._held[number] = slot
+                heappush(self._unpassed, number)
+
+    def _move(self, life: int, slot: HeldSlot) -> None:
+        """Give a life its slot; one that it still held (two INSERT rows name it) is given up."""
+        before = self._of_life.get(life)
+        self._of_life[life] = slot
+        if before is not None and before.island == slot.island and self._held.get(before.number) is before:
+            del self._held[before.number]
+            self._left.add(before.number)
+
+    def _leave(self, row: QueueRow, before: str | None, island: int) -> None:
+        slot = self._of_life.pop(row["life"], None)
+        if slot is None or before not in ENQUEUES:
+            return
+        sure = slot.island == island or (self._numbered and row["ticket"] == slot.number)
+        if sure or self._held.get(slot.number) is slot:
+            self._held.pop(slot.number, None)
+            self._left.add(slot.number)
+        if sure and slot.suspect is not None:
+            self._found.append(slot.suspect)
+        if row["op"] in ("REMOVE", "TOMBSTONE"):
+            return
+        seq, life, ticket = row["seq"], row["life"], row["ticket"]
+        if self._numbered and slot.island == island and ticket != slot.number:
+            place = LATER_SLOT if ticket > slot.number else EARLIER_SLOT
+            self._found.append(Finding(place, seq, life, f"ticket {ticket} of slot {slot.number}"))
+        if sure:
+            self._pass_over(slot.number, Finding(PASSED, seq, life, f"{row['op']} of a younger slot"), island)
+
+    def _pass_over(self, number: int, finding: Finding, island: int) -> None:
+        while self._unpassed and self._unpassed[0] < number:
+            slot = self._held.get(heappop(self._unpassed))
+            if slot is not None and not slot.passed:
+                slot.passed = True
+                if slot.island == island:
+                    self._found.append(finding)
+                else:
+                    slot.suspect = finding
+
+    def findings(self, whole: bool) -> list[Finding]:
+        """The wrong dequeues of the most telling kind."""
+        found = self._found + (self._out_of_line() if whole and not self._unlinked else [])
+        first = min((item.place for item in found), default=0)
+        return sorted({item for item in found if item.place == first}, key=lambda item: item.seq)
+
+    def _out_of_line(self) -> list[Finding]:
+        ahead = [ticket - head_no for _, _, ticket, head_no in self._numbers]
+        found = []
+        for at, (seq, life, _, head_no) in enumerate(self._numbers):
+            before = ahead[at - 1] if at else 0
+            after = ahead[at + 1] if at + 1 < len(ahead) else before
+            if ahead[at] != before and after == before:
+                found.append(Finding(NUMBER, seq, life, f"head_no {head_no}"))
+        return found
+
+
+# --- slots
+# Replay of the numbers of slots, and of what the end of a pass sums up (R-STATE-2).
+
+TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
+OF_SLOTS: Final = ("INSERT", *TAKES, "PASS_END", "SNAPSHOT", "REMOVE")
+SHOWS_HEAD: Final = ("EVICT", "REQUEUE", "SNAPSHOT", "PASS_END")
+
+
+class Side:
+    """One end of the queue: so many slots by rows, and by the number that was told last."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.told: int | None = None
+
+    def is_wrong(self, number: int | None, whole: bool, numbered: bool) -> bool:
+        """Whether a number agrees neither with the rows nor with what was told last."""
+        if number is None or not (whole or numbered) or (whole and number == self.count):
+            return False
+        return number != self.told if self.told is not None else whole
+
+    def known(self, whole: bool) -> int | None:
+        """What the number should be."""
+        return self.count if whole else self.told
+
+
+class Slots:
+    """The slots of one broker; `rows`: all of its rows, of which the first `n_whole` miss nothing."""
+
+    def __init__(self, facts: Facts, tell: Tell, numbered: bool, rows: Sequence[Row], sampled: bool) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._numbered = numbered
+        self._linked = not any(row["op"] == "REMOVE" and row["ticket"] is not None for row in rows)
+        whole = rows if facts.starts and not sampled else ()
+        numbers = [row["tail_no"] for at, row in enumerate(whole) if gives(row) and row["seq"] == facts.first_seq + at]
+        off = [number - at for at, number in enumerate(numbers) if number is not None]
+        self._in_order, self._drifts = not any(off), sum(off) != 0
+        self._given, self._taken = Side(), Side()
+        self._island = 0
+        self._before: list[Row] = []
+        """The two events before, INSERTs aside."""
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self.finish()
+            self._island = now.island
+            self._given, self._taken = Side(), Side()
+        row, op = now.row, now.row["op"]
+        if op not in OF_SLOTS:
+            return
+        if op != "INSERT":
+            self._heads(row)
+        ends = op == "PASS_END"
+        if gives(row) or ends:
+            self._enter(row, now.whole, ends)
+        if op in TAKES or ends:
+            self._leave(row, now.whole, ends)
+        empty = now.whole and self._linked and self._given.count == self._taken.count
+        if ends and empty and row["stamp_ns"] is not None:
+            self._tell("R-STATE-2", row, "no stamp: no slot is left", row["stamp_ns"], [row["seq"]], True)
+
+    def finish(self) -> None:
+        """Nothing follows the last event without a gap."""
+        self._heads(None)
+        self._before.clear()
+
+    def _enter(self, row: Row, whole: bool, ends: bool) -> None:
+        side, number = self._given, row["tail_no"]
+        if side.is_wrong(number, whole, self._numbered):
+            certain = self._in_order if ends else self._facts.complete and self._drifts
+            sure = not self._facts.many or certain
+            self._tell("R-STATE-2", row, side.known(whole), number, [row["seq"]], sure)
+        side.count += not ends
+        side.told = side.told if number is None else number + (not ends)
+
+    def _leave(self, row: Row, whole: bool, ends: bool) -> None:
+        side, number = self._taken, row["head_no"]
+        if self._linked and side.is_wrong(number, whole, self._numbered):
+            self._tell("R-STATE-2", row, side.known(whole), number, [row["seq"]], True)
+        side.count += not ends
+        side.told = side.told if number is None else number + (not ends)
+
+    def _heads(self, row: Row | None) -> None:
+        """What is taken or shown next is the head that the end of a pass has told."""
+        if len(self._before) == 2:
+            self._head(self._before[0], self._before[1], row)
+        self._before = [*self._before[-1:], row] if row is not None else self._before
+
+    def _head(self, ended: Row, shown: Row | None, then: Row | None) -> None:
+        if ended["op"] != "PASS_END" or not self._linked or shown is None or shown["op"] not in SHOWS_HEAD:
+            return
+        stamp = ended["stamp_ns"]
+        again = shown["op"] == "PASS_END" and then is not None and stamp is not None and then["stamp_ns"] == stamp
+        if differ(shown["stamp_ns"], stamp) and not again:
+            self._tell("R-STATE-2", ended, shown["stamp_ns"], stamp, [ended["seq"], shown["seq"]], True)
+
+
+def gives(row: Row) -> bool:
+    """Whether the event gives an entry a slot."""
+    return row["op"] in ("INSERT", "REQUEUE") or is_open(row)
+
+
+# --- leavers
+# Replay of the calls that remove entries: nothing of their range is left (R-INVALIDATE-*).
+
+RULE_OF: Final = {
+    "RANGE": "R-INVALIDATE-1",
+    "CLEAR": "R-INVALIDATE-4",
+    "CURSOR": "R-INVALIDATE-7",
+    "LEDGER": "R-INVALIDATE-8",
+    "CLOSE": "R-INVALIDATE-9",
+}
+Pos = tuple[int, int]
+
+
+Named = tuple[Any, str, int | None, int]
+"""A call that removes entries: its cache, cause and ledger (cause LEDGER alone), and its id."""
+
+
+@dataclass
+class Call:
+    """The range of a call that removes entries, or finds several, as its rows show it."""
+
+    cause: str
+    ledger: int | None
+    first_seq: int
+    last_seq: int
+    lowest: Pos | None = None
+    highest: Pos | None = None
+    n_rows: int = 0
+
+    def covers(self, pos: Pos) -> bool:
+        """Whether a position is of the range that the rows show."""
+        if self.cause == "LEDGER":
+            return pos[0] == self.ledger
+        if self.cause in ("RANGE", "GET", "CURSOR", "TIME", "SIZE"):
+            if self.lowest is None or self.highest is None:
+                return False
+            return pos <= self.highest and (self.cause not in ("RANGE", "GET") or pos >= self.lowest)
+        return True
+
+
+def _named(row: Row) -> Named | None:
+    """The call that a row is of, if it removes entries."""
+    if row["call_id"] is None or not (
+        row["op"] == "CACHE_CLOSE" or (row["op"] == "REMOVE" and row["cause"] in RULE_OF)
+    ):
+        return None
+    cause = "CLOSE" if row["op"] == "CACHE_CLOSE" else row["cause"]
+    if cause != "CLOSE" and row["entry_id"] is None:
+        return None
+    return row["cache"], cause, row["ledger_id"] if cause == "LEDGER" else None, row["call_id"]
+
+
+def _calls(rows: list[Row], named_of: Callable[[Row], Named | None]) -> dict[Named, Call]:
+    found: dict[Named, Call] = {}
+    for row in rows:
+        named = named_of(row)
+        if named is None:
+            continue
+        call = found.setdefault(named, Call(named[1], named[2], row["seq"], row["seq"]))
+        call.last_seq = row["seq"]
+        call.n_rows += 1
+        if row["entry_id"] is not None and row["ledger_id"] is not None:
+            pos = (row["ledger_id"], row["entry_id"])
+            call.lowest = pos if call.lowest is None else min(call.lowest, pos)
+            call.highest = pos if call.highest is None else max(call.highest, pos)
+    return found
+
+
+class Leavers:
+    """The lives of each cache; a call is judged at its last row.
+
+    `named_of`: the call that a row is of, if it is one of those; `rule_of`: the rule of a call, by its cause.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        tell: Tell,
+        rows: list[Row],
+        named_of: Callable[[Row], Named | None] = _named,
+        rule_of: Mapping[str, str] = RULE_OF,
+    ) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._named_of = named_of
+        self._rule_of = rule_of
+        begins = Counter(row["life"] for row in rows if row["op"] == "INSERT" or is_open(row))
+        self._twice = {life for life, times in begins.items() if times > 1}
+        self._live: defaultdict[Any, dict[int, tuple[Pos, int]]] = defaultdict(dict)
+        self._cache_of: dict[int, Any] = {}
+        self._gone: set[int] = set()
+        self._calls = _calls(rows, named_of)
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        self.take(now.row)
+
+    def take(self, row: Row) -> None:
+        """Take in one row."""
+        op, life = row["op"], row["life"]
+        begins = (
+            (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
+        )
+        if begins and life not in self._twice and life not in self._gone:
+            self._live[row["cache"]][life] = ((row["ledger_id"], row["entry_id"]), row["seq"])
+            self._cache_of[life] = row["cache"]
+        if op in ("EVICT", "REMOVE") and life is not None:
+            self._gone.add(life)
+            self._live[self._cache_of.get(life)].pop(life, None)
+        named = self._named_of(row)
+        if named is not None and self._calls[named].last_seq == row["seq"]:
+            self._judge(row, self._calls[named])
+
+    def _judge(self, row: Row, call: Call) -> None:
+        live = self._live[row["cache"]].items()
+        left = [life for life, (pos, begun) in live if begun < call.first_seq and call.covers(pos)]
+        if len(left) > call.n_rows > 1 if call.cause == "GET" else left:
+            sure = not self._facts.gapped and not self._facts.many
+            told = {**row, "life": min(left)}
+            self._tell(self._rule_of[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)
+
+
+# --- tallies
+# Replay of the counts of expected reads, life by life (R-COUNT-1 to R-COUNT-3).
+
+STEPS: Final = {"READ_DONE": -1, "EXPECT": 1}
+COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}
+
+
+@dataclass
+class Tally:
+    """The counts of one life, as far as its rows have shown them without a gap."""
+
+    begun: bool
+    first_count: int | None
+    count: int | None
+    seq: int
+    steps: int = 0
+    before: Counter[int] = field(default_factory=Counter)
+    after: Counter[int] = field(default_factory=Counter)
+    last_step: Row | None = None
+
+
+class Tallies:
+    """The counts of all lives."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._island = 0
+        self._of: dict[int, Tally] = {}
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self.finish()
+            self._island = now.island
+            self._of.clear()
+        row, op, life = now.row, now.row["op"], now.row["life"]
+        if life is None or not self._speaks(row):
+            return
+        count, step = row["expected_reads"], STEPS.get(op, 0)
+        tally = self._of.get(life)
+        if tally is None:
+            begun = op == "INSERT" or is_open(row)
+            tally = self._of[life] = Tally(begun, count, count, row["seq"])
+            if step and count is None:
+                self._tell("R-COUNT-3", row, "a count", None, [row["seq"]], True)
+        else:
+            self._compare(row, tally, step)
+        tally.steps += step
+        tally.count, tally.seq = count, row["seq"]
+        if step:
+            tally.last_step = row
+            if count is not None:
+                tally.after[count] += 1
+                tally.before[count - step] += 1
+
+    def _speaks(self, row: Row) -> bool:
+        if row["op"] in ("HIT", "REQUEUE"):
+            return row["expected_reads"] is not None and not self._facts.many
+        return row["op"] in ("INSERT", "READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT")
+
+    def _compare(self, row: Row, tally: Tally, step: int) -> None:
+        op, count = row["op"], row["expected_reads"]
+        total = None if tally.first_count is None else tally.first_count + tally.steps + step
+        seqs = [tally.seq, row["seq"]]
+        if step:
+            if count is None or tally.count is None:
+                self._tell("R-COUNT-3", row, "an entry with a count", count, seqs, True)
+            elif not self._facts.many and count != tally.count + step and not (tally.begun and count == total):
+                self._tell(COUNT_RULE_OF[op], row, tally.count + step, count, seqs, True)
+        elif op != "INSERT" and not self._facts.many and count != tally.count and not (tally.begun and count == total):
+            self._tell("R-COUNT-3", row, tally.count, count, seqs, True)
+
+    def finish(self) -> None:
+        """With several threads: the counts before and after pair up, but for the first and the last."""
+        if not self._facts.many:
+            return
+        for tally in self._of.values():
+            if not tally.begun or tally.last_step is None:
+                continue
+            first, last = tally.first_count, None if tally.first_count is None else tally.first_count + tally.steps
+            before, after = tally.before.copy(), tally.after.copy()
+            if first is not None and last is not None:
+                after[first] += 1
+                before[last] += 1
+            if before + Counter() != after + Counter():
+                self._tell(
+                    "R-COUNT-1", tally.last_step, last, "other counts", [tally.last_step["seq"]], self._facts.complete
+                )

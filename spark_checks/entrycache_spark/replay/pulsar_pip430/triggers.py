@@ -1,0 +1,402 @@
+"""Replay of the frame of a trace: time (R-STATE-6), and passes one after the other (R-STATE-4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.ops import Expire
+from entrycache_reference.pulsar_pip430.passes import cutoff_of
+from entrycache_reference.pulsar_pip430.state import initial
+from entrycache_spark.replay.common import differ, read_counters
+from entrycache_spark.replay.pulsar_pip430.moments import Facts, Moment, Row, Tell, held_bytes, is_open
+
+TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
+KINDS: Final = ("EVICT", "TOMBSTONE")
+"""What tells by its cause of what kind its pass is."""
+
+
+class Clock:
+    """Time never goes back."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._tell = tell
+        self._last: Row | None = None
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        row, last = now.row, self._last
+        if last is not None and row["ts_ns"] < last["ts_ns"]:
+            self._tell("R-STATE-6", row, last["ts_ns"], row["ts_ns"], [last["seq"], row["seq"]], True)
+        self._last = row
+
+
+class Frames:
+    """What a pass does stands between its begin and its end."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._island = 0
+        self._marker: Row | None = None
+        self._kind: str | None = None
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self._island, self._marker, self._kind = now.island, None, None
+        row, op = now.row, now.row["op"]
+        begun = self._marker["seq"] if self._marker is not None and self._marker["op"] == "PASS_BEGIN" else None
+        if op == "PASS_BEGIN":
+            wrong = begun is not None or row["pass_id"] != row["seq"]
+        elif op == "PASS_END" or op in TAKES:
+            strange = self._marker is not None or now.whole
+            wrong = row["pass_id"] is None or (strange if begun is None else begun != row["pass_id"])
+        else:
+            inside = now.before is not None and now.before["op"] in ("PASS_BEGIN", *TAKES)
+            wrong = not self._facts.many and op != "SNAPSHOT" and begun is not None and inside
+        if wrong:
+            seqs = [row["seq"]] if begun is None else [begun, row["seq"]]
+            self._tell("R-STATE-4", row, f"pass {begun} under way", f"{op} of pass {row['pass_id']}", seqs, True)
+        if begun is not None and begun == row["pass_id"] and op in ("PASS_END", *KINDS):
+            self._kinds(row, self._marker or row)
+        if op in ("PASS_BEGIN", *KINDS):
+            self._kind = row["cause"] or self._kind
+        if op in ("PASS_BEGIN", "PASS_END"):
+            self._marker = row
+
+    def _kinds(self, row: Row, begin: Row) -> None:
+        """A pass is of one kind and origin."""
+        wrong = differ(row["cause"], begin["cause"]) and differ(row["cause"], self._kind)
+        if wrong or (row["op"] == "PASS_END" and differ(row["origin"], begin["origin"])):
+            told = (row["cause"], row["origin"])
+            self._tell("R-STATE-4", row, (begin["cause"], begin["origin"]), told, [begin["seq"], row["seq"]], True)
+
+
+# --- thresholds
+# Replay of the settings of passes (R-CONFIG-1) and of when the manager runs which size pass (R-TRIGGER-*).
+
+
+def _is_pass(row: Row | None, op: str, cause: str, *origins: str) -> bool:
+    return row is not None and row["op"] == op and row["cause"] == cause and row["origin"] in origins
+
+
+def _is_other(stated: tuple[int | None, ...], right: tuple[int | None, ...]) -> bool:
+    """Whether one of some numbers is told otherwise."""
+    return any(a is not None and b is not None and a != b for a, b in zip(stated, right, strict=True))
+
+
+class Thresholds:
+    """The bytes against the trigger and the target, INSERT by INSERT and pass by pass."""
+
+    def __init__(self, facts: Facts, tell: Tell, last_relief_seq: int | None) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._last_relief_seq = last_relief_seq
+        self._island = -1
+        self._forget()
+
+    def _forget(self) -> None:
+        self._asked_seq: int | None = None
+        self._relieved_seq: int | None = None
+        self._open_pass: int | None = None
+        self._came_in = 0
+        self._came_at_end: int | None = None
+        self._lag_at_begin = 0
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self._island = now.island
+            self._forget()
+            self._came_at_end = 0 if now.whole else None
+        row = now.row
+        if row["pass_id"] is not None or row["op"] in ("PASS_BEGIN", "PASS_END"):
+            self._stated(now)
+        if row["op"] == "INSERT":
+            self._came_in += row["size_bytes"] or 0
+            self._inserted(now)
+        if _is_pass(row, "PASS_BEGIN", "SIZE", "TRIGGER", "CYCLE"):
+            self._begun(now)
+        if _is_pass(row, "PASS_END", "SIZE", "TRIGGER", "CYCLE"):
+            self._left_over(now)
+        if row["origin"] == "CYCLE" and row["cause"] == "TIME":
+            self._timed(now)
+        self._remember(now)
+
+    def _remember(self, now: Moment) -> None:
+        row = now.row
+        trigger = None if now.settings is None else now.settings.trigger_bytes
+        if row["op"] == "INSERT" and trigger is not None and held_bytes(row) > trigger:
+            self._asked_seq = row["seq"]
+        if _is_pass(row, "PASS_BEGIN", "SIZE", "TRIGGER"):
+            self._relieved_seq = row["seq"]
+        if row["op"] == "PASS_BEGIN":
+            self._open_pass = row["seq"]
+            self._lag_at_begin = max(row["bytes_after"] - held_bytes(row), 0)
+        elif row["op"] == "PASS_END":
+            self._open_pass = None
+            self._came_at_end = self._came_in
+
+    def _sure_of_settings(self) -> bool:
+        return not self._facts.gapped and (self._facts.only_config or not self._facts.many)
+
+    def _stated(self, now: Moment) -> None:
+        """The settings and thresholds that a row of a pass states."""
+        row, settings = now.row, now.settings
+        if settings is None or row["op"] not in ("PASS_BEGIN", "PASS_END", "EVICT", "REQUEUE", "TOMBSTONE"):
+            return
+        seqs = [settings.seq, row["seq"]]
+        stated = (row["max_requeues"], row["extend_accessed"])
+        right: tuple[int | None, int | None] = (settings.max_requeues, settings.extend_accessed)
+        if _is_other(stated, right):
+            self._tell("R-CONFIG-1", row, right, stated, seqs, self._sure_of_settings())
+        if row["cause"] == "SIZE" and row["op"] in ("PASS_BEGIN", "PASS_END"):
+            stated, right = (row["trigger_bytes"], row["target_bytes"]), (settings.trigger_bytes, settings.target_bytes)
+            if _is_other(stated, right):
+                self._tell("R-TRIGGER-1", row, right, stated, seqs, self._sure_of_settings())
+
+    def _limits(self, now: Moment) -> tuple[int | None, int | None]:
+        """Trigger and target: those that the row states, or else those in force."""
+        settings, row = now.settings, now.row
+        trigger, target = (None, None) if settings is None else (settings.trigger_bytes, settings.target_bytes)
+        return (
+            trigger if row["trigger_bytes"] is None else row["trigger_bytes"],
+            target if row["target_bytes"] is None else row["target_bytes"],
+        )
+
+    def _is_over(self, now: Moment) -> bool:
+        """Above the trigger in force, and above the target."""
+        settings = now.settings
+        if settings is None or settings.trigger_bytes is None or settings.target_bytes is None:
+            return False
+        return held_bytes(now.row) > max(settings.trigger_bytes, settings.target_bytes)
+
+    def _inserted(self, now: Moment) -> None:
+        row, many = now.row, self._facts.many
+        if now.manual is not False or not self._is_over(now):
+            return
+        if many:
+            missing = self._last_relief_seq is None or self._last_relief_seq < row["seq"]
+        else:
+            missing = now.after is not None and not _is_pass(now.after, "PASS_BEGIN", "SIZE", "TRIGGER")
+        if missing:
+            sure = not many and not self._facts.gapped
+            self._tell("R-TRIGGER-2", row, "a size pass", f"none at {held_bytes(row)} bytes", [row["seq"]], sure)
+
+    def _begun(self, now: Moment) -> None:
+        """A size pass of the manager: needed, and of the right amount."""
+        row, many = now.row, self._facts.many
+        held, (trigger, target) = held_bytes(row), self._limits(now)
+        triggered = row["origin"] == "TRIGGER"
+        sure = not self._facts.gapped or row["trigger_bytes"] is not None
+        looked_at: int | None = held
+        if many:  # what the pass has looked at, not what is there when it begins
+            looked_at = None if target is None or row["bound"] is None else row["bound"] + target
+        needless = trigger is not None and looked_at is not None and looked_at <= trigger
+        amount = not many and target is not None and held > target and row["bound"] not in (None, held - target)
+        before = None if now.before is None else now.before["op"]
+        rule = "R-TRIGGER-6"
+        wrong = needless or amount
+        if now.manual is None:
+            wrong = False
+        elif triggered and now.manual:
+            rule = "R-TRIGGER-5"
+            unasked = self._asked_seq is None or (
+                self._relieved_seq is not None and self._asked_seq < self._relieved_seq
+            )
+            needless = trigger is not None and held <= trigger
+            wrong = needless or amount or (not many and now.whole and self._facts.fresh and unasked)
+            if not many and row["call_id"] not in (None, row["seq"]):
+                self._tell("R-TRIGGER-4", row, "a call of its own", row["call_id"], [], not self._facts.gapped)
+        elif triggered:
+            rule = "R-TRIGGER-2"
+            wrong |= not many and before is not None and before not in ("INSERT", "REJECT", "SKIP")
+            if not many and before in ("REJECT", "SKIP"):
+                self._tell("R-TRIGGER-3", row, "no pass", f"a pass after {before}", [row["seq"]], True)
+        if wrong:
+            self._tell(rule, row, f"above {trigger}, to free what is above {target}", (held, row["bound"]), [], sure)
+        nothing = target is not None and trigger is not None and trigger < held <= target
+        if (row["bound"] is not None and row["bound"] <= 0) if many else nothing:
+            sure = not self._facts.gapped or None not in (row["trigger_bytes"], row["target_bytes"])
+            self._tell("R-TRIGGER-8", row, f"no pass at or under {target}", held, [row["seq"]], sure)
+
+    def _left_over(self, now: Moment) -> None:
+        """With several threads: no more above the target than what came in since the pass before."""
+        row, target = now.row, self._limits(now)[1]
+        triggered = row["origin"] == "TRIGGER"
+        if not self._facts.many or self._open_pass is None or self._open_pass != row["pass_id"] or target is None:
+            return
+        if now.manual is None or (triggered and now.manual) or self._came_at_end is None:
+            return
+        numbered = row["tail_no"] is not None and row["head_no"] is not None
+        some_left = row["tail_no"] > row["head_no"] if numbered else row["stamp_ns"] is not None
+        most = target + self._came_in - self._came_at_end + self._lag_at_begin
+        if some_left and row["bytes_after"] > most:
+            rule = "R-TRIGGER-2" if triggered else "R-TRIGGER-6"
+            self._tell(rule, row, f"at most {most} bytes left", row["bytes_after"], [row["pass_id"], row["seq"]], False)
+
+    def _timed(self, now: Moment) -> None:
+        """The time pass of the cycle: with the present time to live; a size pass after it where one is needed."""
+        row, settings = now.row, now.settings
+        if settings is None or now.manual is None:
+            return
+        if row["op"] == "PASS_BEGIN" and row["bound"] is not None and settings.ttl_nanos is not None:
+            state = initial(Config(ttl_nanos=settings.ttl_nanos))
+            wanted = cutoff_of(state._replace(now_nanos=row["ts_ns"]), Expire())
+            if row["bound"] != wanted if self._facts.virtual else row["bound"] > wanted:
+                self._tell("R-TRIGGER-6", row, wanted, row["bound"], [settings.seq], self._sure_of_settings())
+        due = row["op"] == "PASS_END" and not self._facts.many and self._is_over(now)
+        if due and now.after is not None and not _is_pass(now.after, "PASS_BEGIN", "SIZE", "CYCLE"):
+            self._tell("R-TRIGGER-6", row, "a size pass", held_bytes(row), [row["seq"]], not self._facts.gapped)
+
+
+# --- counters
+# Replay of what METRICS tells against the events (R-METRICS-3 to R-METRICS-7).
+
+RULE_OF: Final = {
+    "inserted_entries": "R-METRICS-3",
+    "evicted_entries": "R-METRICS-4",
+    "eviction_cycles": "R-METRICS-5",
+    "hit_entries": "R-METRICS-6",
+    "hit_bytes": "R-METRICS-6",
+    "miss_entries": "R-METRICS-6",
+    "miss_bytes": "R-METRICS-6",
+}
+
+
+class Counters:
+    """The counters as the events move them."""
+
+    def __init__(self, facts: Facts, tell: Tell) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._island = 0
+        self._counts: Counter[str] = Counter()
+        self._off: dict[str, int | None] = {}
+        self._settings_known = True
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        if now.island != self._island:
+            self._island = now.island
+            self._counts.clear()
+            self._off.clear()
+        row, op, cause = now.row, now.row["op"], now.row["cause"]
+        counts = self._counts
+        counts["inserted_entries"] += op == "INSERT"
+        counts["evicted_entries"] += op in ("EVICT", "REMOVE")
+        if op == "PASS_BEGIN" and cause == "SIZE" and row["origin"] in ("TRIGGER", "CYCLE"):
+            counts["eviction_cycles"] += (row["bound"] or 0) > 0
+        if op in ("HIT", "MISS") and cause in ("READ", "REPLAY"):
+            name = op.lower()
+            storage_bytes = (None if now.settings is None else now.settings.storage_bytes) or 0
+            counts[f"{name}_entries"] += 1
+            counts[f"{name}_bytes"] += (row["size_bytes"] or 0) if op == "HIT" else storage_bytes
+        if op == "METRICS":
+            self._told(now)
+
+    def _told(self, now: Moment) -> None:
+        row, told = now.row, read_counters(now.row)
+        whole = now.whole and self._facts.fresh
+        sure = not self._facts.many
+        priced = now.settings is not None and now.settings.storage_bytes is not None
+        wrong: dict[str, str] = {}
+        for name, rule in RULE_OF.items():
+            value, counted, off = told.get(name), self._counts[name], self._off.get(name)
+            if (
+                value is not None
+                and (priced or name != "miss_bytes")
+                and (not whole or value != counted)
+                and (whole if off is None else value - counted != off)
+            ):
+                wrong[rule] = name
+            self._off[name] = None if value is None else value - counted
+        for rule, name in wrong.items():
+            self._tell(rule, row, f"{name} {self._counts[name]}", told.get(name), [row["seq"]], sure)
+        if told.get("bytes") not in (None, held_bytes(row)):
+            self._tell("R-METRICS-7", row, held_bytes(row), told.get("bytes"), [row["seq"]], sure)
+
+
+# --- ending
+# Replay of the end of a trace: the last snapshot, and what END tells (R-STATE-1, R-STATE-2).
+
+CHANGES = ("INSERT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE")
+
+
+class Ending:
+    """The entries and slots at the end; and the manager's own bytes at rest."""
+
+    def __init__(self, facts: Facts, tell: Tell, numbered: bool) -> None:
+        self._facts = facts
+        self._tell = tell
+        self._numbered = numbered
+        self._live = self._slots = self._shown = self._shown_live = 0
+        self._shown_seq: int | None = None
+        self._changed_seq: int | None = None
+        self._island = 0
+        self._off: int | None = None
+        self._former: list[int | None] = []
+        """The manager's own bytes in the two rows before."""
+
+    def follow(self, now: Moment) -> None:
+        """Take in one event."""
+        row, op = now.row, now.row["op"]
+        opens = is_open(row)
+        self._live += (op == "INSERT" or (opens and row["life"] is not None)) - (op in ("EVICT", "REMOVE"))
+        leaves = op in ("EVICT", "TOMBSTONE") or (op == "REMOVE" and row["ticket"] is not None)
+        self._slots += (op == "INSERT" or opens) - leaves
+        if op in CHANGES:
+            self._changed_seq = row["seq"]
+        if op == "SNAPSHOT" and row["cause"] == "END":
+            self._shown += 1
+            self._shown_live += row["life"] is not None
+            self._shown_seq = row["seq"] if self._shown_seq is None else self._shown_seq
+        self._at_rest(now)
+        if op == "END":
+            self._end(row)
+
+    def _at_rest(self, now: Moment) -> None:
+        row, after = now.row, now.after
+        if now.island != self._island:
+            self._island, self._off = now.island, None
+            self._former.clear()
+        former, self._former = self._former, [*self._former[-1:], row["manager_bytes"]]
+        if row["manager_bytes"] is None:
+            return
+        ends = (
+            after is not None and None not in (row["call_id"], after["call_id"]) and after["call_id"] != row["call_id"]
+        )
+        off = row["manager_bytes"] - row["bytes_after"]
+        wrong = off != 0 and not self._facts.many and self._strays(now, former)
+        if row["op"] == "END" or (ends and not self._facts.many):
+            wrong |= off not in (0, self._off)
+            self._off = off
+        if wrong:
+            self._tell("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
+
+    def _strays(self, now: Moment, former: list[int | None]) -> bool:
+        """Whether the manager's own bytes are neither the sum as it was, nor as they were, nor off as they were."""
+        row, before = now.row, now.before
+        if before is None or before["manager_bytes"] is None:
+            return False
+        own, summed = row["manager_bytes"], before["bytes_after"]
+        lags = own in (*former, summed)
+        return not lags and bool(own - row["bytes_after"] != before["manager_bytes"] - summed)
+
+    def _end(self, row: Row) -> None:
+        told = read_counters(row)
+        if told.get("bytes") not in (None, row["bytes_after"]):
+            self._tell("R-STATE-1", row, row["bytes_after"], told["bytes"], [row["seq"]], True)
+        if not self._facts.complete:
+            return
+        slots = self._slots if self._numbered else None
+        wrong = told.get("entries") not in (None, self._live)
+        wrong |= slots is not None and told.get("slots") not in (None, slots)
+        at_rest = self._changed_seq is None or (self._shown_seq is not None and self._changed_seq < self._shown_seq)
+        if self._shown and at_rest:
+            wrong |= self._shown_live != self._live or (slots is not None and self._shown != slots)
+        if wrong:
+            shown = f"{told}; a snapshot of {self._shown_live} and {self._shown}"
+            self._tell("R-STATE-2", row, f"{self._live} entries, {slots} slots", shown, [row["seq"]], True)

@@ -1,0 +1,325 @@
+"""What is in force at a row, and the rules that speak about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from entrycache_reference.pulsar_segmented.config import Config, Mode
+from entrycache_reference.pulsar_segmented.ring import advance
+from entrycache_spark.common.system import ConfigObject
+from entrycache_spark.replay.common import Facts as AnyFacts
+from entrycache_spark.replay.common import Row, Settings, differ
+from entrycache_spark.systems.pulsar_segmented import KINDS, InForce, in_force
+
+LOOKS: Final = ("HIT", "MISS", "ASK", "METRICS")
+
+
+class Ring(NamedTuple):
+    """The settings at a row: the limit, and what follows from it."""
+
+    limit_bytes: int | None = None
+    of: InForce = InForce()
+
+
+Facts = AnyFacts[Ring]
+
+
+def _after(config: ConfigObject | None, before: Ring) -> Ring:
+    return Ring() if config is None else Ring(config["max_size_bytes"], in_force(config))
+
+
+SETTINGS: Final = Settings(KINDS, Ring(), _after)
+
+
+def unlike(one: object, other: object) -> bool:
+    """Whether a known value differs from another one, or nothing is known of that."""
+    return one != other or other is None
+
+
+def spoken(row: Row, ring: Ring) -> Iterable[str]:
+    """The rules that speak about one row."""
+    op, cause = row["op"], row["cause"]
+    yield "S-LIVENESS-1"
+    yield from SPOKEN.get(op, ())
+    yield from SPOKEN_BY_CAUSE.get((op, cause), ())
+    if op == "HIT" and row["life"] is not None:
+        yield from ("S-RING-2",) if row["key_hash"] is None else ("S-RING-2", "S-GET-3")
+    if op in TURN and ring.of.named is not None:
+        yield "S-CONFIG-2" if ring.of.named else "S-CONFIG-1"
+    if op == "INSERT" and ring.of.copies is not None:
+        yield "S-SEGMENT-2" if ring.of.copies else "S-SEGMENT-3"
+
+
+TURN: Final = ("PASS_BEGIN", "PASS_END")
+
+SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "CONFIG": ("S-STATE-1",),
+    "INSERT": (
+        *("S-INSERT-1", "S-INSERT-2", "S-INSERT-3", "S-INSERT-4", "S-INSERT-5"),
+        *("S-SEGMENT-1", "S-USAGE-1"),
+    ),
+    "REJECT": ("S-INSERT-5",),
+    "SKIP": ("S-INSERT-5", "S-SEGMENT-4"),
+    "PASS_BEGIN": ("S-RING-1", "S-INSERT-5", "S-SEGMENT-1", "S-SEGMENT-4"),
+    "PASS_END": ("S-RING-1", "S-RING-2", "S-RING-3", "S-RING-4"),
+    "EVICT": ("S-RING-1", "S-RING-4", "S-STATE-2", "S-USAGE-1"),
+    "HIT": ("S-GET-2",),
+    "MISS": ("S-GET-2",),
+    "ASK": ("S-GET-2",),
+    "METRICS": ("S-GET-2", "S-USAGE-1"),
+    "SNAPSHOT": ("S-STATE-2",),
+    "END": ("S-STATE-2", "S-USAGE-1"),
+}
+SPOKEN_BY_CAUSE: Final[Mapping[tuple[str, str | None], tuple[str, ...]]] = {
+    ("REJECT", "DUPLICATE"): ("S-INSERT-1", "S-INSERT-2"),
+    ("SKIP", "DISABLED"): ("S-INSERT-1", "S-INSERT-4"),
+    ("SKIP", "FULL"): ("S-INSERT-3", "S-RING-1"),
+    ("HIT", "GET"): ("S-GET-1",),
+    ("MISS", "GET"): ("S-GET-1",),
+    ("ASK", "LAST"): ("S-RANGE-1", "S-RANGE-2", "S-RANGE-3"),
+}
+"""By op, and by op and cause."""
+
+
+# --- mirror
+# Replay of the ring: what the rows before one tell of its position, of its life, of its segment and of its bytes.
+#
+# Sizes become offsets by the reference's own function. A lot is what one segment holds between two of its turns.
+
+Place = tuple[str | None, int | None, int | None]
+
+PLACE = ("cache", "ledger_id", "entry_id")
+
+
+def place_of(row: Row) -> Place:
+    """The position of a row."""
+    return row["cache"], row["ledger_id"], row["entry_id"]
+
+
+@dataclass
+class Story:
+    """One life: its INSERT and its lot, whether it has left, and what its last row showed."""
+
+    begun: Row | None = None
+    lot: int | None = None
+    gone: bool = False
+    last: Row | None = None
+    size_bytes: int | None = None
+    key_hash: int | None = None
+    bound: int | None = None
+
+
+@dataclass
+class Held:
+    """What a position holds; `life`: its last INSERT."""
+
+    is_in: bool = False
+    life: int | None = None
+    changed_seq: int | None = None
+
+
+@dataclass
+class Lot:
+    """Entries in it, the bytes that they took by the rules, and those that the offsets show."""
+
+    live: int = 0
+    wrote_bytes: int = 0
+    shown_bytes: int = 0
+
+
+@dataclass
+class Last:
+    """The last INSERT: where the next entry starts by the rules, and by what the offsets show."""
+
+    seq: int | None = None
+    by_rule: int | None = None
+    by_shown: int | None = None
+
+
+@dataclass
+class Moment:
+    """One row beside what the rows before it tell."""
+
+    row: Row
+    before: Row | None
+    after: Row | None
+    ring: Ring
+    story: Story
+    held: Held
+    last: Last
+    turns: int
+    turn_before: int
+    turn_now: int
+    marker: Row | None
+    turned: Row | None
+    is_first: bool
+    manager_shown: int
+    lot: Lot
+    by_row: int | None
+    by_sum: int
+    live: int
+    is_miswritten: bool
+    lot_bytes: int
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn is under way."""
+        return self.marker is not None and self.marker["op"] == "PASS_BEGIN"
+
+    @property
+    def oldest(self) -> tuple[int, int] | None:
+        """The turn of the segment whose turn it is: as the rows number it, and as they are counted."""
+        segments = self.ring.of.segments
+        return None if segments is None else (self.turn_now - segments, self.turns - segments)
+
+    @property
+    def is_astray(self) -> bool:
+        """Whether an entry starts, or a segment ends, where neither rule nor rows say so."""
+        bound = self.row["bound"]
+        return bound is not None and all(
+            unlike(bound, start) for start in (self.lot_bytes, self.last.by_rule, self.last.by_shown)
+        )
+
+
+@dataclass
+class Mirror:
+    """The ring, as the rows so far tell it."""
+
+    facts: Facts
+    stories: dict[int, Story] = field(default_factory=dict)
+    places: dict[Place, Held] = field(default_factory=dict)
+    lots: dict[int | None, Lot] = field(default_factory=dict)
+    last: Last = field(default_factory=Last)
+    turns: int = 0
+    turn_now: int = 0
+    turn_seq: int | None = None
+    marker: Row | None = None
+    turned: Row | None = None
+    manager_shown: int = 0
+    written_bytes: int = 0
+    sum_bytes: int = 0
+    live: int = 0
+
+    def take(self, at: int) -> Moment:
+        """Take in the next row; what it is to be judged by."""
+        row, ring = self.facts.rows[at], self.facts.settings[at]
+        op, own = row["op"], row["seq"] if row["op"] == "INSERT" else row["life"]
+        before = self.facts.rows[at - 1] if at else None
+        story = Story() if own is None else self.stories.setdefault(own, Story())
+        told, held = Story(**vars(story)), Held(**vars(self.places.setdefault(place_of(row), Held())))
+        turn_before, last, marker, turned = self.turn_now, self.last, self.marker, self.turned
+        is_first = last.seq is None or (self.turn_seq is not None and last.seq < self.turn_seq)
+        if op == "PASS_BEGIN":
+            self.turns += 1
+            self.turn_now = self.turns if row["tail_no"] is None else row["tail_no"]
+        lot = self.lots.setdefault(self._lot_no(row, ring, story, turn_before), Lot())
+        lot_bytes, took = lot.wrote_bytes, _advance(row, ring)
+        shown = None if row["manager_bytes"] is None else row["manager_bytes"] - self.manager_shown
+        gone = story.begun if op == "EVICT" and not story.gone else None
+        grown = (row["size_bytes"] or 0) if op == "INSERT" else 0 if gone is None else -(gone["size_bytes"] or 0)
+        entered = 1 if op == "INSERT" else 0 if gone is None else -1
+        self.sum_bytes += grown
+        self.live += entered
+        lot.live += entered
+        lot.wrote_bytes += took or 0
+        if op in ("INSERT", "PASS_BEGIN", "SKIP", "REJECT"):
+            lot.shown_bytes += shown or 0
+        wrote = took if op == "INSERT" else -lot_bytes if op == "PASS_END" else 0
+        self.written_bytes += wrote or 0
+        moment = Moment(
+            row=row,
+            before=before,
+            after=self.facts.rows[at + 1] if at + 1 < len(self.facts.rows) else None,
+            ring=ring,
+            story=told,
+            held=held,
+            last=last,
+            turns=self.turns,
+            turn_before=turn_before,
+            turn_now=self.turn_now,
+            marker=marker,
+            turned=turned,
+            is_first=is_first,
+            manager_shown=self.manager_shown,
+            lot=lot,
+            by_row=None if before is None else before["bytes_after"] + grown,
+            by_sum=self.sum_bytes,
+            live=self.live,
+            is_miswritten=self._is_miswritten(row, wrote, lot),
+            lot_bytes=lot_bytes,
+        )
+        self._remember(row, story, took, shown, moment)
+        return moment
+
+    def _lot_no(self, row: Row, ring: Ring, story: Story, turn_before: int) -> int | None:
+        op = row["op"]
+        if op == "INSERT":
+            return self.turn_now if row["tail_no"] is None else int(row["tail_no"])
+        if op == "EVICT":
+            return story.lot
+        if op == "PASS_END":
+            return None if ring.of.segments is None else self.turn_now - ring.of.segments
+        return turn_before if op in ("PASS_BEGIN", "SKIP", "REJECT") else None
+
+    def _is_miswritten(self, row: Row, wrote: int | None, lot: Lot) -> bool:
+        """Whether the sum of the offsets follows neither from the row before, nor from all rows since the start."""
+        if row["manager_bytes"] is None or wrote is None:
+            return False
+        right = {self.manager_shown + wrote, self.written_bytes}
+        if row["op"] == "PASS_END":
+            right.add(self.manager_shown - lot.shown_bytes)
+        return row["manager_bytes"] not in right
+
+    def _remember(self, row: Row, story: Story, took: int | None, shown: int | None, now: Moment) -> None:
+        """What later rows are judged by."""
+        op, held = row["op"], self.places[place_of(row)]
+        if op == "INSERT":
+            story.begun = row
+            story.lot = self.turn_now if row["tail_no"] is None else row["tail_no"]
+            held.life = row["seq"]
+            bound = row["bound"]
+            self.last = Last(row["seq"], _sum(bound, took), _sum(bound, shown))
+        elif op == "EVICT":
+            story.gone = True
+        if op in ("INSERT", "EVICT"):
+            held.is_in, held.changed_seq = op == "INSERT", row["seq"]
+        story.last = row
+        for name in ("size_bytes", "key_hash", "bound"):
+            if row[name] is not None:
+                setattr(story, name, row[name])
+        if op in TURN:
+            self.marker = row
+        if op == "PASS_BEGIN":
+            self.turned, self.turn_seq = row, row["seq"]
+        if row["manager_bytes"] is not None:
+            self.manager_shown = row["manager_bytes"]
+
+    def cached(self, cache: str | None, ledger_id: int | None, first: int, last: int) -> list[int]:
+        """The positions of a range that are cached."""
+        return sorted(
+            place[2]
+            for place, held in self.places.items()
+            if held.is_in and place[:2] == (cache, ledger_id) and place[2] is not None and first <= place[2] <= last
+        )
+
+
+def _advance(row: Row, ring: Ring) -> int | None:
+    """The bytes that an entry takes, as the reference computes them."""
+    size, copies = row["size_bytes"], ring.of.copies
+    if row["op"] != "INSERT" or size is None or size < 0 or copies is None:
+        return None
+    return advance(size, Config(mode=Mode.COPY if copies else Mode.REFERENCE))
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def is_displaced(row: Row, story: Story) -> bool:
+    """Whether a row of a life shows another position than its INSERT and than the row before."""
+    begun, last = story.begun, story.last
+    if begun is None or last is None:
+        return False
+    return any(differ(row[name], begun[name]) and unlike(row[name], last[name]) for name in PLACE)

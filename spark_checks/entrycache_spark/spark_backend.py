@@ -1,0 +1,219 @@
+"""The Spark session that an audit runs in: the one that is there, or one of our own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache, reduce
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from entrycache_protocol.errors import MissingPrerequisite, UsageError, missing_extra
+from entrycache_spark.common.rule_files import fits_in_memory
+from entrycache_trace.files import Part
+from entrycache_trace.schema import COLUMNS, sql_type
+
+try:
+    from pyspark.sql import SparkSession
+except ImportError as error:  # pragma: no cover
+    raise missing_extra("engine spark", f"{error.name}", "spark") from None
+
+_SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.log.level": "ERROR",
+}
+
+DRIVER_MEMORY: Final = "3g"
+"""Heap where the master is local and `SPARK_DRIVER_MEMORY` does not say; Spark's own 1g is too little for 10^6 rows."""
+
+
+QUICK_JVM: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For a JVM that only hands out tasks: it starts in two thirds of the time, and would be slow at SQL of its own."""
+
+
+def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The one session of this process, made at first use."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        raise MissingPrerequisite("engine spark needs Java 17 or later: no java on PATH and no JAVA_HOME")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName("entrycache audit").master(master)
+    heap = (
+        {"spark.driver.memory": DRIVER_MEMORY}
+        if is_local_master(master) and "SPARK_DRIVER_MEMORY" not in os.environ
+        else {}
+    )
+    for name, value in {**_SETTINGS, **heap, **(settings or {})}.items():
+        builder = builder.config(name, value)
+    logging.getLogger().addFilter(is_worth_logging)  # before it starts: one that waits for its master is stopped too
+    try:
+        made = builder.getOrCreate()
+    except Exception as error:
+        line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
+    made.sparkContext.setLogLevel("ERROR")
+    return made
+
+
+def is_worth_logging(record: logging.LogRecord) -> bool:
+    """All but that a command was stopped while it waited for the JVM: py4j tells that with its traceback."""
+    return record.msg != "KeyboardInterrupt while sending command."
+
+
+def is_local_master(master: str) -> bool:
+    """Whether the driver's process is all that there is."""
+    return master == "local" or master.startswith("local[")
+
+
+# --- spark
+# Spark: the rule files as they stand, over Parquet that never passes through Python.
+
+try:
+    import sqlglot
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame
+    from sqlglot import exp
+except ImportError as error:  # pragma: no cover
+    raise missing_extra("engine spark", f"{error.name}", "spark") from None
+
+_BODIES: Final = {
+    "token": "(xxhash64(cast({0} as bigint), cast({1} as bigint)) & 4294967295)",
+    "counter": "try_cast(get_json_object({0}, concat('$.', {1})) as bigint)",
+}
+"""The functions of the rule files (rulefiles.py), as Spark evaluates them."""
+
+ROWS_PER_SHUFFLE_TASK: Final = 1_000_000
+"""Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
+
+
+class SparkSqlBackend:
+    """A session with the trace as a view, beside the one of this process, which outlives the engine."""
+
+    def __init__(
+        self,
+        directory: Path,
+        parts: Sequence[Part],
+        master: str = "local[*]",
+        columns: Sequence[str] = COLUMNS,
+        window_rows: int | None = None,
+    ) -> None:
+        # A session of our own beside the one that is there, which keeps its settings, views and functions.
+        self._spark = get_session(master).newSession()
+        self._spark.conf.set("spark.sql.ansi.enabled", "false")
+        rows = sum(part.rows for part in parts)
+        partitions = max(self._spark.sparkContext.defaultParallelism, min(rows // ROWS_PER_SHUFFLE_TASK, 4_096))
+        self._spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        in_memory = 2**31 - 1 if window_rows is None else window_rows
+        self._spark.conf.set("spark.sql.windowExec.buffer.spill.threshold", str(in_memory))
+        scan = reduce(DataFrame.unionByName, self._scans(directory, parts, columns))
+        renamed: dict[bool | float | int | str, bool | float | int | str | None] = {
+            _as_spark_reads(part): part.broker for part in parts if _as_spark_reads(part) != part.broker
+        }
+        if renamed:
+            scan = scan.replace(renamed, subset=["broker"])
+        # A small trace is read once; of a large one each query reads the columns that it needs.
+        self._kept = scan.cache() if fits_in_memory(parts) else None
+        scan.createOrReplaceTempView("trace")
+
+    def _scans(self, directory: Path, parts: Sequence[Part], columns: Sequence[str]) -> list[DataFrame]:
+        """The rows of the parts, those of equal widths at once: Spark 3.5 widens no column."""
+        alike: dict[str, list[str]] = {}
+        for part in parts:
+            file = pq.read_schema(part.path)
+            kinds = ", ".join(f"{name} {_kind(name, file)}" for name in columns)
+            # The parts by name: whatever else stands in the folders is no part of the trace.
+            alike.setdefault(kinds, []).append(escape_path(str(directory.resolve() / part.path.relative_to(directory))))
+        reader = self._spark.read.option("basePath", str(directory.resolve()))
+        wide = [f"cast({name} as {sql_type(name)}) as {name}" for name in columns]
+        return [reader.schema(kinds).parquet(*paths).selectExpr(*wide) for kinds, paths in alike.items()]
+
+    def define(self, name: str, query: str) -> None:
+        """Give a query a name."""
+        self._spark.sql(expand_functions(query)).createOrReplaceTempView(name)
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Give a few rows a name; columns map to SQL types."""
+        schema = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+        # Without the hint Spark takes it to be large, and sorts the whole trace by broker in one task to join it.
+        self._spark.createDataFrame(list(rows), schema).hint("broadcast").createOrReplaceTempView(name)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        try:
+            return [tuple(row) for row in self._spark.sql(expand_functions(query)).collect()]
+        except PySparkException as error:
+            condition = _condition(error)
+            if condition.startswith(("FAILED_READ_FILE", "CANNOT_READ", "PARQUET", "NUMERIC", "ARITHMETIC")):
+                raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
+            raise
+
+    def explain(self, query: str, mode: str) -> str:
+        """The plan of a query, by a mode of Spark's EXPLAIN (`simple`, `codegen`)."""
+        word = "" if mode == "simple" else mode
+        return str(self._spark.sql(f"explain {word} {expand_functions(query)}").collect()[0][0])
+
+    def compile_seconds(self) -> float:
+        """What generated code has taken to compile so far in this JVM."""
+        jvm: Any = self._spark.sparkContext._jvm
+        return float(jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()) / 1e9
+
+    def close(self) -> None:
+        """Drop the views, and what was kept."""
+        if self._kept is not None:
+            self._kept.unpersist()
+        for name in ("trace", "events", "brokers"):
+            self._spark.catalog.dropTempView(name)
+
+
+@cache
+def expand_functions(query: str) -> str:
+    """A query with the bodies of `token` and `counter` in place of their calls: Spark 3.5 has no functions in SQL."""
+
+    def body(node: Any) -> Any:
+        made = _BODIES.get(node.name) if isinstance(node, exp.Anonymous) else None
+        if made is None:
+            return node
+        return sqlglot.parse_one(made.format(*(_spark(part.transform(body)) for part in node.expressions)), "spark")
+
+    return _spark(sqlglot.parse_one(query, read="spark").transform(body))
+
+
+def _spark(tree: Any) -> str:
+    return str(tree.sql(dialect="spark"))
+
+
+def _condition(error: PySparkException) -> str:
+    """The name of what went wrong; Spark 3.5 calls it a class."""
+    named = error.getCondition if hasattr(error, "getCondition") else error.getErrorClass
+    return named() or ""
+
+
+def _kind(name: str, file: pa.Schema) -> str:
+    """The type of a column as this file has it, in Spark's words."""
+    kind = pa.string() if name == "broker" else file.field(name).type
+    narrow = pa.types.is_integer(kind) and kind.bit_width <= 32 and kind != pa.uint32()
+    return "int" if narrow else sql_type(name)
+
+
+def escape_path(path: str) -> str:
+    """A path as Spark takes it for that file alone."""
+    return "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in path)
+
+
+def _as_spark_reads(part: Part) -> str:
+    """The broker of a folder by Spark's rule: each escaped byte is a character, whatever UTF-8 says."""
+    return unquote(part.path.parent.name.removeprefix("broker="), encoding="latin-1")

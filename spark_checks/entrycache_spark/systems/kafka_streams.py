@@ -1,0 +1,51 @@
+"""The columns of a trace that an audit of `kafka-streams` reads, and the settings that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from entrycache_spark.common.system import AuditedSystem, DemoTrace
+from entrycache_trace.formats.kafka_streams import FORMAT, write_case_trace
+
+COLUMNS: Final = (
+    *("broker", "seq", "ts_ns", "op", "cause", "cache", "key_hash", "life", "size_bytes", "dirty", "call_id"),
+    *("bytes_after", "manager_bytes", "value"),
+)
+
+KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int}
+"""The settings that rules need, with the types of their values; only the limit is read."""
+
+
+# --- parts
+# What an audit asks of `kafka-streams`.
+
+WINDOW_ROWS: Final = 65_536
+"""Many windows stand on one another here, so they share the memory.
+
+Fewer rows would not do either: what went to disk is read back through a buffer of 1 MiB for each such piece.
+"""
+
+
+AUDIT: Final = AuditedSystem(
+    checker="entrycache_spark.checkers.kafka_streams.broker",
+    replayer="entrycache_spark.replay.kafka_streams.threads",
+    columns=COLUMNS,
+    kinds=KINDS,
+    setting_columns={},
+    setting_values=lambda configs: [() for _ in configs],
+    constants=lambda metadata: {},
+    chain=None,
+    numbers_slots=False,
+    begins_empty=True,
+    window_rows=WINDOW_ROWS,
+    format=FORMAT,
+    write=write_case_trace,
+    # The short trace of the workload does not come to these rules.
+    traced=DemoTrace("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),
+    altered=(("windowed-aggregation", 250),),
+)
+
+
+# --- kafka_streams
+# The audit of `kafka-streams`: its parts, its rules in SQL, their replay through the reference.

@@ -1,0 +1,115 @@
+"""The columns of a trace that an audit of `pulsar-pip430` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from entrycache_spark.common.system import AuditedSystem, ConfigObject, DemoTrace
+from entrycache_trace.files import Metadata
+from entrycache_trace.formats.pulsar_pip430 import FORMAT
+from entrycache_trace.recording import write_case_trace
+
+COLUMNS: Final = (
+    *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
+    *("expected_reads", "requeues", "accessed", "stamp_ns", "new_stamp_ns", "pass_id", "call_id", "bound"),
+    *("max_requeues", "extend_accessed", "trigger_bytes", "target_bytes", "bytes_after", "manager_bytes"),
+    *("tail_no", "head_no", "ticket", "cursor", "value"),
+)
+
+
+# --- settings
+# What a CONFIG event of `pulsar-pip430` puts in force besides the limit.
+
+KINDS: Final[Mapping[str, type]] = {
+    "max_size_bytes": int,
+    "watermark": float,
+    "ttl_nanos": int,
+    "max_requeues": int,
+    "extend_recently_accessed": bool,
+    "evict_by_expected_reads": bool,
+    "storage_entry_size": int,
+    "eviction": str,
+}
+"""The settings that rules need, with the types of their values."""
+
+IS_MANUAL: Final = {"manual": True, "inline": False}
+"""Whether passes wait for a call of their own; any other `eviction` says neither."""
+
+SETTING_COLUMNS: Final = {
+    "trigger_now": "bigint",
+    "target_now": "bigint",
+    "ttl_now": "bigint",
+    "max_requeues_now": "bigint",
+    "extend_now": "boolean",
+    "ranks": "boolean",
+    "manual": "boolean",
+    "grace_millis": "bigint",
+    "storage_bytes": "bigint",
+}
+"""The columns that each event gets, with their SQL types; the grace period is that of the broker's first CONFIG."""
+
+
+def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
+    """The values of these columns, a row a CONFIG event."""
+    grace = _grace(configs[0]) if configs and configs[0] is not None else None
+    return [
+        (None,) * len(SETTING_COLUMNS) if config is None else (*_numbers(config), grace, config["storage_entry_size"])
+        for config in configs
+    ]
+
+
+def _numbers(config: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The thresholds are IEEE products, truncated (R-TRIGGER-1)."""
+    limit, watermark = config["max_size_bytes"], config["watermark"]
+    return (
+        None if limit is None else int(limit * 0.98),
+        None if limit is None or watermark is None else int(limit * watermark),
+        config["ttl_nanos"],
+        config["max_requeues"],
+        config["extend_recently_accessed"],
+        config["evict_by_expected_reads"],
+        IS_MANUAL.get(config["eviction"]),
+    )
+
+
+def _grace(config: Mapping[str, Any]) -> int | None:
+    """R-CONFIG-4: what the first configuration says, or twice its time to live."""
+    ttl = config["ttl_nanos"]
+    grace = config.get("grace_millis", None if ttl is None else 2 * ttl // 1_000_000)
+    return grace if type(grace) is int else None
+
+
+def split_budget(metadata: Metadata) -> bool:
+    """Whether the trace is of the variant in which accessed entries have a budget of their own."""
+    return str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
+
+
+# --- parts
+# What an audit asks of `pulsar-pip430`.
+
+NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
+"""What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
+
+
+AUDIT: Final = AuditedSystem(
+    checker="entrycache_spark.checkers.pulsar_pip430.broker",
+    replayer="entrycache_spark.replay.pulsar_pip430.brokers",
+    columns=COLUMNS,
+    kinds=KINDS,
+    setting_columns=SETTING_COLUMNS,
+    setting_values=setting_values,
+    constants=lambda metadata: {"split_budget": split_budget(metadata)},
+    chain="R-STATE-1",
+    numbers_slots=True,
+    begins_empty=False,
+    window_rows=None,
+    format=FORMAT,
+    write=write_case_trace,
+    traced=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
+    altered=(("tail-fanout", 500), ("catch-up-fanout", 300)),
+)
+
+
+# --- pulsar_pip430
+# The audit of `pulsar-pip430`: its parts, its rules in SQL, their replay through the reference.

@@ -1,0 +1,78 @@
+"""The columns of a trace that an audit of `pulsar-segmented` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.pulsar_segmented.config import SEGMENTS_LEAST, Config, Mode, segment_bytes, segments_of
+from entrycache_spark.common.system import AuditedSystem, ConfigObject, DemoTrace
+from entrycache_trace.formats.pulsar_segmented import FORMAT, write_case_trace
+
+COLUMNS: Final = (
+    *("broker", "seq", "ts_ns", "op", "cause", "cache", "ledger_id", "entry_id", "key_hash", "life", "size_bytes"),
+    *("pass_id", "call_id", "bound", "trigger_bytes", "bytes_after", "manager_bytes", "tail_no", "ticket", "value"),
+)
+
+
+# --- settings
+# What a CONFIG event of `pulsar-segmented` puts in force besides the limit.
+
+KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int, "segments": int, "mode": str}
+"""The settings that rules need, with the types of their values."""
+
+SETTING_COLUMNS: Final = {"segments_now": "bigint", "room_now": "bigint", "named": "boolean", "copies": "boolean"}
+"""The columns that each event gets: the segments, the bytes of one, whether the CONFIG names them, and the mode."""
+
+COPIES: Final = {Mode.COPY.value: True, Mode.REFERENCE.value: False}
+
+
+class InForce(NamedTuple):
+    """The values of these columns; None for what the CONFIG does not tell."""
+
+    segments: int | None = None
+    room_bytes: int | None = None
+    named: bool | None = None
+    copies: bool | None = None
+
+
+def in_force(config: ConfigObject) -> InForce:
+    """What a CONFIG says, and what follows from it where it names no segments (S-CONFIG-1)."""
+    limit, segments, copies = config["max_size_bytes"], config["segments"], COPIES.get(config["mode"])
+    number = segments if segments is not None or limit is None else segments_of(Config(limit))
+    if number is None or number < SEGMENTS_LEAST:
+        return InForce(None, None, segments is not None, copies)
+    room = None if limit is None or limit < 0 else segment_bytes(Config(limit), number)
+    return InForce(number, room, segments is not None, copies)
+
+
+def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
+    """The values of the columns, a row a CONFIG event."""
+    return [InForce() if config is None else in_force(config) for config in configs]
+
+
+# --- parts
+# What an audit asks of `pulsar-segmented`.
+
+AUDIT: Final = AuditedSystem(
+    checker="entrycache_spark.checkers.pulsar_segmented.broker",
+    replayer="entrycache_spark.replay.pulsar_segmented.rings",
+    columns=COLUMNS,
+    kinds=KINDS,
+    setting_columns=SETTING_COLUMNS,
+    setting_values=setting_values,
+    constants=lambda metadata: {},
+    chain=None,
+    numbers_slots=False,
+    begins_empty=True,
+    window_rows=65_536,
+    format=FORMAT,
+    write=write_case_trace,
+    # The workload says how many segments there are, and holds copies.
+    traced=DemoTrace("ring-copies", frozenset({"S-CONFIG-1", "S-SEGMENT-3"}), ("local", "replay")),
+    altered=(("ring-copies", 250), ("ring-references", 250)),
+)
+
+
+# --- pulsar_segmented
+# Audit of `pulsar-segmented`: its rules, and the replay of its traces.

@@ -1,0 +1,363 @@
+"""DuckDB inside Spark's tasks: each task has all rows of its brokers, and evaluates the rules as `local` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.files import scratch_folder
+from entrycache_spark.common.results import Findings, RuleFinding, Violation, verdict_of
+from entrycache_spark.common.rule_files import MAX_KEPT_ROWS, RuleFile, select_rules
+from entrycache_spark.common.system import AUDITED, AuditedSystem, audited_system
+from entrycache_spark.plan import evaluate_in_sql
+from entrycache_trace.files import Metadata, Part, broker_folder, list_parts
+from entrycache_trace.jit import has_numba, require_numba
+from entrycache_trace.schema import sql_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+ROWS_PER_TASK: Final = 5_000_000
+"""Rows of the brokers that one task gets, about, where there are more brokers than processors."""
+
+MEMORY_MIB: Final = 3_072
+"""What the tasks of an executor that run at once take together, before DuckDB spills to disk."""
+
+MIN_MEMORY_MIB: Final = 256
+
+RESULT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("broker", pa.string()),
+        pa.field("rule", pa.string()),
+        pa.field("verdict", pa.string()),
+        pa.field("checked", pa.int64()),
+        pa.field(
+            "violations",
+            pa.list_(
+                pa.struct(
+                    [
+                        pa.field("seq", pa.int64()),
+                        pa.field("life", pa.int64()),
+                        pa.field("expected", pa.string()),
+                        pa.field("observed", pa.string()),
+                        pa.field("seqs", pa.list_(pa.int64())),
+                    ]
+                )
+            ),
+        ),
+        pa.field("undecided", pa.list_(pa.string())),
+        pa.field("unchecked", pa.list_(pa.string())),
+        pa.field("refused", pa.string()),
+        pa.field("kernel", pa.string()),
+    ]
+)
+"""What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of its first broker, or
+of none where it is the task that lacks something."""
+
+RESULT_SCHEMA_SQL: Final = (
+    "broker string, rule string, verdict string, checked bigint, violations array<struct<seq: bigint, life: bigint, "
+    "expected: string, observed: string, seqs: array<bigint>>>, undecided array<string>, unchecked array<string>, "
+    "refused string, kernel string"
+)
+"""The same for Spark."""
+
+
+CHECKER, DUCKDB = "fold", "duckdb"
+BACKEND_TEXTS: Final = {CHECKER: "the fold in tasks of Spark", DUCKDB: "DuckDB in tasks of Spark"}
+"""What evaluates the rules in a task: the fold, with DuckDB for what it leaves open; or DuckDB alone."""
+
+
+class TaskLacks(Exception):
+    """A task has no DuckDB, no numba where that was asked for, or does not reach the files of the trace."""
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """The brokers of one task, and its share of the processors and the memory."""
+
+    parts: tuple[Part, ...]
+    threads: int
+    memory_mib: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of every broker."""
+
+    metadata: Metadata
+    rules: tuple[RuleFile, ...]
+    witnesses: bool
+    kernel: str | None = None
+    """`FOLD` or `DUCKDB`; None: the fold where numba is there where the task runs."""
+
+
+def group_brokers(parts: Sequence[Part], slots: int) -> list[TaskGroup]:
+    """The brokers of a trace in groups of about equal rows; one that is larger than a group gets more threads."""
+    owned: dict[str, list[Part]] = {}
+    for part in parts:
+        if part.rows:
+            owned.setdefault(part.broker, []).append(part)
+    rows = sum(part.rows for part in parts)
+    # A small trace is not worth the start of a second worker.
+    number = 1 if rows <= MAX_KEPT_ROWS else min(len(owned), max(slots, rows // ROWS_PER_TASK))
+    groups: list[list[Part]] = [[] for _ in range(number)]
+    for broker in sorted(owned, key=lambda name: (-_rows(owned[name]), name)):
+        min(groups, key=_rows).extend(owned[broker])
+    return [_group(group, rows, slots) for group in groups]
+
+
+def _rows(parts: Sequence[Part]) -> int:
+    return sum(part.rows for part in parts)
+
+
+def _group(parts: Sequence[Part], rows: int, slots: int) -> TaskGroup:
+    threads = max(1, min(slots, round(slots * _rows(parts) / rows)))
+    return TaskGroup(tuple(parts), threads, max(MIN_MEMORY_MIB, MEMORY_MIB * threads // slots))
+
+
+def evaluate_in_tasks(spark: SparkSession, parts: Sequence[Part], question: Question) -> tuple[Findings, str]:
+    """What the rows of each broker say about the rules, and which kernels told it.
+
+    Raises:
+        NotThere: tasks cannot do it where they run.
+        UsageError: the trace cannot be evaluated.
+    """
+    groups = group_brokers(parts, task_slots(spark))
+    run = group_task(groups, question)
+    rows = collect_rows(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, RESULT_SCHEMA_SQL))
+    return read_findings(rows), backends_used(rows)
+
+
+def backends_used(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What evaluated the rules, in words."""
+    by = {row["kernel"] for row in rows}
+    return " and ".join(text for name, text in BACKEND_TEXTS.items() if name in by)
+
+
+def task_slots(spark: SparkSession) -> int:
+    """The tasks that one executor runs at once, as far as the settings say."""
+    master = str(spark.conf.get("spark.master", "local[*]"))
+    if not master.startswith("local["):
+        return int(str(spark.conf.get("spark.executor.cores", "1")))
+    told = master.removeprefix("local[").partition("]")[0].partition(",")[0]
+    return int(told) if told.isdigit() else os.cpu_count() or 1
+
+
+def group_task(
+    groups: Sequence[TaskGroup], question: Question
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What Spark runs: rows that are numbers of groups become what was found of them."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield pa.RecordBatch.from_pylist(evaluate_group(groups[number], question), RESULT_SCHEMA)
+
+    return run
+
+
+def evaluate_group(group: TaskGroup, question: Question) -> list[dict[str, Any]]:
+    """The rows of one task."""
+    try:
+        return list(_result_rows(*_evaluate_group(group, question)))
+    except (MissingPrerequisite, TaskLacks) as error:
+        return [{"refused": str(error)}]
+    except UsageError as error:
+        return [{"broker": min(part.broker for part in group.parts), "refused": str(error)}]
+
+
+def _evaluate_group(group: TaskGroup, question: Question) -> tuple[Findings, str]:
+    """What was found, and by which kernel."""
+    from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415 - it may be missing where a task runs
+
+    unseen = next((part.path for part in group.parts if not part.path.is_file()), None)
+    if unseen is not None:
+        raise TaskLacks(f"{unseen}: not there where a task runs")
+    audited = audited_system(question.metadata.system)
+    memory = f"{group.memory_mib}MiB"
+    if uses_checker(question):
+        from entrycache_spark.checker_backend import Resources, evaluate_by_checker  # noqa: PLC0415 - as above
+
+        means = Resources(group.threads, memory)
+        return evaluate_by_checker(group.parts, question.metadata, question.rules, audited.fold(), means), CHECKER
+    engine = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
+    try:
+        return evaluate_in_sql(engine, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
+    finally:
+        engine.close()
+
+
+def uses_checker(question: Question) -> bool:
+    """Whether the fold evaluates the rules where this runs.
+
+    Raises:
+        MissingPrerequisite: it was asked for, and numba is missing.
+    """
+    if question.kernel == DUCKDB or not question.witnesses:
+        return False
+    if question.kernel == CHECKER:
+        require_numba("the fold", "spark")
+    return has_numba()
+
+
+def _result_rows(found: Findings, kernel: str) -> Iterator[dict[str, Any]]:
+    for broker, own in found.items():
+        for rule, finding in own.items():
+            told = [violation._asdict() for violation in finding.violations]
+            yield {
+                "broker": broker,
+                "rule": rule,
+                "verdict": verdict_of(finding).value,
+                "checked": finding.checked,
+                "violations": told,
+                "undecided": finding.undecided,
+                "unchecked": finding.unchecked,
+                "kernel": kernel,
+            }
+
+
+def collect_rows(found: DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame, on every Spark that is let in: `toArrow` came with 4.0, and what is found is little."""
+    return [row.asDict(recursive=True) for row in found.collect()]
+
+
+def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
+    """What all tasks have answered.
+
+    Raises:
+        NotThere: one could not.
+        UsageError: one refused the trace; of several, that of the first broker.
+    """
+    found: dict[str, dict[str, RuleFinding]] = {}
+    refused = [(row["broker"], row["refused"]) for row in rows if row["refused"] is not None]
+    lacking = [line for broker, line in refused if broker is None]
+    if lacking:
+        raise TaskLacks(min(lacking))
+    if refused:
+        raise UsageError(min(refused)[1])
+    for row in rows:
+        found.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
+    return {broker: found[broker] for broker in sorted(found)}
+
+
+def _finding(row: Mapping[str, Any]) -> RuleFinding:
+    violations = (
+        Violation(row["rule"], row["broker"], *_violation_values(violation)) for violation in row["violations"]
+    )
+    return RuleFinding(row["checked"], tuple(violations), tuple(row["undecided"]), tuple(row["unchecked"]))
+
+
+def _violation_values(violation: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (*(violation[name] for name in ("seq", "life", "expected", "observed")), tuple(violation["seqs"]))
+
+
+# --- frames
+# An audit of a DataFrame, in whatever session it is of: the rows go to the tasks, each with whole brokers.
+#
+# Nothing of the session is asked for or changed, so it works in a notebook, under `spark-submit` and over Spark Connect.
+
+NARROW_INTEGERS: Final = ("tinyint", "smallint", "int")
+"""What may stand for 64 bits."""
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def audit(
+    trace: DataFrame,
+    metadata: Metadata,
+    rules: Sequence[str] = (),
+    *,
+    threads: int = 1,
+    memory_mib: int = MEMORY_MIB,
+    witnesses: bool = True,
+) -> DataFrame:
+    """The verdict of each broker and rule (none named: all of the system), a row each, evaluated when it is asked for.
+
+    The rows of `trace` are those of the schema, `broker` among them, in any order and any partitions; one shuffle
+    brings those of a broker together. Executors need this package, pyarrow, duckdb and sqlglot, and numba to be fast.
+    `threads` and `memory_mib` are those of one task, which spills to its disk.
+
+    Columns: `broker`, `rule`, `verdict`, `checked` (events), `violations` (array of seq, life, expected, observed,
+    seqs), `undecided` and `unchecked` (why), `refused`: why the rows of a task cannot be evaluated; then only that and
+    the first broker of the task are told. `kernel`: what has evaluated them, `fold` or `duckdb`.
+
+    Raises:
+        UsageError: a column is missing, or no traces of this system are audited.
+    """
+    if metadata.system not in AUDITED:
+        raise UsageError(f"no trace check for system {metadata.system!r} yet")
+    parts = AUDITED[metadata.system]
+    chosen = select_rules(tuple(rules), metadata.system)
+    run = frame_task(Question(metadata, chosen, witnesses), parts.columns, threads, memory_mib)
+    return _needed_columns(trace, parts).repartition("broker").mapInArrow(run, RESULT_SCHEMA_SQL)
+
+
+def _needed_columns(trace: DataFrame, parts: AuditedSystem) -> DataFrame:
+    """The columns that are read, in the schema's types; values that they may not hold are refused in the task."""
+    kinds = dict(trace.dtypes)
+    for name in parts.columns:
+        if name not in kinds:
+            raise UsageError(f"column {name} is missing")
+        wanted = sql_type(name)
+        if kinds[name] != wanted and not (wanted == "bigint" and kinds[name] in NARROW_INTEGERS):
+            raise UsageError(f"column {name} is {kinds[name]}, not {wanted}")
+    return trace.selectExpr(*(f"cast({name} as {sql_type(name)}) as {name}" for name in parts.columns))
+
+
+def frame_task(
+    question: Question, columns: Sequence[str], threads: int, memory_mib: int
+) -> Callable[[Batches], Batches]:
+    """What Spark runs over the rows of whole brokers."""
+
+    def run(batches: Batches) -> Batches:
+        with scratch_folder() as folder:
+            try:
+                write_rows_as_trace(folder, batches)
+                group = TaskGroup(list_parts(folder, columns), threads, memory_mib)
+                found = evaluate_group(group, question) if group.parts else []
+            except UsageError as error:
+                found = [{"broker": "", "refused": str(error)}]
+            yield pa.RecordBatch.from_pylist([_without_paths(row, folder) for row in found], RESULT_SCHEMA)
+
+    return run
+
+
+def write_rows_as_trace(folder: Path, batches: Batches) -> None:
+    """Write rows as the folder of a trace, so that they are read and refused as any other's."""
+    writers: dict[str, pq.ParquetWriter] = {}
+    try:
+        for batch in batches:
+            table = pa.Table.from_batches([batch])
+            for broker in pc.unique(table["broker"]).to_pylist():
+                own = table.filter(pc.equal(table["broker"], broker)) if broker is not None else table
+                if broker not in writers:
+                    writers[broker] = _open_writer(folder, broker, table.schema)
+                writers[broker].write_table(own.drop_columns("broker"))
+    finally:
+        for writer in writers.values():
+            writer.close()
+
+
+def _open_writer(folder: Path, broker: str | None, schema: pa.Schema) -> pq.ParquetWriter:
+    if broker is None:
+        raise UsageError("column broker is null in some row; it has a value in every row of a trace")
+    own = broker_folder(folder, broker)
+    own.mkdir()
+    kinds = pa.schema([kind for kind in schema if kind.name != "broker"])
+    return pq.ParquetWriter(own / "part-00000.parquet", kinds, compression="lz4")
+
+
+def _without_paths(row: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What is said of the rows names no file of ours."""
+    if row.get("refused") is None:
+        return row
+    return {**row, "refused": row["refused"].replace(f"{folder}/", "").replace(f"{folder}", "the trace")}

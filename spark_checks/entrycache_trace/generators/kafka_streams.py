@@ -1,0 +1,179 @@
+"""A seeded workload of one stream thread: counts in tumbling windows, several stores in one record cache.
+
+Each task counts its records by user and window; what its first store forwards is added up by user in a second one,
+inside the forward. Windows that are over are deleted, commits flush, and the limit is small, so that much is evicted.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, Final
+
+from entrycache_fast.kafka import CachingStore, Row, ThreadCache, Write
+from entrycache_reference.kafka_streams import NAME
+from entrycache_trace.files import PartWriter
+from entrycache_trace.formats.kafka_streams import Recorder
+from entrycache_trace.recording import Workload
+
+START_NS: Final = 1_000_000_000_000
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A kind of workload. Counts are those of one thread."""
+
+    tasks: int = 3
+    users: int = 500
+    skew: float = 1.0
+    """The exponent of the Zipf law that users follow."""
+    max_size_bytes: int = 12_000
+    step_nanos: int = 500_000
+    window_nanos: int = 100_000_000
+    windows_kept: int = 2
+    commit_nanos: int = 40_000_000
+
+
+@dataclass
+class StreamTask:
+    """One task: its two stores, and the users that each window has seen."""
+
+    number: int
+    counts: CachingStore
+    sums: CachingStore
+    below: dict[bytes, bytes] = field(default_factory=dict)
+    seen: dict[int, dict[bytes, None]] = field(default_factory=dict)
+
+
+class StreamThread:
+    """One stream thread: the workload, the cache it drives, and the recorder of both."""
+
+    def __init__(self, writer: PartWriter, topology: Topology, seed: str) -> None:
+        self._topology = topology
+        self._random = random.Random(seed)
+        self._now_ns = START_NS
+        self._committed_ns = START_NS
+        self._rows: list[Row] = []
+        self._max_size_bytes = topology.max_size_bytes
+        self._cache = ThreadCache(topology.max_size_bytes, self._rows.append)
+        self._recorder = Recorder(writer, {"max_size_bytes": topology.max_size_bytes}, START_NS)
+        self._weights = list(accumulate(1 / (rank + 1) ** topology.skew for rank in range(topology.users)))
+        self._tasks = [self._task(number, {}, {}) for number in range(topology.tasks)]
+
+    def _task(self, number: int, below: dict[bytes, bytes], below_sums: dict[bytes, bytes]) -> StreamTask:
+        sums = CachingStore(self._cache, f"0_{number}-sums", below_sums)
+
+        def add_up(key: bytes, value: bytes | None) -> None:
+            user = key.partition(b"@")[0]
+            if value is not None:
+                sums.put(user, str(int(sums.get(user) or b"0") + 1).encode())
+
+        counts = CachingStore(self._cache, f"0_{number}-counts", below, add_up)
+        return StreamTask(number, counts, sums, below)
+
+    def run(self, events: int, progress: Callable[[int], None]) -> int:
+        """Work until so many events are recorded."""
+        reported = 0
+        while self._recorder.seq < events:
+            self._record()
+            if self._recorder.seq - reported > 20_000:
+                progress(self._recorder.seq - reported)
+                reported = self._recorder.seq
+        self._recorder.close(self._now_ns)
+        progress(self._recorder.seq - reported)
+        return self._recorder.seq
+
+    def _told(self) -> None:
+        """What the cache has reported was one call."""
+        self._recorder.call(self._rows, self._now_ns)
+        self._rows.clear()
+
+    def _record(self) -> None:
+        """One record of the input, and what is due after it."""
+        chance = self._random
+        self._now_ns += chance.randrange(self._topology.step_nanos)
+        task = self._tasks[chance.randrange(len(self._tasks))]
+        user = b"user-%d" % bisect_left(self._weights, chance.random() * self._weights[-1])
+        window = self._now_ns // self._topology.window_nanos
+        key = b"%b@%d" % (user, window)
+        count = task.counts.get(key)
+        self._told()
+        task.counts.put(key, str(int(count or b"0") + 1).encode())
+        self._told()
+        task.seen.setdefault(window, {})[key] = None
+        roll = chance.random()
+        if roll < 0.03:
+            self._seldom(task, key, roll)
+        if window - min(task.seen) >= self._topology.windows_kept:
+            self._expire(task, min(task.seen))
+        if self._now_ns - self._committed_ns >= self._topology.commit_nanos:
+            self._commit()
+
+    def _expire(self, task: StreamTask, window: int) -> None:
+        """A window is over: everything in it is deleted."""
+        for key in task.seen.pop(window):
+            task.counts.put(key, None)
+            self._told()
+
+    def _commit(self) -> None:
+        """Flush every store; now and then the counters are asked for."""
+        self._committed_ns = self._now_ns
+        for task in self._tasks:
+            task.counts.flush()
+            self._told()
+            task.sums.flush()
+            self._told()
+        if self._random.random() < 0.5:
+            self._recorder.metrics(self._cache.thread_counters()._asdict(), ts_ns=self._now_ns)
+            name = self._random.choice(self._tasks).counts.name
+            own = self._cache.counters(name)
+            shown = {"hits": own.hits, "misses": own.misses, "overwrites": own.overwrites, "flushes": own.flushes}
+            self._recorder.metrics(shown, name, self._now_ns)
+
+    def _seldom(self, task: StreamTask, key: bytes, roll: float) -> None:
+        """What happens now and then."""
+        chance, cache = self._random, self._cache
+        if roll < 0.015:
+            cache.get(task.sums.name, key.partition(b"@")[0])
+        elif roll < 0.02:
+            task.counts.range(key[:6], key[:7])
+        elif roll < 0.025:
+            cache.put_if_absent(task.sums.name, key.partition(b"@")[0], b"0", dirty=True)
+        elif roll < 0.027:
+            cache.put_all(task.sums.name, [Write(b"total-%d" % number, b"0", True) for number in range(4)])
+        elif roll < 0.0282:
+            task.counts.delete(key)
+        elif roll < 0.0287:
+            cache.delete(task.sums.name, key.partition(b"@")[0])
+        elif roll < 0.0293:
+            task.sums.flush()
+            cache.clear(task.sums.name)
+        elif roll < 0.0297:
+            self._max_size_bytes = int(self._topology.max_size_bytes * chance.choice((0.5, 0.75, 1, 1.25)))
+            cache.resize(self._max_size_bytes)
+        else:
+            self._restart(task)
+        self._told()
+
+    def _restart(self, task: StreamTask) -> None:
+        """A task is given away and comes back: its stores are flushed, closed and opened again."""
+        for store in (task.counts, task.sums):
+            store.flush()
+            self._told()
+        for store in (task.sums, task.counts):
+            self._cache.close(store.name)
+            self._told()
+        below_sums = dict(task.sums.below)
+        again = self._task(task.number, task.below, below_sums)
+        again.seen = task.seen
+        self._tasks[self._tasks.index(task)] = again
+
+
+def _begin(writer: PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]) -> StreamThread:
+    return StreamThread(writer, Topology(), seed)
+
+
+WORKLOADS: Final[Mapping[str, Workload]] = {"windowed-aggregation": Workload(NAME, "thread", False, _begin)}

@@ -1,1 +1,0 @@
-"""Traces of `kafka-streams`: their recorder, and a workload that makes some up."""

@@ -1,1 +1,0 @@
-"""Traces of `pulsar-legacy`: what their rows say, their recorder, a workload."""

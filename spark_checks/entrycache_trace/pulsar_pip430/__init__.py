@@ -1,1 +1,0 @@
-"""Traces of `pulsar-pip430`: their recorder, and workloads that make some up."""

@@ -1,1 +1,0 @@
-"""Traces of `pulsar-segmented`: what their rows say, how they are recorded and made up."""
