@@ -17,7 +17,8 @@ from entrycache_dev.audit_bench import (
     AuditProfile,
     QueryCost,
 )
-from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR, measurement_row, require_matplotlib
+from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR, measurement_row
+from entrycache_protocol.errors import import_matplotlib
 from entrycache_protocol.files import atomic_path
 
 AUDIT_HEAD = """# What audits cost
@@ -123,7 +124,7 @@ def _spark_cells(own: Sequence[QueryCost]) -> str:
 
 def draw_audit_costs(numbers: AuditNumbers, path: Path) -> None:
     """Write the picture as SVG."""
-    matplotlib = require_matplotlib()
+    matplotlib = import_matplotlib("bench")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 

@@ -260,3 +260,6 @@ KAFKA_STREAMS_CHANGES: Final = {
     ),
 }
 """By name, of instructions only."""
+
+ALL_CHANGES: Final = {**PULSAR_PIP430_CHANGES, **PULSAR_LEGACY_CHANGES, **KAFKA_STREAMS_CHANGES}
+"""The changes of every system by name."""

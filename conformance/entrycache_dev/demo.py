@@ -1,10 +1,18 @@
-"""`make conform`: every part of the suite once, through its own commands, ending in one table.
+"""The demo of `make conform`: run every part of the suite once, through its own commands, and print one table.
 
-Each part runs as a person would type it, with --json; the results are one stream, which `entrycache report`
-prints. What a missing tool keeps from running is a line of the table too.
+`request_parts` asks for the parts: conformance runs, a trace with its audits, and the proofs. `Demo` runs each part as
+`entrycache ... --json` in a process of its own, two at a time, and collects the results. The results are one stream, as
+`entrycache report` reads it. A part whose tool is missing becomes a line of the table too.
 """
 
+# ruff: noqa: E402 -- a signal that comes during the imports ends the process with the documented exit code
+
 from __future__ import annotations
+
+from entrycache_cli.startup import begin
+
+if __name__ == "__main__":
+    begin("entrycache_dev.demo")
 
 import json
 import random

@@ -9,8 +9,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_dev.bench.page import require_matplotlib
 from entrycache_league.comparison import TOPIC_COUNTS, PolicyComparison, PolicyResult, RequestCost
+from entrycache_protocol.errors import import_matplotlib
 from entrycache_protocol.files import atomic_path
 
 COUNTED_COLUMNS = (
@@ -208,7 +208,7 @@ def _line_style(policy: str, names: Sequence[str]) -> dict[str, Any]:
 
 def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
     """Write a picture as SVG; the same numbers give the same bytes with the same version of matplotlib."""
-    matplotlib = require_matplotlib()
+    matplotlib = import_matplotlib("league")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_cli.main import main
 from entrycache_dev.audit_bench import (
     ALONE,
     AUDIT,
@@ -25,6 +24,7 @@ from entrycache_dev.audit_bench import (
     profile_audit,
 )
 from entrycache_dev.audit_bench_page import draw_audit_costs, profile_page, render_audit_page
+from entrycache_dev.commands import main
 from entrycache_trace.generators.generate import generate
 
 EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, THREADS: 1.5, WITNESSES: 0.5, WINDOWS: 4.0}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_dev.bench import Measurement
 from entrycache_dev.bench.measurement import (
     CALIBRATION,
+    Measurement,
     interleaved,
     mixed_operations,
     play_mapping,

@@ -41,7 +41,7 @@ def test_what_is_unforeseen_is_one_line_a_file_and_exit_70(
         raise KeyError("a \x1b[31mname\nof two lines")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("entrycache_cli.commands.museum.command.callback", broken)
+    monkeypatch.setattr("entrycache_cli.commands.faults.command.callback", broken)
     code, out, err = run(capsys, "museum")
     assert (code, out) == (70, "")
     assert len(err.splitlines()) == 1
@@ -59,7 +59,7 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
         raise ValueError("odd")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    monkeypatch.setattr("entrycache_cli.commands.museum.command.callback", broken)
+    monkeypatch.setattr("entrycache_cli.commands.faults.command.callback", broken)
     code, _, err = run(capsys, "museum")
     assert code == 70
     assert "ValueError: odd (its traceback could not be written" in err
@@ -298,7 +298,7 @@ with ending.stopped_by_signals() as came:
 @pytest.mark.parametrize("moment", [COLLECTED, OVER], ids=["garbage-collector", "end-of-an-object"])
 def test_a_signal_is_not_lost_where_an_exception_would_be(moment: str) -> None:
     """In a process of its own: where it is lost, the grace ends the process."""
-    program = "import gc, os, signal, time\nfrom entrycache_cli import ending\n" + moment + MEETS
+    program = "import gc, os, signal, time\nfrom entrycache_cli.commands import exit_codes as ending\n" + moment + MEETS
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert (ended.returncode, ended.stdout) == (0, "heard 15\n"), ended.stderr
 

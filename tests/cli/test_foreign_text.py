@@ -18,10 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands import conform, exit_codes
+from entrycache_cli.commands.replay import render_test
 from entrycache_cli.report import terminal
 from entrycache_cli.report.formats import FORMATS
 from entrycache_cli.report.run_text import print_run
-from entrycache_cli.report.stand_alone import render_test
 from entrycache_conformance.java.program import CLASS_NAME, render_java_test
 from entrycache_conformance.known import EntryCheck, EntryState, KnownFailure, KnownReport
 from entrycache_conformance.report import RunReport, Skip

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_cli.init.adapter import LANGUAGES, TEMPLATES
+from entrycache_cli.commands.init import LANGUAGES, TEMPLATES
 from entrycache_conformance.java.releases import maven_project
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject

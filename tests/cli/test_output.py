@@ -198,7 +198,7 @@ OWN = {
     "entrycache_evidence/tlc/runner.py": "what TLC reads, in a folder that goes away with it",
     "entrycache_cli/commands/exit_codes.py": "stdin and stderr, where they are closed",
     "entrycache_dev/pages/faults.py": "pages of a checkout",
-    "entrycache_cli/init/adapter.py": "beside, in `whole`",
+    "entrycache_cli/commands/init.py": "temporary, in `atomic_path`",
     "entrycache_cli/plugin/items.py": "what workers share, in a folder of pytest's that goes away",
     "entrycache_conformance/vectors/packs.py": "beside, in `whole`",
     "entrycache_dev/pages/settings.py": "pages of a checkout",

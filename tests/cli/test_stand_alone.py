@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from entrycache_cli.report.stand_alone import TEST_TEMPLATES
+from entrycache_cli.commands.replay import TEST_TEMPLATES
 from tests.support import ROOT
 from tests.support.command import run
 

@@ -108,7 +108,7 @@ def prepared(folder: Path, with_trace: bool = True) -> Path:
 def argv_of(command: str) -> list[str]:
     line = COMMANDS[command]
     if line == "TOUR":
-        return [sys.executable, "-m", "entrycache_cli.tour"]
+        return [sys.executable, "-m", "entrycache_dev.demo"]
     return [sys.executable, "-m", "entrycache_cli", *shlex.split(line)]
 
 

@@ -25,7 +25,7 @@ from entrycache_cli.commands.options import (
     subject_options,
 )
 from entrycache_cli.commands.report import ReportFiles, report_options
-from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
+from entrycache_cli.commands.settings import config_for, given_settings, settings_options
 from entrycache_cli.definition import definition_for
 from entrycache_cli.report.content import add_metadata, broken_result, run_metadata
 from entrycache_cli.report.run_text import print_run, print_run_briefly

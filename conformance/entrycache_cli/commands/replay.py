@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -19,7 +20,6 @@ from entrycache_cli.commands.options import (
 )
 from entrycache_cli.report.content import earlier_runs_note
 from entrycache_cli.report.run_text import failure_table
-from entrycache_cli.report.stand_alone import TEST_TEMPLATES, render_test
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.failure import build_history_table
 from entrycache_conformance.history_run import count_schedules
@@ -28,12 +28,50 @@ from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.replay import ReplayResult, history_result_json, replay_case, replay_history
 from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.java_text import to_comment
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
 from entrycache_protocol.codec import format_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.messages import escape_unprintable
 from entrycache_protocol.subject import TestedSubject
+
+TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
+"""The languages of such tests; one in Java drives the released classes instead, and is made elsewhere."""
+
+
+def render_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
+    """The text of the test, which checks every outcome and compares what `judge` compares.
+
+    `case` holds the reference's outcomes; `command` starts the subject. Without one the test runs our own fast cache.
+
+    All that comes from elsewhere stands in comments, or as JSON of ASCII inside a string: each of these languages reads
+    a quote and a backslash as JSON writes them, and nothing else is escaped there.
+    """
+    own = ["entrycache", "serve", "fast", "--system", case["system"]]
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for --as
+
+    environment = Environment(
+        loader=PackageLoader("entrycache_cli", "templates/tests"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+    )
+    return environment.get_template(TEST_TEMPLATES[language]).render(
+        about=to_comment(case.get("note", "")) or "No note.",
+        note=json.dumps(case.get("note", "")),
+        rules=_json_literal(case.get("rules", [])),
+        command=_json_literal(shlex.split(command) if command else own),
+        system=_json_literal(case["system"]),
+        config=_json_literal(case["config"]),
+        steps=[_json_literal(step) for step in case["steps"]],
+        outcomes=[_json_literal(outcome) for outcome in case["outcomes"]],
+    )
+
+
+def _json_literal(value: Any) -> str:
+    """A value as JSON, as a string literal."""
+    return json.dumps(json.dumps(value))
 
 
 @click.command("replay")

@@ -69,7 +69,7 @@ def render_html(results: list[dict[str, Any]]) -> str:
 
 
 def _file(name: str) -> str:
-    return (files("entrycache_cli.report") / "page" / name).read_text("utf-8")
+    return (files("entrycache_cli") / "templates" / "report" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

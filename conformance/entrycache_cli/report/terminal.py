@@ -7,12 +7,13 @@ one printed character is escaped, and nothing is markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import click
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import TextColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.text import Text
 
@@ -67,3 +68,13 @@ def make_console(stderr: bool = False) -> Console:
 def description_column() -> TextColumn:
     """The column of a progress bar that says what is under way."""
     return TextColumn("{task.description}", markup=False)
+
+
+@contextmanager
+def spinner(first: str) -> Iterator[Callable[[str], None]]:
+    """Show on stderr what is in progress and for how long; yield a function that changes the text."""
+    columns = (SpinnerColumn(), description_column(), TimeElapsedColumn())
+    out = make_console(stderr=True)
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        task = progress.add_task(first, total=None)
+        yield lambda text: progress.update(task, description=text)

@@ -10,7 +10,7 @@ from typing import Any
 from entrycache_dev.bench.measurement import Measurement
 from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
 from entrycache_dev.bench.result import BenchResult
-from entrycache_protocol.errors import missing_extra
+from entrycache_protocol.errors import import_matplotlib
 from entrycache_protocol.files import atomic_path
 
 HEAD = """# Numbers
@@ -150,22 +150,9 @@ RELEASED_COLOUR = "#8a8a8a"
 STYLES = {MOVE_RANK: "-", MOVES: "--"}
 
 
-def require_matplotlib() -> Any:
-    """The library that draws.
-
-    Raises:
-        MissingPrerequisite: it is not installed.
-    """
-    try:
-        import matplotlib  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise missing_extra("the picture", "matplotlib", "bench") from None
-    return matplotlib
-
-
 def draw_picture(result: BenchResult, path: Path) -> None:
     """Write the picture as SVG; the same result gives the same bytes with the same version of matplotlib."""
-    matplotlib = require_matplotlib()
+    matplotlib = import_matplotlib("bench")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
